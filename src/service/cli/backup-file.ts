@@ -4,7 +4,7 @@ import { systemErrorText } from '../platform/system-errors.ts';
 import { CommandError } from './command.ts';
 import { quoted } from './output/print.ts';
 
-/** For this user alone. No file is overwritten. */
+/** Readable by the current user only. Does not overwrite a file. */
 export const createBackupFile = (file: string): Promise<FileHandle> =>
   open(file, 'wx', 0o600).catch((error: unknown) => {
     throw backupFailure(file, error, { EEXIST: 'it exists already. Choose another name, or remove it' });
@@ -21,7 +21,7 @@ const fileErrors: Readonly<Record<string, string>> = {
   EPIPE: 'its reader has ended',
 };
 
-/** A sentence about the file or its content. An error of anything else, such as the database, stays as it is. */
+/** Explains errors of the file and its content. Other errors, such as those of the database, are returned unchanged. */
 export function backupFailure(file: string, error: unknown, texts: Readonly<Record<string, string>> = {}): unknown {
   if (error instanceof BackupError) return new CommandError(error.message);
   if (!(error instanceof Error && 'code' in error && 'syscall' in error)) return error;

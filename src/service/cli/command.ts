@@ -2,12 +2,12 @@ import { type Flags, type FlagValues, flagName, type Reading, variableOf } from 
 import { quoted } from './output/print.ts';
 import type { ProcessIo } from './process-io.ts';
 
-/** An expected failure of a command. The message is a sentence for a person and holds no secret. */
+/** An expected failure of a command. The message is written for the user and contains no secret. */
 export class CommandError extends Error {
   override readonly name = 'Failure';
   readonly exitCode: 1 | 2;
 
-  /** 2 for wrong usage that shows only when the command runs. */
+  /** 2 for wrong usage that is detected only when the command runs. */
   constructor(message: string, exitCode: 1 | 2 = 1) {
     super(message);
     this.exitCode = exitCode;
@@ -25,29 +25,29 @@ export interface CommandContext<F extends Flags, A extends Flags> {
 }
 
 export interface Definition<F extends Flags, A extends Flags> {
-  /** The words, such as `token create`. */
+  /** All words of the command, such as `token create`. */
   readonly name: string;
-  /** In one line, without a full stop. */
+  /** One line, without a period at the end. */
   readonly summary: string;
-  /** More to know, a line each. */
+  /** Further lines of the help. */
   readonly details?: readonly string[];
-  /** The variables that it reads besides those of its flags, each with what it is. */
+  /** Variables that it reads in addition to those of its flags, with their descriptions. */
   readonly variables?: readonly (readonly [name: string, what: string])[];
   /** Arguments and flags, without the words of the command. */
   readonly example: string;
-  /** By their names in the code: see flagName(). */
+  /** Keys are names in the code: see flagName(). */
   readonly flags?: F;
-  /** In their order. */
+  /** In positional order. */
   readonly arguments?: A;
-  /** Checks flags that are valid one by one against each other. */
+  /** Checks combinations of flags. Each flag is valid on its own. */
   check?(flags: FlagValues<F>): readonly string[];
-  /** Throws a Failure when it cannot be done. */
+  /** Throws a CommandError for an expected failure. */
   run(call: CommandContext<F, A>): Promise<void>;
 }
 
 /** Arguments after the words of a command, split but not parsed yet. */
 export interface ParsedArguments {
-  /** Texts by flag. A flag without the value that it needs has none, and is among the problems. */
+  /** Texts by flag. A flag whose value is missing has an empty list and an entry in `problems`. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly arguments: readonly string[];
   readonly problems: readonly string[];
@@ -55,14 +55,14 @@ export interface ParsedArguments {
 
 export interface Command
   extends Pick<Definition<Flags, Flags>, 'name' | 'summary' | 'details' | 'variables' | 'example'> {
-  /** As they are typed, without the dashes. */
+  /** Keys are names as typed, without the dashes. */
   readonly flags: Flags;
   readonly arguments: Flags;
-  /** The command to run, if all arguments are valid. */
+  /** Returns the function to run, or all problems of the arguments. */
   prepare(line: ParsedArguments, environment: NodeJS.ProcessEnv): Reading<(io: ProcessIo) => Promise<void>>;
 }
 
-/** Carries the types of flags from the definition of a command to its work. All mistakes are reported at once. */
+/** Passes the types of the flags from the definition of a command to `run`. Reports all mistakes at once. */
 export function defineCommand<F extends Flags = None, A extends Flags = None>(definition: Definition<F, A>): Command {
   const flags: Flags = definition.flags ?? {};
   const takes: Flags = definition.arguments ?? {};
@@ -83,7 +83,7 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
       const values: Record<string, unknown> = {};
       for (const [index, [key, argument]] of Object.entries(takes).entries()) {
         const texts = line.arguments.slice(index, argument.takesRest ? undefined : index + 1);
-        // One that is missing may have been taken for the value of an unknown flag.
+        // A missing argument may have been parsed as the value of an unknown flag.
         const isUnanswered = texts.length === 0 && line.problems.length > 0;
         take(values, key, isUnanswered ? undefined : argument.read(texts, argument.placeholder));
       }
@@ -92,7 +92,7 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
         const all = places.join(' ') || 'only flags';
         problems.push(`${quoted(text)} is an unexpected argument: "${definition.name}" takes ${all}.`);
       }
-      // Where nothing is wrong, each name has the value that its own reader made: no type can follow that.
+      // Without problems, each name has the value of its own reader. TypeScript cannot infer this.
       const call = { flags: given as FlagValues<F>, arguments: values as FlagValues<A> };
       if (problems.length === 0) problems.push(...(definition.check?.(call.flags) ?? []));
       if (problems.length > 0) return { ok: false, problems };
@@ -101,7 +101,7 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
   };
 }
 
-/** Undefined for a flag without the value that it needs. The command line wins, and an empty variable counts as none. */
+/** Undefined if a flag lacks its value. The command line takes precedence, and an empty variable counts as unset. */
 function readFlag(
   name: string,
   flag: Flags[string],

@@ -1,4 +1,4 @@
-/** A sentence with a space behind it, to put before what is allowed; empty when no name is near. */
+/** A question with a trailing space, to be followed by the list of valid names. Empty if no name is similar. */
 export function didYouMean(typed: string, names: Iterable<string>): string {
   const name = nearest(typed, names);
   return name === undefined ? '' : `Did you mean ${name}? `;
@@ -6,7 +6,7 @@ export function didYouMean(typed: string, names: Iterable<string>): string {
 
 const maxTypoLength = 64;
 
-/** The name that was probably meant, if there is one. */
+/** The name that was probably meant; undefined if none is similar. */
 export function nearest(typed: string, names: Iterable<string>): string | undefined {
   if (typed.length > maxTypoLength) return undefined;
   const candidates = [...names]

@@ -2,27 +2,27 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Field } from '../contract/field.ts';
 import { quoted } from './output/print.ts';
 
-/** A value, or a sentence about everything that is wrong with it. */
+/** A value, or a sentence for each problem. */
 export type Reading<T> =
   | { readonly ok: true; readonly value: T }
   | { readonly ok: false; readonly problems: readonly string[] };
 
 export interface Flag<T> {
-  /** Stands for the value in the help. Empty: the flag is a switch. */
+  /** Represents the value in the help. Empty for a switch. */
   readonly placeholder: string;
   readonly what: string;
   /** Default in the help: `required`, or a value. */
   readonly otherwise: string;
-  /** An argument that stands for itself and all behind it. */
+  /** This argument also takes all arguments after it. */
   readonly takesRest?: true;
-  /** Reads all texts for it, in their order. `source` is the flag or the variable that they come from. */
+  /** Reads all its texts, in order. `source` is the flag or the variable that they come from. */
   read(texts: readonly string[], source: string): Reading<T>;
 }
 
 export type Flags = Readonly<Record<string, Flag<unknown>>>;
 export type FlagValues<F extends Flags> = { readonly [N in keyof F]: F[N] extends Flag<infer T> ? T : never };
 
-/** As it is typed: `syncTimeout` is --sync-timeout. */
+/** The name as typed: `sync-timeout` for `syncTimeout`. */
 export const flagName = (key: string): string => key.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
 
 export const variableOf = (flag: string): string => `WORKSPACE_SERVICE_${flag.toUpperCase().replaceAll('-', '_')}`;
@@ -47,14 +47,14 @@ export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<
 export const requiredField = <T>({ placeholder, hint, parse }: Field<T>, options = { secret: false }) =>
   required(placeholder, hint, parse, options);
 
-/** Its default is written as a person would write the value. */
+/** The default is a text, parsed like a value that a user types. */
 export function withDefault<T>(placeholder: string, what: string, usual: string, parse: Parse<T>): Flag<T> {
   const { read } = required(placeholder, what, parse);
   const readOrUsual: typeof read = (texts, source) => read(texts.length === 0 ? [usual] : texts, source);
   return { placeholder, what, otherwise: `default ${usual}`, read: readOrUsual };
 }
 
-/** All arguments that are left. */
+/** All remaining arguments. */
 export const rest = <T>(
   placeholder: string,
   what: string,
@@ -68,7 +68,7 @@ export const rest = <T>(
   read: (texts, source) => (texts.length === 0 && !mayBeNone ? missing(what, source) : readAll(parse, texts, source)),
 });
 
-/** May be given several times, and each is one value, whatever commas it has. */
+/** Repeatable flag. Commas do not split a value. */
 export const repeated = <T>(
   placeholder: string,
   what: string,
@@ -92,14 +92,14 @@ export function required<T>(
   placeholder: string,
   what: string,
   parse: Parse<T>,
-  /** The value may hold a secret and is never repeated. */
+  /** With `secret`, errors do not quote the value. */
   { secret = false } = {},
 ): Flag<T> {
   const read = readOne(parse, (source) => missing(what, source), secret ? wrongSecret : wrongValue);
   return { placeholder, what, otherwise: 'required', read };
 }
 
-/** Separated by commas, and may be given several times. */
+/** Comma-separated, repeatable flag. */
 export const list = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> => ({
   placeholder,
   what,
@@ -112,7 +112,7 @@ export const list = <T>(placeholder: string, what: string, otherwise: string, pa
     ),
 });
 
-/** Error for a value that may hold a secret, and is never repeated. */
+/** Error for a value that may contain a secret, so it does not quote the value. */
 const wrongSecret = (source: string, _text: string, reason: string): string => `${source} cannot be used. ${reason}`;
 
 const missing = (what: string, source: string): Reading<never> => problem(`${source} is missing: ${what}.`);

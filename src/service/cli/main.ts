@@ -5,7 +5,7 @@ import { printLines } from './output/table.ts';
 import { type ProcessIo, processIo } from './process-io.ts';
 import { programName, runCli } from './program.ts';
 
-/** The whole command: gives the exit code, 0 done, 1 failed, 2 wrong usage. */
+/** Runs the command line and returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
 export async function main(
   args: readonly string[],
   environment: NodeJS.ProcessEnv,

@@ -15,7 +15,7 @@ export interface StorageEvents {
   readonly onIdleError?: (error: Error) => void;
 }
 
-/** The database of the service, brought to the schema of this version. */
+/** Opens the database of the service and migrates it to the schema of this version. */
 export async function openStorage(
   data: string,
   environment: NodeJS.ProcessEnv,
@@ -24,7 +24,7 @@ export async function openStorage(
   const url = databaseUrl(environment);
   try {
     if (url === null) return await openSqlite({ folder: data, onCommit, onMigrated });
-    // Only who uses PostgreSQL has to wait for its driver to be read.
+    // Loaded only when needed: importing the PostgreSQL driver takes time.
     const { openPostgres } = await import('../storage/postgres.ts');
     return await openPostgres({ url, onIdleError, onCommit, onMigrated });
   } catch (error) {
@@ -33,7 +33,7 @@ export async function openStorage(
   }
 }
 
-/** Makes the folder where there is none, for this user alone. */
+/** Creates the folder if it is missing, accessible to the current user only. */
 export function prepareDataFolder(folder: string): void {
   try {
     makeFolder(folder);
@@ -43,11 +43,11 @@ export function prepareDataFolder(folder: string): void {
   }
 }
 
-/** How to return to the earlier version. */
+/** Advice for returning to the earlier version. */
 export const downgradeAdvice =
   'restore a backup from before the migration: see docs/self-hosting.md#upgrade-and-downgrade';
 
-/** For commands that work on the database next to the service, or without it. */
+/** For commands that use the database while the service runs, or without it. */
 export const printMigration =
   ({ stderr }: ProcessIo) =>
   ({ from, to, durationMs }: Migration): void =>
@@ -68,7 +68,7 @@ export function folderFailure(folder: string, error: unknown): unknown {
 
 const urlForm = 'It must be postgres://user:password@host:port/database.';
 
-/** Null: there is none, and SQLite is used. The address holds a password, so no sentence repeats any of it. */
+/** Null for SQLite. The URL contains a password, so no message quotes any part of it. */
 export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
   const url = environment['DATABASE_URL'] ?? '';
   if (url === '') return null;
@@ -77,7 +77,7 @@ export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
   return url;
 }
 
-/** By the codes of PostgreSQL (SQLSTATE, its manual, appendix A) and of Node. */
+/** Keys are PostgreSQL codes (SQLSTATE, appendix A of its manual) and Node codes. */
 const databaseErrors: Readonly<Record<string, string>> = {
   ERR_INVALID_URL: `DATABASE_URL is not a valid address. ${urlForm} Percent-encode the special characters in it`,
   ENOENT: 'a file or socket that the address names does not exist',
@@ -93,7 +93,7 @@ function databaseFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'it fails';
   const code = codeOf(error);
   if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it fails (${code})`;
-  // Errors of the driver have no code and quote settings, so we describe them in our own words.
+  // Errors of the driver have no code, and their messages quote settings: they are not repeated.
   if (/timeout|terminated/i.test(error.message)) return 'it does not answer in time';
   if (/\bSSL\b/.test(error.message)) return 'it does not speak TLS as the address asks';
   return 'its driver does not accept the address, or the server does not accept the connection';

@@ -4,11 +4,11 @@ import { logOutput, type Output } from './output/log-output.ts';
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
-/** The effects of a command besides files, sockets and databases. */
+/** Side effects of a command other than files, sockets and databases. */
 export interface ProcessIo {
   readonly stdout: Output;
   readonly stderr: Output;
-  /** Stdin and stdout, for bytes. The caller handles their errors. */
+  /** Stdin and stdout for binary data. The caller handles their errors. */
   input(): Readable;
   output(): Writable;
   /** Returns a function that stops listening. */
@@ -18,7 +18,7 @@ export interface ProcessIo {
 
 export function processIo(): ProcessIo {
   const { stdout, stderr } = process;
-  // A closed pipe, as with `head`, is no error.
+  // A closed pipe, as with `head`, is not an error.
   function onError(error: NodeJS.ErrnoException): void {
     if (error.code !== 'EPIPE') throw error;
   }
@@ -38,14 +38,14 @@ export function processIo(): ProcessIo {
 
 export const versionText = (): string => `${packageVersion()} (revision ${revision() ?? 'unknown'})`;
 
-/** From package.json, which is equally far above the sources and the build. */
+/** Read from package.json. Its relative path is the same from the sources and from the build. */
 export function packageVersion(): string {
   const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
-  // The package's own file, which the tests of the package read too.
+  // Not validated: the file is part of the package.
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
-/** The commit that the service was built from, in a file that compile.ts writes; undefined if it was unknown then. */
+/** Commit of the build, from a file that compile.ts writes. Undefined if it was unknown at build time. */
 export function revision(): string | undefined {
   const file = new URL('../revision', import.meta.url);
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;

@@ -15,10 +15,10 @@ export interface ProgramContext {
   readonly run?: (work: (io: ProcessIo) => Promise<void>, io: ProcessIo) => Promise<void>;
 }
 
-/** Returns the exit code: 2 for wrong usage, 0 otherwise. What the command throws is thrown on. */
+/** Returns the exit code: 2 for wrong usage, 0 otherwise. Errors of the command are rethrown. */
 export async function runCli(args: readonly string[], context: ProgramContext): Promise<number> {
   const [first, ...words] = args;
-  // `help token create`: the program's own `help` goes one word deep.
+  // Supports `help token create`: the `help` of `commander` takes one word only.
   const typed = first === 'help' && words.length > 1 ? [...words, '--help'] : args;
   try {
     await createProgram(context).parseAsync(typed, { from: 'user' });
@@ -31,7 +31,7 @@ export async function runCli(args: readonly string[], context: ProgramContext): 
 
 export const programName = 'workspace-service';
 
-/** All commands, their help and their mistakes. */
+/** Parser of the command line, with help and error messages for all commands. */
 function createProgram(context: ProgramContext): Commander {
   const { io, commands = allCommands } = context;
   const example = (name: string): string => {
@@ -51,7 +51,7 @@ function createProgram(context: ProgramContext): Commander {
     .configureOutput({
       writeOut: (text) => io.stdout.write(text),
       writeErr: (text) => io.stderr.write(text),
-      // In a pipe each flag stays on one line, for those who search.
+      // In a pipe, each flag stays on one line, which suits `grep`.
       getOutHelpWidth: () => io.stdout.columns ?? Number.POSITIVE_INFINITY,
       getErrHelpWidth: () => io.stderr.columns ?? Number.POSITIVE_INFINITY,
       outputError: (text) => {
@@ -61,7 +61,7 @@ function createProgram(context: ProgramContext): Commander {
     })
     .configureHelp({
       formatHelp(commander, helper) {
-        // All at once: `token create`, not only `token`. Not for suggestions, which are of one word.
+        // Full commands such as `token create` in the help. Suggestions use only the first word.
         helper.visibleCommands = ({ commands }) =>
           commands.flatMap((each) => (each.commands.length > 0 ? each.commands : [each]));
         return Help.prototype.formatHelp.call(this, commander, helper);
@@ -126,8 +126,8 @@ function environmentHelp({ variables = [] }: Command): readonly string[] {
 }
 
 /**
- * `commander` stops at the first mistake. Here it only splits the line, and the command checks the values: all mistakes are
- * reported at once.
+ * `commander` stops at the first mistake. Here it only splits the arguments, and the command checks the values, so that
+ * all mistakes are reported at once.
  */
 function collectLine(commander: Commander, command: Command): () => ParsedArguments {
   const { flags, arguments: takes } = command;
@@ -136,7 +136,7 @@ function collectLine(commander: Commander, command: Command): () => ParsedArgume
   const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
 
   for (const [name, { placeholder, what, otherwise }] of Object.entries(flags)) {
-    // A value in brackets may be absent, so that it is ours to miss it, and so that the next flag is not taken for it.
+    // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
     const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}]`;
     commander.addOption(new Option(form, `${what} (${otherwise}; ${variableOf(name)})`));
     commander.on(`option:${name}`, (value: string | null | undefined) => {
@@ -169,7 +169,7 @@ function collectLine(commander: Commander, command: Command): () => ParsedArgume
   return () => ({ flags: texts, arguments: commander.args, problems });
 }
 
-/** `--dev=false`, which `commander` does not know. */
+/** Parses `--dev=false`, which `commander` does not support. */
 function switchWithValue(text: string, flags: Flags): readonly [name: string, value: string] | undefined {
   const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(text) ?? [];
   return Object.hasOwn(flags, name) && flags[name]?.placeholder === '' ? [name, value] : undefined;

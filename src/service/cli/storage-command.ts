@@ -30,10 +30,10 @@ export const commonFlags = {
   json: toggle('print one JSON document instead of text'),
 } as const;
 
-/** The one that says where the data is, besides --data. */
+/** Locates the data, like --data. */
 export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instead of SQLite in --data']] as const;
 
-/** The output of a command: one document for a program, lines for a person, or a file of any length. */
+/** Output of a command: a JSON document and lines of text, or a file of any length. */
 type Answer =
   | { readonly document: unknown; readonly lines: readonly OutputBlock[] }
   | { readonly file: AsyncIterable<string> };
@@ -41,12 +41,12 @@ type Answer =
 interface StorageDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
-  /** Otherwise the database has to exist, so that a mistyped folder is not taken for an empty service. */
+  /** False if the database must exist, so that a mistyped folder is reported and not used as an empty service. */
   readonly mayBeNew?: boolean;
   run(call: Omit<CommandContext<F & typeof commonFlags, A>, 'io'>, storage: Storage): Promise<Answer>;
 }
 
-/** A command on what the service has stored. */
+/** Defines a command that works on the stored data of the service. */
 export function defineStorageCommand<F extends Flags = None, A extends Flags = None>({
   mayBeNew = false,
   flags,
@@ -58,7 +58,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
     // Without flags of its own, F is empty.
     flags: { ...flags, ...commonFlags } as F & typeof commonFlags,
     async run({ io, ...call }) {
-      // They are among the flags, whatever the others are: no type can follow that.
+      // The common flags are always among the flags. TypeScript cannot infer this.
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
       if (!mayBeNew) requireStored(data, call.environment);
       const storage = await openStorage(data, call.environment, { onMigrated: printMigration(io) });
@@ -74,7 +74,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
   });
 }
 
-/** Fails with a list of the existing ids. */
+/** Throws an error with a suggestion if the workspace does not exist. */
 export async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
   if ((await findWorkspace(read, id)) !== undefined) return;
   const ids = (await listWorkspaces(read)).map((known) => known.id);
@@ -82,7 +82,7 @@ export async function requireWorkspace({ read }: Storage, id: string): Promise<v
   throw new CommandError(`There is no workspace "${id}". ${hint.trim()}`);
 }
 
-/** The system user, as the actor: access to the folder or database permits everything, so there is no token to name. */
+/** The system user as the actor. Access to the folder or database permits everything, so no token is involved. */
 export const operatorActor = (): Actor => ({ name: `operator:${systemUser()}`, tokenId: null, address: null });
 
 export function requireStored(data: string, environment: NodeJS.ProcessEnv): void {
@@ -92,14 +92,14 @@ export function requireStored(data: string, environment: NodeJS.ProcessEnv): voi
   );
 }
 
-/** A closed pipe, as with `head`, is no error. */
+/** A closed pipe, as with `head`, is not an error. */
 async function writeFile(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
   await pipeline(file, io.output(), { end: false }).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EPIPE') throw error;
   });
 }
 
-/** In a container, a user may have a number and no name. */
+/** In a container, a user may have an id but no name. */
 function systemUser(): string {
   try {
     return userInfo().username;

@@ -1,13 +1,13 @@
 import { nearest } from './did-you-mean.ts';
 import { variableOf } from './flags.ts';
 
-/** Without the value, which may be a secret. */
+/** Omits the value, which may be a secret. */
 export interface UnknownVariable {
   readonly variable: string;
   readonly did_you_mean: string | undefined;
 }
 
-/** Variables with the prefix of the service that no flag has. `flags` are as they are typed, without the dashes. */
+/** Variables with the prefix of the service that belong to no flag. `flags` are names as typed, without the dashes. */
 export function unknownVariables(environment: NodeJS.ProcessEnv, flags: readonly string[]): readonly UnknownVariable[] {
   const prefix = variableOf('');
   const known = new Set(flags.map((flag) => variableOf(flag).slice(prefix.length)));
@@ -15,7 +15,7 @@ export function unknownVariables(environment: NodeJS.ProcessEnv, flags: readonly
     .filter((name) => name.startsWith(prefix) && !known.has(name.slice(prefix.length)))
     .toSorted()
     .map((variable) => {
-      // Without the prefix, in which all of them agree.
+      // Compared without the common prefix.
       const meant = nearest(variable.slice(prefix.length), known);
       return { variable, did_you_mean: meant && `${prefix}${meant}` };
     });

@@ -34,7 +34,7 @@ export function parseFolder(text: string): Parsed<string> {
   return accepted(text);
 }
 
-/** A dash stands for stdin or stdout. */
+/** `-` is stdin or stdout. */
 export function parseFile(text: string): Parsed<string> {
   if (text === '') return refused('It must be the path of a file, or -.');
   if (text.includes('\0')) return refused('The path of a file has no NUL character.');
@@ -47,7 +47,7 @@ export function parseHost(text: string): Parsed<string> {
     : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
 }
 
-/** The same as an origin: the links of the pages begin with a slash. */
+/** Must be an origin without a path, because the dashboard links to paths that start with a slash. */
 export function parsePublicUrl(text: string): Parsed<string> {
   const url = parseServiceUrl(text);
   return !url.ok || URL.parse(url.value)?.origin === url.value
@@ -70,7 +70,7 @@ export const wholeNumber =
       : refused(`It must be a whole number from ${min} to ${max}.`);
   };
 
-/** Null for none. */
+/** Null for no limit. */
 export function parseByteLimit(text: string): Parsed<number | null> {
   if (text === 'none') return accepted(null);
   const bytes = parseByteCount(text);
@@ -81,7 +81,7 @@ export function parseByteLimit(text: string): Parsed<number | null> {
 
 const maxPerSecond = 1_000_000;
 
-/** A token that was idle may send this many seconds' worth of requests at once: jobs ask for all their locks at the start. */
+/** Burst of an idle token, in seconds of its rate: jobs request all their locks when they start. */
 const burstSeconds = 60;
 
 export function parseRateLimit(text: string): Parsed<RateLimit> {
@@ -101,7 +101,7 @@ export function parseTrustedProxy(text: string): Parsed<Cidr> {
     : network;
 }
 
-/** A name cannot begin as an id or a secret does. */
+/** The prefix decides: the name of a token cannot begin like an id or a secret. */
 export const parseTokenIdOrName = (text: string): Parsed<string> =>
   /^(tok|wsa)_/.test(text) ? idOf('tok', 'workspace-service token list')(text) : parseTokenName(text);
 
@@ -125,7 +125,7 @@ export function parseByteCount(text: string): Parsed<number> {
     : refused('It must be a number of bytes with a unit, such as 500MB, 1GB or 2TB, or 0.');
 }
 
-/** The secret of a token is easily taken for its id: it is refused before it can be repeated. */
+/** Users confuse the secret of a token with its id, so the error does not quote the value. */
 export const idOf =
   (kind: 'tok' | 'hook' | 'trust', listedBy: string) =>
   (text: string): Parsed<string> =>

@@ -4,16 +4,16 @@ import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 import { inScratchFolder } from './scratch.ts';
 
-/** A bare repository that holds what was fetched from a remote, and keeps it. */
+/** A bare repository with everything that was fetched from a remote. Fetched objects are never removed. */
 export interface Mirror {
   readonly repository: string;
-  /** Folder for work in progress: on the same disk, so that results can be renamed into place. */
+  /** Folder for work in progress, on the same disk so that results can be renamed into place. */
   readonly scratch: string;
 }
 
 /**
- * Makes a repository where there is none, complete or not at all, also when several do this at once. Anything else that
- * has its name is moved away.
+ * Creates the repository if it is missing. This is atomic, also when several processes do it at once. Anything else at
+ * its path, such as a broken repository, is replaced.
  */
 export async function makeRepository(
   git: GitCommand,
@@ -30,7 +30,7 @@ export async function makeRepository(
     await fill(fresh);
     await mkdir(dirname(repository), { recursive: true });
     await rename(fresh, repository).catch(async (error: unknown) => {
-      // Another process was faster.
+      // Another process has created it.
       if (await isRepository(repository)) return;
       await rename(repository, join(folder, 'broken.git')).catch(() => {
         throw error;
@@ -41,8 +41,8 @@ export async function makeRepository(
 }
 
 /**
- * What git takes for an empty repository: gitrepository-layout(5). For one that is removed again in a moment, starting git
- * to make it, and to say what is in it, takes a noticeable part of a sync.
+ * Writes the minimal files of an empty repository: gitrepository-layout(5). Running git to create and read a repository
+ * of short duration would take a noticeable part of a sync.
  */
 export async function layOutRepository(folder: string): Promise<void> {
   for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
@@ -51,7 +51,7 @@ export async function layOutRepository(folder: string): Promise<void> {
   await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
 }
 
-/** The commit that a branch has which was fetched into a repository laid out here: a file, as long as nobody packs it. */
+/** Head of a branch fetched into a repository of layOutRepository(). Its ref is a file: refs are not packed there. */
 export async function fetchedHead(folder: string, branch: BranchName): Promise<string | undefined> {
   const head = await readFile(join(folder, branchRef(branch)), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';
@@ -60,7 +60,7 @@ export async function fetchedHead(folder: string, branch: BranchName): Promise<s
   return head.trim() || undefined;
 }
 
-/** The commit that a repository on this disk has for the branch. */
+/** Head of the branch in a local repository; undefined if it does not have the branch. */
 export async function headOf(git: GitCommand, repository: string, branch: BranchName): Promise<string | undefined> {
   const head = await git(['for-each-ref', '--format=%(objectname)', branchRef(branch)], {
     purpose: `read the head of the branch ${branch} in ${repository}`,
@@ -70,7 +70,7 @@ export async function headOf(git: GitCommand, repository: string, branch: Branch
   return head.trim() || undefined;
 }
 
-/** Has the mirror name this branch where it is asked for its default branch, whether it has the branch or not. */
+/** Sets the default branch of the mirror, even if the mirror does not have that branch. */
 export async function setDefaultBranch({ repository, scratch }: Mirror, branch: BranchName): Promise<void> {
   const head = `ref: ${branchRef(branch)}\n`;
   const current = await readHead(repository);
@@ -81,7 +81,7 @@ export async function setDefaultBranch({ repository, scratch }: Mirror, branch: 
   });
 }
 
-/** The parts that git looks for: gitrepository-layout(5). */
+/** Required parts of a repository: gitrepository-layout(5). */
 const parts = ['HEAD', 'objects', 'refs'];
 
 export const isRepository = (folder: string): Promise<boolean> =>
@@ -90,7 +90,7 @@ export const isRepository = (folder: string): Promise<boolean> =>
     () => false,
   );
 
-/** Default branch of a repository; undefined without a repository. */
+/** Content of the file HEAD, which names the default branch; undefined without a repository. */
 export const readHead = (folder: string): Promise<string | undefined> =>
   readFile(join(folder, 'HEAD'), 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return undefined;

@@ -5,7 +5,7 @@ const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^-/, 'The name of a branch must not start with -.'],
   [/^refs\//, 'A branch is given by its short name, without refs/heads/.'],
   [/^(?:HEAD|@)$/, 'This name means whatever is checked out; a branch has a name of its own.'],
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for. git lets C1 controls through.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: it must match control characters. git allows C1 controls.
   [/[\x00-\x1f\x7f]/, 'The name of a branch must not have control characters.'],
   [/[ ~^:?*[\\]/, 'The name of a branch must not have a space or any of ~ ^ : ? * [ \\.'],
   [/\.\./, 'The name of a branch must not have two dots in a row.'],
@@ -16,12 +16,12 @@ const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/\.lock(?:\/|$)/, 'No part of the name of a branch may end with .lock.'],
 ];
 
-/** Matches what is forbidden, in words of regular expressions that every language has: for the schema of a name. */
+/** Forbidden patterns for the schema of a name, in regular expression syntax that is common to all languages. */
 export const forbiddenInBranchName = forbidden.map(([{ source }]) => source).join('|');
 
 declare const brand: unique symbol;
 
-/** The short name of a branch: what stands behind `refs/heads/`. */
+/** Short name of a branch: the part after `refs/heads/`. */
 export type BranchName = string & { readonly [brand]: 'BranchName' };
 
 export function parseBranchName(text: string): Parsed<BranchName> {

@@ -7,13 +7,13 @@ import { type Transfer, transferBeside } from './transfer.ts';
 
 export interface Estimate {
   readonly objects: number;
-  /** False where time ran out while the remote was still packing: then it is what the remote had announced so far. */
+  /** False if the timeout ended the estimate while the remote was packing: then it is the latest announced number. */
   readonly exact: boolean;
 }
 
 /**
  * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
- * header has the number. Numbers that the remote announces earlier (see `Progress`) count only when time runs out.
+ * header has the number. Numbers that the remote announces earlier (see `Progress`) count only after a timeout.
  */
 export async function estimateObjects(transfer: Transfer): Promise<Estimate> {
   const known = new AbortController();
@@ -49,13 +49,13 @@ export interface Fetched {
 
 export interface FetchEvents {
   readonly onReceived?: (objects: number) => void;
-  /** git or the remote reports anything at all. */
+  /** Called when git or the remote writes any line. */
   readonly onSign?: () => void;
   /** Rejects if the mirror must not be changed any more. */
   readonly beforeLanding?: () => Promise<void>;
 }
 
-/** Fetches the branch into the mirror. It is there with all its objects afterwards, or the mirror is as it was. */
+/** Fetches the branch into the mirror, with all its objects. If it fails, the branches of the mirror are unchanged. */
 export async function fetchBranch(
   transfer: Transfer,
   { onReceived, onSign, beforeLanding }: FetchEvents,
@@ -63,7 +63,7 @@ export async function fetchBranch(
   const { git, mirror, remote, branch } = transfer;
   let receivedObjects = 0;
   await makeRepository(git, mirror);
-  // Here as well as in the upkeep: that never comes where the disk is full of what an earlier one has left.
+  // Maintenance does this too, but does not run if abandoned packs of earlier maintenance fill the disk.
   await removeAbandonedPacks(mirror);
   return transferBeside(
     { ...transfer, onSign },

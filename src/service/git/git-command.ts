@@ -7,14 +7,14 @@ import { createRemoteRedactor } from './redact.ts';
 import { accessSettings, type Remote } from './remote.ts';
 import { type GitWork, type Limits, runGit } from './run-git.ts';
 
-/** For work on the local disk alone, which is quick or stuck. */
+/** Limits of local work, which is either quick or stuck. */
 export const localLimits: Limits = { timeoutMs: 60_000 };
 
 export interface GitTask extends GitWork {
-  /** Purpose, to complete the sentence "git could not …". */
+  /** Completes the sentence "git could not …". */
   readonly purpose: string;
   readonly repository?: string | undefined;
-  /** The remote it talks to; its credentials are given to git and kept out of errors. */
+  /** The remote it connects to. Its credentials are passed to git and redacted from errors. */
   readonly remote?: Remote | undefined;
   /** Further settings, without secrets. */
   readonly settings?: Readonly<Record<string, string>>;
@@ -22,7 +22,7 @@ export interface GitTask extends GitWork {
   readonly protocol?: string | undefined;
 }
 
-/** Runs git with these arguments and gives what it wrote to its output, or throws a GitError. */
+/** Runs git and returns its standard output, or throws a GitError. */
 export type GitCommand = (args: readonly string[], task: GitTask) => Promise<string>;
 
 export function gitCommand(setup: {

@@ -1,6 +1,6 @@
 import { devNull } from 'node:os';
 
-/** The operator's variables that git inherits. All others are removed, so that no stray setting changes its behavior. */
+/** Variables that git inherits from the operator. Others are removed, so that no stray setting changes its behavior. */
 const passedOn = `
   PATH Path HOME USERPROFILE SystemRoot TMPDIR TEMP TMP SSH_AUTH_SOCK GIT_SSH_COMMAND GIT_SSH GIT_SSH_VARIANT
   GIT_SSL_CAINFO SSL_CERT_FILE SSL_CERT_DIR https_proxy HTTPS_PROXY all_proxy ALL_PROXY no_proxy NO_PROXY
@@ -8,36 +8,36 @@ const passedOn = `
   .trim()
   .split(/\s+/);
 
-/** Never asks, gives up on a host that does not answer, and notices within a minute that a connection is dead. */
+/** Never prompts, limits the time to connect, and detects a dead connection within a minute. */
 const sshCommand = 'ssh -o BatchMode=yes -o ConnectTimeout=10 -o ServerAliveInterval=15 -o ServerAliveCountMax=4';
 
 const settings: Readonly<Record<string, string>> = {
   'core.hooksPath': devNull,
   'credential.helper': '',
-  // A redirect could lead to where the credentials must not go, and to hosts that nobody registered.
+  // A redirect could send the credentials elsewhere, and lead to hosts that nobody registered.
   'http.followRedirects': 'false',
-  // A remote at work sends at least a keep-alive every five seconds: a minute of silence is a dead connection.
+  // A remote that is working sends at least a keep-alive every five seconds: after a minute of silence, it is dead.
   'http.lowSpeedLimit': '1',
   'http.lowSpeedTime': '60',
-  // Always keep the pack as it came: unpacking it would report no progress that counts the objects received.
+  // Always keep the received pack: unpacking it would not report the number of received objects.
   'fetch.unpackLimit': '1',
   'fetch.recurseSubmodules': 'false',
-  // Upkeep happens when the service says so, never behind its back.
+  // The service decides when maintenance runs.
   'gc.auto': '0',
   'maintenance.auto': 'false',
 };
 
 export interface GitSetup {
   readonly allowFile: boolean;
-  /** The repository that git works on; without one, it must not find any. */
+  /** The repository that git works on. Without it, git must not discover another one. */
   readonly repository?: string | undefined;
-  /** Further settings. They reach git through its environment, so they may hold secrets. */
+  /** Further settings. They may contain secrets: git receives them through its environment. */
   readonly moreSettings?: Readonly<Record<string, string>>;
-  /** The version of the protocol in which git answers. */
+  /** Protocol version of the response, as in the `Git-Protocol` header. */
   readonly protocol?: string | undefined;
 }
 
-/** The whole environment of a git process. */
+/** The complete environment of a git process. */
 export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): NodeJS.ProcessEnv {
   const environment: NodeJS.ProcessEnv = {
     LANG: 'C.UTF-8',
@@ -51,7 +51,7 @@ export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): No
     GIT_ALLOW_PROTOCOL: setup.allowFile ? 'https:ssh:file' : 'https:ssh',
     GIT_NO_LAZY_FETCH: '1',
     GIT_TERMINAL_PROMPT: '0',
-    // An empty name means that there is no program to ask.
+    // An empty value disables the program that prompts for passwords.
     GIT_ASKPASS: '',
     GCM_INTERACTIVE: 'never',
   };

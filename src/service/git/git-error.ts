@@ -24,7 +24,7 @@ export class GitError extends Error {
   }
 }
 
-/** Whatever the disk or the system refuse on the way is a GitError as well. `purpose` completes "git could not …". */
+/** Converts system errors, such as a full disk, to a GitError. `purpose` completes "git could not …". */
 export async function asGitErrors<T>(purpose: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -1,8 +1,8 @@
 const maxLineLength = 8_192;
 
 /**
- * Splits a stream of text into lines, also at the carriage returns of progress lines. Of an endless line only the beginning
- * is kept, to limit memory.
+ * Splits a stream of text into lines, also at the carriage returns of progress lines. Very long lines are truncated to
+ * limit memory.
  */
 export function intoLines(onLine: (line: string) => void): { push(text: string): void; end(): void } {
   let line = '';
@@ -35,7 +35,7 @@ const noise = [
   /^and the repository exists\./,
 ];
 
-/** The last things that git said before it failed, in one line: no progress, no advice for somebody at a terminal. */
+/** The last messages of git before it failed, in one line, without progress and hints for terminal users. */
 export function wordsOfGit(errorLines: readonly string[]): string {
   const words = errorLines
     .map((line) => line.replaceAll(/\p{Cc}+/gu, ' ').trim())

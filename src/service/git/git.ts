@@ -23,10 +23,10 @@ import type { UploadPackRequest } from './upload-pack-request.ts';
 export type Git = ReturnType<typeof createGit>;
 
 export interface GitOptions {
-  /** Mirrors are kept in here. Instances may share it. */
+  /** Parent of the mirrors. Instances may share it. */
   readonly dataFolder: string;
   readonly allowFile: boolean;
-  /** The operator's environment. Little of it reaches git: the path, the proxy, and how ssh and TLS are set up. */
+  /** The operator's environment. git inherits only PATH, the proxy, and the settings of ssh and TLS. */
   readonly environment: NodeJS.ProcessEnv;
   readonly minSpeed?: MinTransferSpeed | undefined;
 }
@@ -35,7 +35,7 @@ const ending = '.git';
 
 type ServedMirror = Omit<ServeTask, 'git' | 'mirror'>;
 
-/** All that the service does with git. What goes wrong is a GitError. */
+/** All uses of git by the service. Failures are GitErrors. */
 export function createGit({ dataFolder, allowFile, environment, minSpeed = minTransferSpeed }: GitOptions) {
   const git = gitCommand({ environment, allowFile });
   const root = resolve(dataFolder);
@@ -50,7 +50,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
   const forget = (workspace: string): Promise<void> =>
     asGitErrors(`remove the mirror of ${workspace}`, async () => {
       const { repository } = mirrorOf(workspace);
-      // It need not be a whole repository.
+      // Not isRepository(): incomplete ones are removed too.
       if (!existsSync(repository)) return;
       await inScratchFolder(scratch, async (folder) => {
         await rename(repository, join(folder, 'forgotten.git')).catch((error: NodeJS.ErrnoException) => {
@@ -60,25 +60,25 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
     });
 
   return {
-    /** The version of the git that is installed. */
+    /** Version of the installed git. */
     async version(): Promise<string> {
       const response = await git(['version'], { purpose: 'tell its version', limits: localLimits });
       return response.replace(/^git version /, '').trim();
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
-    /** The commit of the branch when it was last fetched. */
+    /** Head of the branch at its last fetch. */
     head: (workspace: string, branch: BranchName) =>
       asGitErrors(`read the branch ${branch} of the mirror`, async () => {
         const mirror = mirrorOf(workspace);
         await makeRepository(git, mirror);
         return headOf(git, mirror.repository, branch);
       }),
-    /** The branch that clones check out, if it has been synced. No effect without a mirror. */
+    /** Sets the branch that clones check out, if it has been synced. No effect without a mirror. */
     setDefaultBranch: (workspace: string, branch: BranchName) =>
       asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
         setDefaultBranch(mirrorOf(workspace), branch),
       ),
-    /** Contents of a folder of the mirror, at a commit that was fetched. */
+    /** Entries of a folder of the mirror, at a fetched commit. */
     listFolder: (workspace: string, query: FolderQuery) =>
       asGitErrors(`list a folder of the mirror of ${workspace}`, () =>
         listFolder(git, mirrorOf(workspace).repository, query),
@@ -91,34 +91,34 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
         fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }, events),
       ),
-    /** Hands over the small files of a commit that was fetched. */
+    /** Reads the small files of a fetched commit. */
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       asGitErrors(`read the files of ${wanted.commit}`, () =>
         readSmallBlobs(git, mirrorOf(workspace).repository, wanted, limits, onBlob),
       ),
     lfsAuthenticate: (remote: Remote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
-    /** Keeps the mirror quick. Worth doing after a fetch; failing does no harm. */
+    /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
     maintain: (workspace: string, limits: Limits) =>
       asGitErrors(`tidy up the mirror of ${workspace}`, async () => {
         const mirror = mirrorOf(workspace);
         try {
           await maintainMirror(git, mirror, limits);
         } finally {
-          // Another process removed the workspace: git made its folders again for the pack that it was writing.
+          // Another process has removed the workspace, and git recreated its folders for the pack that it was writing.
           if (!(await isRepository(mirror.repository))) await forget(workspace);
         }
       }),
-    /** Makes a small repository to try the service with, once, and gives its path. Needs `allowFile` to be of use. */
+    /** Creates a sample repository if it is missing, and returns its path. Only useful with `allowFile`. */
     sampleRepository: () =>
       asGitErrors('make the sample repository', async () => {
         const repository = join(root, 'sample.git');
         await createSampleRepository(git, { repository, scratch });
         return repository;
       }),
-    /** Answers the first request of a client that reads the mirror. */
+    /** Responds to the first request of a client that reads the mirror. */
     advertise: (workspace: string, task: ServedMirror) =>
       asGitErrors(`serve the mirror of ${workspace}`, () => advertise({ ...task, git, mirror: mirrorOf(workspace) })),
-    /** Answers what a client asks of the mirror, with one of these branches or of the former heads leading to all of it. */
+    /** Serves objects of the mirror if all of them are reachable from branches of the task or from former heads. */
     uploadPack: (
       workspace: string,
       task: ServedMirror,
@@ -130,9 +130,9 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       ),
     forget,
     /**
-     * Removes the mirrors of all workspaces that no longer exist, and returns their ids; mirrors that are broken go as
-     * well, to be fetched again. The workspaces are listed when the
-     * mirrors are known, so that one that another instance has just made is not taken for one that is left over.
+     * Removes the mirrors of workspaces that no longer exist, and returns the ids of these workspaces. Also removes
+     * broken mirrors, which will be fetched again. Workspaces are listed after mirrors: otherwise a mirror that another
+     * instance has just created could seem to have no workspace.
      */
     async removeAllExcept(existing: () => Promise<readonly string[]>): Promise<readonly string[]> {
       const mirrored = await asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors));
@@ -147,7 +147,7 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
   };
 }
 
-/** The workspaces that have a mirror. */
+/** Ids of the workspaces that have a mirror. */
 async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
   const folders = await readdir(mirrors).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

@@ -8,7 +8,7 @@ export interface FolderEntry {
 
 export interface FolderQuery {
   readonly commit: string;
-  /** Without a slash at its end; empty for the root. */
+  /** Without a trailing slash; empty for the root. */
   readonly folder: string;
   readonly isWanted: (name: string) => boolean;
   readonly max: number;
@@ -16,7 +16,7 @@ export interface FolderQuery {
 }
 
 /**
- * The entries of one folder of a commit, in the order of git. Reads only this folder, and only to the last wanted entry.
+ * Entries of one folder of a commit, in the order of git. Reads only this folder, and stops after `max` wanted entries.
  */
 export async function listFolder(
   git: GitCommand,
@@ -45,5 +45,5 @@ export async function listFolder(
   return entries;
 }
 
-/** git quotes a name with characters that stand for none, and what is not UTF-8 could not be asked for again. */
+/** Excludes names that git quotes, such as those with control characters, and names that are not UTF-8. */
 const isReadable = (name: string): boolean => name !== '' && !name.startsWith('"') && !name.includes('\ufffd');

@@ -6,8 +6,8 @@ import type { Limits } from './run-git.ts';
 import { abandonedAfterMs, ageOf } from './scratch.ts';
 
 /**
- * Joins small packs into larger ones, each at least twice the next: the work is proportional to the fetched data, and large
- * packs stay. No object is dropped, so fetches may run at the same time.
+ * Joins small packs into larger ones, each at least twice as large as the next: the work is proportional to the fetched
+ * data, and large packs stay. No object is dropped, so fetches may run at the same time.
  */
 export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Limits): Promise<void> {
   const { repository } = mirror;
@@ -22,7 +22,7 @@ export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Li
   );
 }
 
-/** Leftovers of maintenance that was killed. */
+/** Removes unfinished packs that killed maintenance left behind. */
 export async function removeAbandonedPacks(mirror: Mirror): Promise<void> {
   for (const file of await unfinishedPacks(mirror)) {
     const path = join(packsOf(mirror), file);
@@ -31,8 +31,8 @@ export async function removeAbandonedPacks(mirror: Mirror): Promise<void> {
 }
 
 /**
- * git leaves an unfinished pack where it is when the disk is full, and so leaves the disk full. What another upkeep has
- * begun meanwhile may go with it: that one fails as well, and does no harm.
+ * On a full disk, git leaves its unfinished pack behind, which keeps the disk full. The cleanup may also remove
+ * unfinished packs of concurrent maintenance: that then fails too, which does no harm.
  */
 async function removingWhatIsBegun<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
   const before = await unfinishedPacks(mirror);
@@ -46,7 +46,7 @@ async function removingWhatIsBegun<T>(mirror: Mirror, work: () => Promise<T>): P
   }
 }
 
-/** Unfinished files of git next to the packs, renamed once complete. */
+/** Temporary files of git in the folder of the packs. git renames them when they are complete. */
 const unfinishedPacks = async (mirror: Mirror): Promise<readonly string[]> =>
   (await readdir(packsOf(mirror))).filter((file) => /^(\.tmp-|tmp_)/.test(file));
 

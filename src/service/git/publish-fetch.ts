@@ -5,7 +5,7 @@ import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 import { ageOf } from './scratch.ts';
 
-/** Moves what was fetched into the mirror, and the branch to its new head. */
+/** Moves the fetched packs into the mirror, then the branch to its new head. */
 export async function publishFetch(
   git: GitCommand,
   from: string,
@@ -29,13 +29,13 @@ export async function publishFetch(
   }
 }
 
-/** The index goes last: with it the pack begins to count. Renames are on disk before a ref relies on them. */
+/** Moves the index last, because it makes the pack visible. Syncs the folder before a ref depends on the pack. */
 async function movePacks(from: string, mirror: Mirror): Promise<void> {
   const source = join(from, 'objects', 'pack');
   const target = join(mirror.repository, 'objects', 'pack');
   const files = (await readdir(source)).filter((file) => /^pack-[0-9a-f]+\.(pack|rev|idx)$/.test(file));
   if (files.length === 0) return;
-  // Not `recursive`: without a repository around it, the folder would be taken for one that is broken.
+  // Not `recursive`: if the repository was removed, this must fail instead of creating part of a repository.
   await mkdir(target).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EEXIST') throw error;
   });
@@ -45,7 +45,7 @@ async function movePacks(from: string, mirror: Mirror): Promise<void> {
 }
 
 async function syncFolder(folder: string): Promise<void> {
-  // Windows cannot open a folder as a file, and keeps its own order of writes.
+  // Windows cannot open a folder as a file, and orders its writes itself.
   if (process.platform === 'win32') return;
   const handle = await open(folder, 'r');
   try {
@@ -55,7 +55,7 @@ async function syncFolder(folder: string): Promise<void> {
   }
 }
 
-/** git holds the lock of a ref for moments; one that is older was left by a process that was killed. */
+/** git holds the lock of a ref only briefly: an older lock was left by a killed process. */
 const staleLockMs = 60_000;
 
 async function removeStaleLocks(mirror: Mirror, branch: BranchName): Promise<void> {
@@ -67,7 +67,7 @@ async function removeStaleLocks(mirror: Mirror, branch: BranchName): Promise<voi
 
 /**
  * Removes branches that conflict with this one: `a` for `a/b`, and `a/b` for `a`. The remote has this branch, so it no
- * longer has those. Returns whether there were any.
+ * longer has the others. Returns whether any were removed.
  */
 async function removeReplacedBranches(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<boolean> {
   const task = { limits: localLimits, repository: mirror.repository };

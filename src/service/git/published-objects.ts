@@ -12,8 +12,8 @@ interface Search {
 }
 
 /**
- * The view for a request of these objects, if all of them are published. Between the requests of one clone, a sync may move
- * a branch away from its former commit: then that commit is served, too.
+ * The view for a request for these objects. Throws if some are not published. Between the requests of one clone, a sync
+ * may move a branch, so its former commit is served too.
  */
 export async function publishedFor(
   search: Search,
@@ -33,9 +33,9 @@ export async function publishedFor(
 }
 
 /**
- * The branches whose commits the mirror has. It lacks some if its folder was removed or restored, if an instance does not
- * share its data folder, or for a moment on a network file system. An empty repository would pass for a clone of nothing,
- * so a mirror that lacks all of them is an error.
+ * Branches whose commits are in the mirror. Commits can be missing if the folder was removed or restored, if instances
+ * do not share a data folder, or briefly on a network file system. If all are missing, this is an error: otherwise the
+ * client would get an empty clone.
  */
 async function presentBranches(
   search: Search,
@@ -57,8 +57,8 @@ async function presentBranches(
 }
 
 /**
- * Version 2 of the protocol gives out every object whose id is known (upload-pack.c, parse_want), so the service looks
- * itself whether a published commit leads to each of them.
+ * Version 2 of the protocol serves any object by its id (upload-pack.c, parse_want), so the service itself checks that
+ * each object is reachable from a published commit.
  */
 async function arePublished(search: Search, wants: readonly string[], tips: readonly string[]): Promise<boolean> {
   const types = await typesOf(search, wants);
@@ -68,7 +68,7 @@ async function arePublished(search: Search, wants: readonly string[], tips: read
   return others.length === 0 || areContained(search, others, tips);
 }
 
-/** The type of each of these objects that the mirror has. */
+/** Types of the objects that are in the mirror. */
 async function typesOf({ git, ...search }: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const types = new Map<string, string>();
   if (ids.length === 0 || !(await isRepository(search.repository))) return types;
@@ -85,7 +85,7 @@ async function typesOf({ git, ...search }: Search, ids: readonly string[]): Prom
   return types;
 }
 
-/** Whether the tips lead to all of these commits. */
+/** Whether all of these commits are reachable from the tips. */
 async function areReachable(
   { git, ...search }: Search,
   commits: readonly string[],
@@ -100,7 +100,10 @@ async function areReachable(
   return beyond === '';
 }
 
-/** Whether the tips lead to all of these trees and blobs. What a partial clone asks for is mostly in the newest commits, and so found soon. */
+/**
+ * Whether all of these trees and blobs are reachable from the tips. Partial clones mostly request objects of the newest
+ * commits, which are found first.
+ */
 async function areContained(
   { git, limits, repository }: Search,
   objects: readonly string[],

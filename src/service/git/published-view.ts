@@ -4,11 +4,11 @@ import { layOutRepository, type Mirror, readHead } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { inScratchFolder } from './scratch.ts';
 
-/** The served part of a mirror. */
+/** Branches and commits of a mirror that are served. */
 export interface Published {
-  /** The commit of each branch. */
+  /** Head of each branch. */
   readonly branches: ReadonlyMap<BranchName, string>;
-  /** Commits that may be asked for by their ids, although no branch has them any more. */
+  /** Commits that may be requested by id, although they are no longer the head of a branch. */
   readonly unnamed: readonly string[];
 }
 
@@ -16,8 +16,8 @@ export interface Published {
 export const unnamedRefs = 'refs/unnamed/';
 
 /**
- * A repository of the moment: it has the objects of the mirror and exactly these branches. What a sync does to the mirror
- * meanwhile changes nothing in it, and nobody finds a ref in it that was not put there.
+ * Runs `use` on a temporary repository with the objects of the mirror and exactly these refs. Concurrent syncs of the
+ * mirror do not change them.
  */
 export async function inPublishedView<T>(
   { repository, scratch }: Mirror,

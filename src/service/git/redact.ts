@@ -1,7 +1,7 @@
 import { createRedactor } from '../../interface/redact.ts';
 import { basicAuthorization, type Remote } from './remote.ts';
 
-/** Takes out of a text what would let its reader into the remote, or into any other address it mentions. */
+/** Redacts the credentials of the remote, and credentials in any URL of the text. */
 export function createRemoteRedactor(remote: Remote | undefined): (text: string) => string {
   const redactSecrets = createRedactor(remote === undefined ? [] : secretsOf(remote));
   return (text) =>
@@ -17,7 +17,7 @@ function secretsOf({ credentials }: Remote): readonly string[] {
   return [basicAuthorization(credentials).slice('Basic '.length), ...secrets];
 }
 
-/** A short user name with a password is a word such as `git`; a long one, or one without a password, may be a token. */
+/** A user name may be a token if it is long or has no password. A short one with a password is a word such as `git`. */
 function mayBeToken(username: string, password: string): boolean {
   return username.length > 8 || password === '' || password === 'x-oauth-basic';
 }

@@ -5,14 +5,14 @@ import { type Remote, remoteArguments } from './remote.ts';
 import { endedBy, type Limits } from './run-git.ts';
 
 export interface RemoteBranches {
-  /** The commit each branch is at, in the order of the remote. */
+  /** Head of each branch, in the order of the remote. */
   readonly branches: ReadonlyMap<BranchName, string>;
   readonly defaultBranch: BranchName | undefined;
 }
 
 const prefix = 'refs/heads/';
 
-/** More than anybody works on; each of them takes memory here, and time of everybody else to be listed. */
+/** Larger than any real repository needs. Each branch takes memory, and time that delays other requests. */
 export const maxBranches = 100_000;
 
 export async function listRemoteBranches(git: GitCommand, remote: Remote, limits: Limits): Promise<RemoteBranches> {
@@ -38,7 +38,7 @@ export async function listRemoteBranches(git: GitCommand, remote: Remote, limits
   return collected.listed;
 }
 
-/** A branch whose name the service does not accept is not listed: it could not be synced either. */
+/** Parses the lines of `git ls-remote`. Branches with invalid names are omitted: they could not be synced either. */
 export function collectBranches(): { add(line: string): void; readonly listed: RemoteBranches } {
   const branches = new Map<BranchName, string>();
   let defaultBranch: BranchName | undefined;
@@ -56,7 +56,7 @@ export function collectBranches(): { add(line: string): void; readonly listed: R
 }
 
 function nameOf(ref: string): BranchName | undefined {
-  // U+FFFD stands for bytes that are not UTF-8: a name that cannot be given back to git.
+  // U+FFFD replaces bytes that are not UTF-8: such a name cannot be passed back to git.
   if (!ref.startsWith(prefix) || ref.includes('\ufffd')) return undefined;
   const name = parseBranchName(ref.slice(prefix.length));
   return name.ok ? name.value : undefined;

@@ -1,7 +1,7 @@
 import { isAbsolute } from 'node:path';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-/** A stored address as it may be shown, whether or not it would be accepted today. */
+/** Address of a stored remote without its credentials. Accepts files, whether or not they are allowed now. */
 export function shownRemote(text: string): string {
   const remote = parseRemote(text, { allowFile: true });
   return remote.ok ? remote.value.address : '';
@@ -12,7 +12,7 @@ export interface RemoteCredentials {
   readonly password: string;
 }
 
-/** A repository elsewhere, at an address that may be shown and may stand on a command line: it holds no credentials. */
+/** A remote repository. Its address has no credentials, so it may be displayed and passed as an argument. */
 export interface Remote {
   readonly kind: 'https' | 'ssh' | 'file';
   readonly address: string;
@@ -20,24 +20,24 @@ export interface Remote {
 }
 
 /**
- * git refuses to serve a repository that another user owns, and reads the exception from nowhere but its own command
- * line and the configuration files that the service shuts out. Only the operator can register a repository on this
- * disk, and serving one runs nothing that its owner could have put there (git-upload-pack(1), SECURITY).
+ * git refuses to serve a repository that another user owns. It reads exceptions only from its command line and from
+ * configuration files, which the service disables. Only the operator can register a repository on this disk, and
+ * serving it runs no code that its owner could have put there (git-upload-pack(1), SECURITY).
  */
 const serveAnyOwner = "--upload-pack=git -c 'safe.directory=*' upload-pack";
 
-/** The arguments that name the remote; nothing behind them is taken for an option. */
+/** Arguments for the remote. git takes no later argument for an option. */
 export function remoteArguments({ kind, address }: Remote): readonly string[] {
   return [...(kind === 'file' ? [serveAnyOwner] : []), '--end-of-options', address];
 }
 
-/** The settings that let git in, for this host alone. They are secrets: they go through the environment of git. */
+/** Settings with the credentials, for this host only. They are secret, so git gets them through its environment. */
 export function accessSettings({ address, credentials }: Remote): Readonly<Record<string, string>> {
   if (credentials === undefined) return {};
   return { [`http.${new URL(address).origin}/.extraHeader`]: `Authorization: ${basicAuthorization(credentials)}` };
 }
 
-/** Splits the address of an ssh remote: the part for ssh, and the part for the server. */
+/** Splits the address of an ssh remote into login and port for ssh, and the path on the server. */
 export function sshDestination({ address }: Remote): {
   readonly host: string;
   readonly login: string;
@@ -55,7 +55,7 @@ export function sshDestination({ address }: Remote): {
 const allowedForms =
   'It must be https://host/path, ssh://user@host/path or user@host:path. Other protocols and remote helpers are refused.';
 
-/** Reads the address of a remote as a person wrote it, and refuses every form that could make git run something else. */
+/** Parses the address of a remote as typed by a user. Rejects every form that could make git run something else. */
 export function parseRemote(text: string, { allowFile }: { readonly allowFile: boolean }): Parsed<Remote> {
   const reason = urlFormProblem(text);
   if (reason !== undefined) return refused(reason);
@@ -75,7 +75,7 @@ export const basicAuthorization = ({ username, password }: RemoteCredentials): s
 
 export const maxRemoteLength = 2_048;
 
-/** A reason with nothing of the address in it: the address may hold a password. */
+/** The reason does not quote the address, which may contain a password. */
 function urlFormProblem(text: string): string | undefined {
   if (text === '') return 'The address of a remote must not be empty.';
   if (text.length > maxRemoteLength) {
@@ -112,7 +112,7 @@ function parseHttps(text: string): Parsed<Remote> {
   return accepted(httpsRemote(address, { username, password }));
 }
 
-/** Credentials are left out wherever the remote is printed or serialised as a whole: only code that asks gets them. */
+/** The credentials are not enumerable, so that printing or serializing the remote omits them. */
 function httpsRemote(address: string, credentials: RemoteCredentials | undefined): Remote {
   const remote: Remote = { kind: 'https', address };
   return credentials === undefined
@@ -140,7 +140,7 @@ function parseSsh(text: string): Parsed<Remote> {
   return sshRemote(user, host, path, `ssh://${rest}`);
 }
 
-/** RFC 3986 lets more into a name; whatever is left out here would mean something else to ssh or to a shell. */
+/** Stricter than RFC 3986: further characters would have a special meaning for ssh or a shell. */
 const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
 
 function sshRemote(user: string | undefined, host: string, path: string, address: string): Parsed<Remote> {

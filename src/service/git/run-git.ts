@@ -3,7 +3,7 @@ import { setPriority } from 'node:os';
 import { maxTimerMs } from '../../interface/timers.ts';
 import { intoLines } from './git-output.ts';
 
-/** How long a piece of work may take, and what ends it before that. */
+/** Time limit of some work, and a signal that ends it earlier. */
 export interface Limits {
   readonly timeoutMs: number;
   readonly signal?: AbortSignal | undefined;
@@ -14,14 +14,14 @@ export interface GitWork {
   /** Standard input of git; empty by default. */
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
-  /** Takes the output line by line as it comes, instead of all of it at the end. */
+  /** Receives the output line by line as it arrives, instead of all of it at the end. */
   readonly onOutputLine?: ((line: string) => void) | undefined;
   /**
-   * Receives the output in pieces. git continues when the promise is fulfilled; after a rejection, the caller must end the
-   * work.
+   * Receives the output in chunks. Reading continues when the promise settles; after a rejection, the caller must end
+   * the work.
    */
   readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
-  /** For work that others must not have to wait for: the system gives it the time that they leave. */
+  /** Runs with low priority, so that it does not delay other work. */
   readonly inBackground?: boolean | undefined;
 }
 
@@ -41,7 +41,7 @@ export type GitOutcome =
 export const runGit = (args: readonly string[], environment: NodeJS.ProcessEnv, work: GitWork): Promise<GitOutcome> =>
   runProcess('git', args, environment, work);
 
-/** The same limits, and one more that ends the work. */
+/** The same limits with one more signal that ends the work. */
 export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal): Limits => ({
   timeoutMs,
   signal: signal === undefined ? also : AbortSignal.any([signal, also]),
@@ -51,11 +51,11 @@ const maxOutputSize = 64 * 1_024 * 1_024;
 const keptErrorLines = 100;
 const terminateGrace = 2_000;
 
-/** Runs a program to its end, whichever way it ends. There is no shell in between, and nothing is left running. */
+/** Runs a program without a shell until it ends or a limit ends it. Leaves no process running. */
 export function runProcess(
   program: string,
   args: readonly string[],
-  /** The whole of it: nothing is added. */
+  /** The complete environment: nothing is inherited. */
   environment: NodeJS.ProcessEnv,
   { limits, input, onErrorLine, onOutputLine, onOutput, inBackground }: GitWork,
 ): Promise<GitOutcome> {
@@ -78,7 +78,7 @@ export function runProcess(
       end(child, 'SIGTERM');
       lastResort = setTimeout(() => {
         end(child, 'SIGKILL');
-        // A process that left the group may still hold the pipes open; it must not hold up the caller.
+        // A process that left the group may keep the pipes open, but must not block the caller.
         child.stdout?.destroy();
         child.stderr?.destroy();
       }, terminateGrace);
@@ -119,7 +119,7 @@ export function runProcess(
       else if (outputLines === undefined) output.push(chunk);
       else {
         outputLines.push(decoder.decode(chunk, { stream: true }));
-        // Between two pieces of a long output there is a turn for everything else that the process does.
+        // Yields between the chunks of a long output, so that other work of the process can run.
         child.stdout?.pause();
         setImmediate(() => child.stdout?.resume());
       }
@@ -133,15 +133,15 @@ export function runProcess(
     });
     child.stderr?.setEncoding('utf8').on('data', errors.push);
 
-    // git may end without reading all of its input: its status counts, not the broken pipe.
+    // git may exit without reading all of its input: its status counts, not the broken pipe.
     child.stdin?.on('error', () => {}).end(input);
 
     child.on('error', (error: NodeJS.ErrnoException) => {
       finish({ kind: 'not-started', code: error.code ?? error.message });
     });
-    // A git that was killed leaves its helpers behind, and they hold the pipes open.
+    // Helpers of a killed git process keep running and hold the pipes open.
     child.on('exit', () => {
-      // The last output of git may still wait for its reader: no pipe is closed before the time limit.
+      // The consumer may not have read the last output yet, so the pipes stay open until the time limit.
       if (onOutput !== undefined && stopped === undefined) return end(child, 'SIGTERM');
       clearTimeout(timer);
       endAll();
@@ -157,8 +157,8 @@ export function runProcess(
 }
 
 /**
- * Ends git and the helpers it started, which share its process group. Windows has no such groups: there the tree of
- * child processes is ended.
+ * Ends git and the helpers that it started, which share its process group. Windows has no such groups, so the tree of
+ * child processes is ended there.
  */
 function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   if (child.pid === undefined) return;
@@ -172,18 +172,18 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
   try {
     process.kill(-child.pid, signal);
   } catch {
-    // The whole group has ended already.
+    // The group has already ended.
   }
 }
 
 const backgroundPriority = 10;
 
-/** Child processes inherit the priority. */
+/** Lowers the priority. Child processes inherit it. */
 function giveWay({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     setPriority(pid, backgroundPriority);
   } catch {
-    // It has ended already.
+    // The process has already ended.
   }
 }

@@ -59,7 +59,7 @@ function sampleHistory(): Buffer {
 
 const assetSize = 4_096;
 
-/** Bytes that do not compress, as those of an asset, and are the same every time. */
+/** Reproducible bytes that do not compress, like those of a real asset. */
 function assetBytes(seed: string): Buffer {
   const digest = (block: number): Buffer => createHash('sha512').update(`${seed} ${block}`).digest();
   return Buffer.concat(Array.from({ length: assetSize / 64 }, (_, block) => digest(block)));

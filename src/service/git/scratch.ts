@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, readdir, rm, stat, utimes } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** How long ago it was written; 0 where it is gone. */
+/** Time since the last write, in ms; 0 if it does not exist. */
 export const ageOf = (path: string): Promise<number> =>
   stat(path).then(
     ({ mtimeMs }) => Date.now() - mtimeMs,
@@ -11,10 +11,10 @@ export const ageOf = (path: string): Promise<number> =>
 const prefix = 'work-';
 const touchEveryMs = 5 * 60 * 1_000;
 
-/** The folders of this process: none of them is abandoned, whatever the clock says. */
+/** Folders that this process uses. They are never abandoned, even if the clock jumps. */
 const inUse = new Set<string>();
 
-/** Runs the work with a temporary folder inside `parent`, which is removed however the work ends. */
+/** Runs the work with a temporary folder in `parent`, and removes the folder when the work ends or fails. */
 export async function inScratchFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, prefix));
@@ -30,12 +30,12 @@ export async function inScratchFolder<T>(parent: string, work: (folder: string) 
   }
 }
 
-/** Folders in use are touched many times more often. */
+/** Folders in use are touched much more often. */
 export const abandonedAfterMs = 60 * 60 * 1_000;
 
 /**
- * Removes what a killed service left behind. Another instance may be at work in here, so age decides. The file
- * system says what time it is: the clock of this machine may have been put forward.
+ * Removes folders that a killed service left behind. Their age decides, because other instances may be using some of
+ * them. The current time is that of the file system, because the clock of this machine may be wrong.
  */
 async function removeAbandoned(parent: string, fresh: string): Promise<void> {
   const { mtimeMs: now } = await stat(fresh);

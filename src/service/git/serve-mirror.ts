@@ -5,7 +5,7 @@ import { inPublishedView, type Published, unnamedRefs } from './published-view.t
 import type { Limits } from './run-git.ts';
 import { serviceHeader, type UploadPackRequest } from './upload-pack-request.ts';
 
-/** Which version of its protocol the client speaks: that of its first header, or the first version without one. */
+/** Protocol version of the client, from its `Git-Protocol` header. Undefined means the original version, 0. */
 export type GitProtocol = 'version=1' | 'version=2' | undefined;
 
 export interface ServeTask {
@@ -14,9 +14,9 @@ export interface ServeTask {
   readonly branches: Published['branches'];
   readonly protocol: GitProtocol;
   readonly limits: Limits;
-  /** Takes the answer as it comes: see GitWork. */
+  /** Receives the response in chunks: see GitWork. */
   readonly onOutput: (chunk: Buffer) => Promise<void>;
-  /** Receives the branches that are not served because the mirror lacks their commits: often none. */
+  /** Receives the branches that are not served because the mirror lacks their commits. The list is usually empty. */
   readonly onLacking: (names: readonly string[]) => void;
 }
 
@@ -34,7 +34,7 @@ export async function advertise(task: ServeTask): Promise<void> {
   await uploadPack({ ...task, onOutput: withHeader }, published, ['--http-backend-info-refs']);
 }
 
-/** `formerHeads` are commits that branches had a moment ago. */
+/** `formerHeads` returns commits that were recently the heads of branches. */
 export async function answerUploadPack(
   task: ServeTask,
   { wants, bytes }: UploadPackRequest,
@@ -46,10 +46,10 @@ export async function answerUploadPack(
   await uploadPack(task, published, [], bytes);
 }
 
-/** git-config(1). What is sent is read by one process after the other, so that clones leave time for everything else. */
+/** See git-config(1). git uses one thread per clone, so that clones leave time for other work. */
 const uploadPackSettings: Readonly<Record<string, string>> = {
   'uploadpack.allowFilter': 'true',
-  // Other filters walk the whole history, or take their rules from an object that nobody has looked at.
+  // Other filters walk the complete history, or read their rules from an object that was not checked.
   'uploadpackfilter.allow': 'false',
   'uploadpackfilter.blob:none.allow': 'true',
   'uploadpackfilter.blob:limit.allow': 'true',
@@ -60,7 +60,7 @@ const uploadPackSettings: Readonly<Record<string, string>> = {
   'uploadpack.allowTipSHA1InWant': 'true',
   'uploadpack.hideRefs': unnamedRefs,
   'pack.threads': '1',
-  // Deltas make assets no smaller; existing deltas are sent unchanged.
+  // New deltas would not make assets smaller. Existing deltas are sent unchanged.
   'pack.window': '0',
 };
 

@@ -4,19 +4,19 @@ import type { Limits } from './run-git.ts';
 
 export interface SmallBlobs {
   readonly commit: string;
-  /** Only the files of the commit, or also those of all earlier commits. */
+  /** `head` selects the files of the commit, `history` also those of all earlier commits. */
   readonly of: 'head' | 'history';
-  /** They are smaller than this. */
+  /** Exclusive upper limit of their size. */
   readonly belowBytes: number;
 }
 
 export interface Blob {
-  /** One of the files that have this content, as git quotes it. */
+  /** Path of one of the files with this content, as quoted by git. */
   readonly path: string;
   readonly content: Buffer;
 }
 
-/** Hands over all small blobs, one after the other. */
+/** Passes each small blob to `onBlob`. */
 export async function readSmallBlobs(
   git: GitCommand,
   repository: string,
@@ -35,7 +35,7 @@ export async function readSmallBlobs(
   });
 }
 
-/** The output of `git cat-file --batch` (git-cat-file(1), BATCH OUTPUT), object by object. */
+/** Parses the output of `git cat-file --batch`: git-cat-file(1), BATCH OUTPUT. */
 function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buffer) => Promise<void> {
   let rest: Buffer = Buffer.alloc(0);
   return async (bytes) => {
@@ -45,7 +45,7 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
       if (lineEnd < 0) return;
       const [, id = '', size = '0'] = /^(\S+) blob (\d+)$/.exec(rest.toString('latin1', 0, lineEnd)) ?? [];
       const [from, to] = [lineEnd + 1, lineEnd + 1 + Number(size)];
-      // A missing object, or one that is no blob, gets a single line.
+      // A missing object has a single line without content.
       if (id === '') {
         rest = rest.subarray(from);
         continue;
@@ -57,7 +57,7 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
   };
 }
 
-/** Names each small blob once, with one path of it. */
+/** Maps the id of each small blob to one of its paths. */
 async function listSmallBlobs(
   git: GitCommand,
   repository: string,
@@ -88,7 +88,7 @@ async function listSmallBlobs(
   return paths;
 }
 
-/** However many lines there are. git ends each of them. */
+/** Splits output of any length into lines. The last line also ends with a line feed. */
 function byLine(onLine: (line: string) => void): (bytes: Buffer) => Promise<void> {
   const lines = intoLines(onLine);
   const decoder = new TextDecoder();

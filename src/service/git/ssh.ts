@@ -6,8 +6,8 @@ import { type Remote, sshDestination } from './remote.ts';
 import { type Limits, runProcess } from './run-git.ts';
 
 /**
- * Asks the host of an ssh remote who may download its LFS objects where, and gives the answer as it came
- * (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). ssh is started as git starts it.
+ * Requests the LFS endpoint and its credentials from the host of an ssh remote, and returns the unparsed response
+ * (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). Starts ssh the same way as git does.
  */
 export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: Remote, limits: Limits): Promise<string> {
   const { login, port, path } = sshDestination(remote);
@@ -25,6 +25,6 @@ export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: Remot
   throw new GitError('failed', `${login} did not say where the LFS objects are (git-lfs-authenticate): ${because}.`);
 }
 
-/** For a shell on the other side, as git does it. Most servers look at the words themselves, and quotes are not needed. */
+/** Quotes the path for a remote shell, as git does. Most servers parse the command themselves and need no quotes. */
 const quoted = (path: string): string =>
   /^[\w./~@+-]+$/.test(path) ? path : `'${path.replaceAll(/['!]/g, "'\\$&'")}'`;

@@ -1,4 +1,4 @@
-/** A transfer that stays slower than this for this long is ended: a remote must not hold a place for as long as it likes. */
+/** A transfer slower than this for this long is ended, so that a remote cannot occupy a sync slot forever. */
 export interface MinTransferSpeed {
   readonly bytesPerSecond: number;
   readonly forMs: number;
@@ -11,11 +11,11 @@ export interface TransferSpeed {
   /** Aborted when the transfer has been too slow for too long. */
   readonly tooSlow: AbortSignal;
   onErrorLine(line: string): void;
-  /** After this, git works locally or is done. */
+  /** Stops watching when git has received everything or has ended. */
   end(): void;
 }
 
-/** Watches a transfer, given how many bytes of it there are so far. */
+/** Watches the speed of a transfer. `receivedBytes` returns the number of bytes received so far. */
 export function watchTransferSpeed(
   receivedBytes: () => Promise<number>,
   { bytesPerSecond, forMs }: MinTransferSpeed,
@@ -23,7 +23,7 @@ export function watchTransferSpeed(
   const tooSlow = new AbortController();
   const advances = createRemoteProgress();
   const minBytes = (bytesPerSecond * forMs) / 1_000;
-  /** Progress of the remote counts as much as a transfer that is just quick enough. */
+  /** Bytes credited for messages. A message that shows progress counts as much as a transfer at the minimum speed. */
   let progress = 0;
   const samples = [0];
 
@@ -44,12 +44,12 @@ export function watchTransferSpeed(
   };
 }
 
-/** A count that only creeps is not progress: it could creep for ever. */
+/** Smaller growth of a count is not progress: otherwise a remote could continue forever. */
 const minGrowth = 1.1;
 
 /**
- * Whether the remote makes progress before it sends anything, by its own messages. Percentages end at a hundred, and counts
- * must grow by a tenth, so no remote can continue forever.
+ * Detects progress in the messages of a remote that has not sent data yet. Percentages end at 100 and counts must grow
+ * by a tenth, so no remote can continue forever.
  */
 function createRemoteProgress(): (line: string) => boolean {
   const furthest = new Map<string, number>();
@@ -60,7 +60,7 @@ function createRemoteProgress(): (line: string) => boolean {
     const key = `${phase} ${isPercent}`;
     const now = Math.min(Number(percent ?? count), isPercent ? 100 : Number.MAX_SAFE_INTEGER);
     const before = furthest.get(key) ?? 0;
-    // A remote that made up phases without end would be at work for ever.
+    // Otherwise a remote could continue forever by inventing phases.
     if (!furthest.has(key) && furthest.size >= 8) return false;
     if (isPercent ? now <= before : now < Math.max(1, before * minGrowth)) return false;
     furthest.set(key, now);

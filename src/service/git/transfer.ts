@@ -10,9 +10,9 @@ import { inScratchFolder } from './scratch.ts';
 import { type MinTransferSpeed, watchTransferSpeed } from './transfer-speed.ts';
 
 export type Progress =
-  /** Objects that the remote considered for the pack: with delta bases, so at times more than it sends. */
+  /** Objects that the remote considered for the pack. Includes delta bases, so it can be more than it sends. */
   | { readonly kind: 'announced'; readonly objects: number }
-  /** `total` stands in the header of the pack: it is what the pack holds. */
+  /** `total` is the number of objects in the pack, from its header. */
   | { readonly kind: 'receiving'; readonly received: number; readonly total: number };
 
 export interface Transfer {
@@ -22,11 +22,11 @@ export interface Transfer {
   readonly branch: BranchName;
   readonly limits: Limits;
   readonly minSpeed: MinTransferSpeed;
-  /** git or the remote reports anything at all. */
+  /** Called when git or the remote writes any line. */
   readonly onSign?: (() => void) | undefined;
 }
 
-/** Fetches the missing objects of the branch next to the mirror, and lets `use` have them before they are removed. */
+/** Fetches the missing objects of the branch into a temporary repository, and removes it after `use`. */
 export async function transferBeside<T>(
   { git, mirror, remote, branch, limits, minSpeed, onSign }: Transfer,
   onProgress: (progress: Progress) => void,
@@ -48,7 +48,7 @@ export async function transferBeside<T>(
           speed.onErrorLine(line);
           const progress = readProgress(line);
           if (progress === undefined) return;
-          // Later work of git on the pack transfers no bytes.
+          // Everything is received: git then processes the pack without further transfer.
           if (progress.kind === 'receiving' && progress.received === progress.total) speed.end();
           onProgress(progress);
         },
@@ -86,8 +86,8 @@ export function readProgress(line: string): Progress | undefined {
 }
 
 /**
- * A repository that has every object and, for the negotiation with the remote, every branch of the mirror, but writes
- * into its own folder. Whatever happens to it, the mirror is not touched.
+ * Creates a repository that reads all objects of the mirror but writes into its own folder, so that it cannot damage
+ * the mirror. The branches of the mirror take part in the negotiation with the remote.
  */
 async function createBorrowing(mirror: Mirror, folder: string): Promise<string> {
   const repository = join(folder, 'borrowing.git');
@@ -96,7 +96,7 @@ async function createBorrowing(mirror: Mirror, folder: string): Promise<string> 
   return repository;
 }
 
-/** The packs that arrive are files of the repository from their first byte on. */
+/** Size of all packs, including a pack that is still being received: git writes it to this folder. */
 async function sizeOfPacks(repository: string): Promise<number> {
   const folder = join(repository, 'objects', 'pack');
   const names = await readdir(folder).catch(() => []);

@@ -1,22 +1,22 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-/** A request to git-upload-pack, as far as the service needs it. */
+/** A request to git-upload-pack, with the parts that the service needs. */
 export interface UploadPackRequest {
-  /** The objects that it wants, by their ids. Without any, it only asks which branches there are. */
+  /** Ids of the requested objects. Empty if the request only lists branches. */
   readonly wants: readonly string[];
   readonly bytes: Buffer;
 }
 
-/** gitprotocol-common(5): four hexadecimal digits say how long a packet is, themselves included. */
+/** gitprotocol-common(5): four hexadecimal digits with the length of the packet, including themselves. */
 const headerLength = 4;
 
-/** Comes before the first answer in all versions but the second: `smart_reply` in gitprotocol-http(5). */
+/** Precedes the first response in all versions except 2: `smart_reply` in gitprotocol-http(5). */
 export const serviceHeader = Buffer.concat([packet('# service=git-upload-pack\n'), Buffer.from('0000')]);
 
-/** 0000, 0001 and 0002 have no content: they divide a request, or end it. */
+/** Packets 0000, 0001 and 0002 have no content: they delimit or end a request. */
 const maxDivider = 2;
 
-/** `want ID` in gitprotocol-v2(5); in gitprotocol-pack(5), capabilities follow the first. */
+/** `want ID` in gitprotocol-v2(5). In gitprotocol-pack(5), capabilities follow the first id. */
 const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
 
 /**
@@ -25,10 +25,10 @@ const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
  */
 const served = new Set(['command=ls-refs', 'command=fetch']);
 
-/** A checkout of a partial clone wants hundreds of thousands of objects at once. */
+/** Packets between yields: a checkout of a partial clone can request hundreds of thousands of objects at once. */
 const packetsPerPiece = 2_000;
 
-/** Reads a request piece by piece: between two of them, something else can run. */
+/** Parses a request in steps, so that other work can run between them. */
 export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<UploadPackRequest>> {
   const wants = new Set<string>();
   let packets = 0;

@@ -1,9 +1,9 @@
 /** Ways to point Git LFS clients to a workspace, for the command line and for the dashboard. */
 
-/** The remote in the third way. */
+/** Name of the remote in `lfsWays.forRemote`. */
 const remoteName = 'locks';
 
-/** The meaning of each way, in a sentence or two. */
+/** Explanation of each way, in one or two sentences. */
 export const lfsWays = {
   committed:
     'Every clone uses the service: it checks each push against the locks. Without a token, or while the service is down, nobody can clone LFS files or push.',
@@ -18,7 +18,7 @@ export interface LfsClientSettings {
   readonly committed: string;
   /** Commands for one clone. */
   readonly perClone: readonly string[];
-  /** Another `.lfsconfig`: for locks alone, in a remote that people name. */
+  /** Another `.lfsconfig`: for locks only, with a remote that users name in each command. */
   readonly forRemote: string;
 }
 

@@ -19,12 +19,12 @@ export interface DownloadRoutes {
   readonly addressSigner: AddressSigner;
 }
 
-/** Limit for chunks in memory, for all downloads together: see send-file.ts. A client opens about eight. */
+/** Limits the memory for chunks of all downloads: see send-file.ts. A client opens about eight downloads. */
 const parallelDownloads = {
   max: 128,
   maxPerKey: 64,
   timeout: {
-    // Clients give up where nothing comes for half a minute.
+    // Clients give up after half a minute without data.
     ms: 20_000,
     error: () =>
       new Refusal('rate-limited', 'Too many objects are being downloaded at the moment. Ask again in a few seconds.', {
@@ -33,11 +33,11 @@ const parallelDownloads = {
   },
 };
 
-/** The contents of objects. The signature in the address replaces a token. */
+/** Adds the route for the contents of objects. The signature in the URL replaces a token. */
 export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }: DownloadRoutes): void {
   const limitDownloads = limitParallel(parallelDownloads);
 
-  /** Holds its place until the client has the answer. */
+  /** Keeps its slot until the response is sent. */
   function download(c: Context<Environment>, file: FileResponse): Promise<Response> {
     return new Promise((resolve, reject) => {
       limitDownloads(addressOf(c) ?? '', async () => {
@@ -48,7 +48,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
     });
   }
 
-  // Only possible object ids. Other addresses beside this one keep their own responses.
+  // The pattern matches only hexadecimal ids, so that other paths below `objects` keep their own responses.
   app.get(`${address}/objects/:oid{[0-9a-f]+}`, async (c) => {
     const [workspace, text] = [c.req.param('id'), c.req.param('oid')];
     const refuse = (status: number, message: string): Response =>

@@ -9,36 +9,36 @@ export interface Usage {
 }
 
 export interface Eviction {
-  /** After it. */
+  /** Usage after the eviction. */
   readonly usage: Usage;
   readonly evicted: Usage;
-  /** Bytes that the heads of synced branches need; undefined if not computed, because everything fits. */
+  /** Bytes that the heads of synced branches need. Undefined if not computed because everything fits. */
   readonly neededBytes: number | undefined;
 }
 
 export interface EvictionRule {
-  /** Null for none. */
+  /** Null for no limit. */
   readonly limitBytes: number | null;
-  /** Objects that the heads of synced branches need: computed only if not everything fits. */
+  /** Objects that the heads of synced branches need. Called only if not everything fits. */
   readonly neededObjects: () => Promise<ReadonlySet<Oid>>;
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly now: number;
   readonly signal: AbortSignal;
-  /** More are left to the next time. */
+  /** Further objects are left to the next run. */
   readonly maxEvicted?: number;
 }
 
 const defaultMaxEvicted = 10_000;
 
 /**
- * Objects used more recently stay: a client may have a valid address for one, or a sync may have fetched it for a head that
+ * Objects used more recently stay: a client may have a valid URL for one, or a sync may have fetched it for a head that
  * it is about to record.
  */
 export const keptAfterUseMs = addressLifetimeSeconds * 1_000 + useIsNotedWithinMs;
 
 /**
- * Makes room in a store that has more than it may: what was used least recently goes first, and nothing that a head needs.
- * Instances that share the folder may do so at the same time: what another one has removed counts as removed.
+ * Reduces a store to its limit: removes the least recently used objects first, but none that a head needs. Instances
+ * that share the folder may do this at the same time: objects that another instance has removed count as removed.
  */
 export async function evict(
   store: Pick<ObjectStore, 'list' | 'find' | 'remove'>,
@@ -76,7 +76,7 @@ export async function evict(
   };
 }
 
-/** Keeps the least recently used of all that are added, in bounded memory. */
+/** Collects the `max` least recently used objects of all that are added, in bounded memory. */
 function leastRecentlyUsed(max: number) {
   let kept: ListedObject[] = [];
   const inOrder = (): readonly ListedObject[] => {
@@ -102,7 +102,7 @@ async function measure(store: Pick<ObjectStore, 'list'>, onObject: (object: List
   return { objects, bytes };
 }
 
-/** Windows removes no file that is being read. */
+/** False if the object cannot be removed: Windows does not remove a file that is being read. */
 const isRemoved = (store: Pick<ObjectStore, 'remove'>, oid: Oid): Promise<boolean> =>
   store.remove(oid).then(
     () => true,

@@ -9,8 +9,8 @@ import { address } from './route.ts';
 export type LfsParts = LfsLockRoutes & ObjectRoutes;
 
 /**
- * A Git LFS endpoint for each workspace: people lock with the tools that they have, and what they lock is locked for jobs.
- * An app of its own, because its clients read no problem details: see answers.ts for the form of its errors.
+ * A Git LFS endpoint for each workspace: Git LFS users lock with their own tools, and their locks also apply to jobs.
+ * Separate from the API because its clients do not read problem details: see responses.ts for the format of its errors.
  */
 export function createLfs(parts: LfsParts): App {
   const app: App = new Hono<Environment>();

@@ -58,7 +58,7 @@ function addTakeRoute(app: App, routes: LfsLockRoutes): void {
         origin: runOriginOf(c),
         fromLfs: true,
       });
-      // acquireResponse() has written it.
+      // Written by acquireResponse(), so it is a valid lock.
       return lfsResponse(201, { lock: lfsLock(JSON.parse(body) as Lock) });
     },
   });
@@ -67,7 +67,7 @@ function addTakeRoute(app: App, routes: LfsLockRoutes): void {
 function addListRoutes(app: App, routes: LfsLockRoutes): void {
   const { storage } = routes;
 
-  /** Remaining time of a lock of a Git LFS user is extended to the full ttl. */
+  /** Extends locks of Git LFS users to the full ttl when they are due. */
   async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly LiveLock[]): Promise<void> {
     const ttl = lfsLockTtl(settings);
     const due = own.filter((lock) => isLfsRenewalDue(lock, ttl));
@@ -112,7 +112,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
   });
 }
 
-/** Rows are what is stored; clients see locks. */
+/** Converts stored rows to locks in the format of Git LFS. */
 const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lockOf(row)));
 
 const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
@@ -154,7 +154,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       const bearer = bearerOf(c);
       const release = await locks.release({
         workspace,
-        // Stored paths are paths: only acquireLocks() writes them.
+        // A stored path is always valid: only acquireLocks() writes it.
         path: lock.path as LockPath,
         match: (held) => held === id,
         releaser: { ...actorOf(c), owner: bearer.owner, force: asked && grants(bearer.scopes, 'locks:admin') },

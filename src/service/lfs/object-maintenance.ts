@@ -13,9 +13,9 @@ import { recordUsage, totalUsage } from './usage.ts';
 export interface ObjectMaintenanceOptions {
   readonly storage: Storage;
   readonly objectsOf: (workspace: string) => ObjectStore;
-  /** Objects that a commit of the mirror needs. */
+  /** Returns the objects that a commit of the mirror needs. */
   readonly objectsAt: (workspace: string, commit: string, signal: AbortSignal) => Promise<Iterable<Oid>>;
-  /** The branches of the remote; undefined if it does not answer. */
+  /** Returns the branches of the remote; undefined if it does not answer. */
   readonly remoteBranches: (workspace: FoundWorkspace) => Promise<Iterable<string> | undefined>;
   readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsOverLimit' | 'lfsEvicted'>;
   readonly log: Logger;
@@ -23,9 +23,9 @@ export interface ObjectMaintenanceOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Measures what the stores have, and makes room in those that have more than they may. */
+/** Measures the stores, and removes objects from those that exceed their limit. */
 export interface ObjectMaintenance {
-  /** Soon, and once for all who ask until it begins. */
+  /** Starts maintenance of a workspace soon. Calls before it starts share one run. */
   lookSoon(workspace: string): void;
   lookAtAll(): Promise<void>;
 }
@@ -35,7 +35,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
   const limitLooks = limitParallel({ max: 1 });
   const once = createOnce<void>();
 
-  /** A branch that was deleted at the remote needs none. */
+  /** Objects that the heads of synced branches need. A branch that was deleted on the remote needs none. */
   async function neededObjects(workspace: FoundWorkspace): Promise<ReadonlySet<Oid>> {
     const synced = await syncedBranches(storage, workspace.id);
     const existing = new Set((await remoteBranches(workspace)) ?? synced.keys());
@@ -74,7 +74,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
     await recordUsage(storage, id, eviction);
   }
 
-  /** Reported failures are retried the next time. */
+  /** Reports a failure, which the next run retries. */
   const unlessStopping = (work: Promise<void>): Promise<void> =>
     work.catch((error: unknown) => {
       if (!signal.aborted) onError(error);

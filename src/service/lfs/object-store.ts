@@ -5,7 +5,10 @@ import { dirname, join, resolve } from 'node:path';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { type ObjectName, type Oid, parseOid } from './oid.ts';
 
-/** Removes those of all workspaces that no longer exist, which are listed when it is known what there is. */
+/**
+ * Removes the objects of workspaces that no longer exist, and returns the ids of these workspaces. Workspaces are
+ * listed after folders: otherwise the folder of a new workspace could seem to have no workspace.
+ */
 export async function removeObjectsExcept(
   dataFolder: string,
   existing: () => Promise<readonly string[]>,
@@ -21,7 +24,7 @@ export async function removeObjectsExcept(
 export interface StoredObject {
   readonly path: string;
   readonly size: number;
-  /** In milliseconds, by the clock of this machine. */
+  /** Milliseconds since 1970. */
   readonly lastUsedAt: number;
 }
 
@@ -33,32 +36,32 @@ export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
  */
 export type StoreResult = 'landed' | 'incomplete' | 'wrong-content';
 
-/** An object on its way into the store. Nobody else writes into it. */
+/** An object that is being downloaded. It has a single writer. */
 export interface PartialObject {
-  /** How many bytes it has. */
+  /** Number of bytes present. */
   readonly offset: number;
-  /** At most the bytes that are missing. */
+  /** Appends bytes. Throws if these are more than the missing bytes. */
   write(bytes: Uint8Array): Promise<void>;
-  /** From the first byte again. */
+  /** Discards all bytes. */
   restart(): Promise<void>;
-  /** Makes it an object of the store if it is the one that its name says. It is closed afterwards. */
+  /** Stores the object if it is complete and matches its hash. Closes it in any case. */
   land(): Promise<StoreResult>;
-  /** Leaves its part to the next download. Does nothing after `land`. */
+  /** Keeps the bytes for the next download. Has no effect after `land`. */
   close(): Promise<void>;
 }
 
-/** The objects of a workspace on disk, each complete or absent. Instances may share the folder. */
+/** Objects of a workspace on disk, each complete or absent. Instances may share the folder. */
 export interface ObjectStore {
   find(oid: Oid): Promise<StoredObject | undefined>;
-  /** Finds what is about to be used, and notes that, unless it was noted in the last minutes. */
+  /** Finds an object for use, and records the use unless another was recorded in the last minutes. */
   use(oid: Oid): Promise<StoredObject | undefined>;
-  /** Starts an object, or resumes a part of it. */
+  /** Starts or resumes the download of an object. */
   openPartial(object: ObjectName): Promise<PartialObject>;
-  /** Notes that it was used now. */
+  /** Records that the object is used now. */
   touch(oid: Oid): Promise<void>;
   list(): AsyncGenerator<ListedObject>;
   remove(oid: Oid): Promise<void>;
-  /** Removes parts that were not continued for a week. */
+  /** Removes partial objects that were not written to for a week. */
   removeOldPartials(): Promise<void>;
 }
 
@@ -66,22 +69,22 @@ const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
 const writtenAtOnce = 512 * 1_024;
 
 interface PartialFiles {
-  /** The file of this download, and the part that the next one resumes. */
+  /** File of this download. `left` is its name for the next download to resume. */
   readonly path: string;
   readonly left: string;
-  /** The files that others write, or have left. */
+  /** Files of other downloads of the object, running or killed. */
   readonly parts: readonly string[];
-  /** There was nothing to resume. */
+  /** True if there was nothing to resume. */
   readonly isNew: boolean;
 }
 
-/** A use is noted no later than that, so that what is used all the time is not written to all the time. */
+/** Recorded times of use can be this old: frequent uses of an object are not all recorded. */
 export const useIsNotedWithinMs = 10 * 60 * 1_000;
 
 /**
- * The layout of Git LFS: `objects/ab/cd/abcd…`. In `incomplete`, `<oid>` is a partial object without a writer, and
- * `<oid>.<id>` one with a running or killed writer. A process resumes the first kind by renaming it, and the second kind by
- * copying it, so that later writes of the other process do not reach the copy.
+ * Complete objects are stored in the layout of Git LFS: `objects/ab/cd/abcd…`. In `incomplete`, `<oid>` is a partial
+ * object without a writer, and `<oid>.<id>` one with a running or killed writer. A process resumes the first kind by
+ * renaming it, and the second kind by copying it, so that later writes of the other process do not reach the copy.
  */
 export function createObjectStore(dataFolder: string, workspace: string): ObjectStore {
   const root = storeFolder(dataFolder, workspace);
@@ -100,7 +103,7 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     await unlessMissing(utimes(pathOf(oid), now, now));
   }
 
-  /** Creates the parent folder if it is missing, which is rare. */
+  /** Creates the parent folder only after a failure, because it is rarely missing. */
   async function withFolder<T>(path: string, work: () => Promise<T>): Promise<T> {
     return work().catch(async (error: unknown) => {
       if (!isMissing(error)) throw error;
@@ -140,7 +143,7 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     let hash = createHash('sha256');
     let offset = 0;
     let isOpen = true;
-    /** Bytes not yet in the file: large objects have many pieces written at once. */
+    /** Bytes not yet in the file: chunks are collected and written together. */
     let unwritten: Uint8Array[] = [];
     let unwrittenBytes = 0;
 
@@ -170,13 +173,13 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
         return 'wrong-content';
       }
       await flush();
-      // Before the rename: after a power cut there is the whole object under its name, or nothing.
+      // Synced before the rename: after a power failure, the object is complete or absent.
       await file.sync();
       isOpen = false;
       await file.close();
       const target = pathOf(oid);
       await withFolder(target, () => rename(path, target)).catch(async (error: unknown) => {
-        // Another process was first, and removed this one.
+        // Another process has stored the object and removed this file.
         if (!isMissing(error) || (await find(oid)) === undefined) throw error;
       });
       for (const part of parts) await rm(part, { force: true });

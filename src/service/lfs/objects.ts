@@ -30,7 +30,7 @@ export interface ObjectResponse extends ObjectName {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Response of the store for objects missing from the mirror; undefined if a client must ask the store itself. */
+/** Responses of the store for objects missing from the mirror; undefined if a client must ask the store itself. */
 export type AskUpstream = (
   workspace: FoundWorkspace,
   missing: readonly ObjectName[],
@@ -38,15 +38,15 @@ export type AskUpstream = (
 
 export interface ObjectRoutes extends AccessControl, DownloadRoutes {
   readonly storage: AccessControl['storage'];
-  /** The origin at which others reach the service, where it is known. */
+  /** Public origin of the service, if known. */
   readonly publicUrl: () => string | undefined;
   readonly askUpstream: AskUpstream;
 }
 
-/** Scope for downloads from here. Other tokens are redirected to the store, which checks for itself. */
+/** Scope for downloads from the mirror. Other tokens are redirected to the store, which checks access itself. */
 const mirrorScope: Scope = 'contents:read';
 
-/** Clients ask for a hundred at a time. */
+/** Clients request a hundred objects at a time. */
 const maxObjects = 1_000;
 
 export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
@@ -75,12 +75,12 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     if (missing.length === 0) return new Map();
     const found = await askUpstream(workspace, missing);
     if (found !== undefined || lfsEndpoint(workspace) !== undefined) return found;
-    // A client that can be sent nowhere gets what there is.
+    // Without a store to redirect to, the client gets the objects of the mirror and an error for each other object.
     const error = { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` };
     return new Map(missing.map((object) => [object.oid, { ...object, error }]));
   }
 
-  /** Undefined where the client has to ask the store for all of them. */
+  /** Undefined if the client must ask the store for all objects. */
   async function answerFromMirror(
     c: Context<Environment>,
     workspace: FoundWorkspace,
@@ -118,11 +118,11 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
   addDownloadRoute(app, routes);
 }
 
-/** Clients are sent to the store that the repository has, and sign in there by themselves. */
+/** Redirects clients to the store of the repository, where they authenticate themselves. */
 function sendToStore(workspace: FoundWorkspace): ApiResponse {
   const store = lfsEndpoint(workspace);
   if (store === undefined) throw new Refusal('invalid-request', unknownStore(workspace));
-  // RFC 9110 section 15.4.8: the same request, with its body, at another address.
+  // RFC 9110 section 15.4.8: the client repeats the request, with its body, at the other URL.
   const response = lfsResponse(307, { message: `The LFS objects of ${workspace.id} are at ${store}.` });
   return { ...response, headers: { ...response.headers, location: `${store}/objects/batch` } };
 }

@@ -3,10 +3,10 @@ import { type ObjectName, parseOid } from './oid.ts';
 /** A file of this size or more is not a pointer. */
 export const pointersBelowBytes = 1_024;
 
-/** 1 TiB. A file with a larger number is no pointer: everyone with push access can write any number. */
+/** 1 TiB. A file with a larger size is not accepted as a pointer: everyone with push access can write any number. */
 const maxObjectBytes = 2 ** 40;
 
-/** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md, with the address that versions before 1.0 wrote. */
+/** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md, and the URL that versions before 1.0 wrote. */
 const form =
   /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\n(?:ext-\d-[a-z0-9.-]{1,64} sha256:[0-9a-f]{64}\n){0,10}oid sha256:([0-9a-f]{64})\nsize (0|[1-9]\d{0,15})\n?$/;
 

@@ -4,7 +4,7 @@ import { readCursor } from '../api/lock-list.ts';
 import { heldPathField, lockRequestSchema, parsedBy } from '../contract/schemas.ts';
 import { parseOid } from './oid.ts';
 
-/** Requests of clients. `ref` and `refspec` are accepted and ignored: a lock holds on all branches. */
+/** Schemas of client requests. `ref` and `refspec` are accepted and ignored: a lock applies to all branches. */
 
 const maxPageSize = 1_000;
 
@@ -63,5 +63,5 @@ export type DownloadBatch = Extract<z.output<typeof batchSchema>, { operation: '
 
 export const queryNames = Object.keys(querySchema.shape);
 
-/** Another text is asked for nowhere: it may have characters that a database refuses. */
+/** Other texts are not passed to the database, which may reject some characters. */
 export const looksLikeLockId = (text: string): boolean => /^lock_[\w-]{1,64}$/.test(text);

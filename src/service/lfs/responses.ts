@@ -17,7 +17,7 @@ const sendLfsError: ShowRefusal = (c, refusal) => {
   return send(c, { ...response, headers: { ...headersOf(refusal), ...response.headers } });
 };
 
-/** Clients show the message and nothing else. */
+/** Clients display only the message, so it includes the start of the lock. */
 export const lfsError = (status: number, message: string, requestId: string, lock?: Lock): ApiResponse =>
   lfsResponse(status, {
     message: lock === undefined ? message : `${message} It was taken at ${lock.acquired_at}.`,

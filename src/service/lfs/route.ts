@@ -9,10 +9,10 @@ export const address = '/v1/workspaces/:id/lfs';
 
 interface Route {
   readonly method: 'GET' | 'POST';
-  /** Below the address. */
+  /** Relative to `address`. */
   readonly path: `/${string}`;
   readonly access: 'any-token' | Scope;
-  /** As in the API: see requireAccess(). */
+  /** Same as in the API: see requireAccess(). */
   readonly ownReleaseIsFree?: true;
   readonly hasBody?: true;
   handle(c: Context<Environment>): Promise<ApiResponse>;

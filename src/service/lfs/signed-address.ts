@@ -3,16 +3,16 @@ import type { Storage } from '../storage/storage.ts';
 import { sameHash } from '../tokens/secret.ts';
 import type { ObjectName } from './oid.ts';
 
-/** A client that takes longer for a batch asks for it again (git-lfs, tq/transfer.go). */
+/** A client that takes longer to download a batch requests it again (git-lfs, tq/transfer.go). */
 export const addressLifetimeSeconds = 60 * 60;
 
 export interface SignedQuery {
-  /** As it is sent, and signed. */
+  /** Query string, including the signature. */
   readonly text: string;
   readonly expiresAt: Date;
 }
 
-/** A received query: nothing in it is trusted before verification. */
+/** A received query, not trusted before verification. */
 export type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;
 
 export type SignatureVerification =
@@ -22,15 +22,15 @@ export type SignatureVerification =
 
 export const signedNames = ['size', 'expires', 'signature'] as const;
 
-/** Addresses of objects that hold without a token, for one object of one workspace, until they expire. */
+/** Signs URLs that need no token: each is valid for one object of one workspace, until it expires. */
 export interface AddressSigner {
   sign(workspace: string, object: ObjectName): SignedQuery;
   verify(workspace: string, oid: string, sent: SignedFields): SignatureVerification;
 }
 
-/** `clock` counts milliseconds since 1970. */
+/** `clock` returns milliseconds since 1970. */
 export function createAddressSigner(key: string, clock: () => number): AddressSigner {
-  // JSON keeps the fields apart, whatever is in them.
+  // JSON separates the fields unambiguously, whatever they contain.
   const signatureOf = (...fields: readonly string[]): string =>
     createHmac('sha256', key).update(JSON.stringify(fields)).digest('base64url');
 
@@ -53,8 +53,8 @@ export function createAddressSigner(key: string, clock: () => number): AddressSi
 const keyName = 'lfs-object-addresses';
 
 /**
- * One key for all instances, created by the first. It never changes: signatures expire by themselves. Anyone with read
- * access to the database can sign, and can read the passwords of remotes there as well.
+ * One key for all instances, created by the first one. It never changes, because signatures expire. Anyone with read
+ * access to the database can sign URLs, but can also read the passwords of remotes there.
  */
 export async function addressKey({ commit }: Pick<Storage, 'commit'>): Promise<string> {
   return commit('global', async (db) => {

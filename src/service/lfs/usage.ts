@@ -1,7 +1,7 @@
 import type { Storage } from '../storage/storage.ts';
 import type { Eviction, Usage } from './evict.ts';
 
-/** Other instances show it as well. A workspace that was removed meanwhile has none. */
+/** Stores the usage for all instances. Has no effect if the workspace was removed in the meantime. */
 export async function recordUsage(
   { commit }: Pick<Storage, 'commit'>,
   workspace: string,
@@ -28,7 +28,7 @@ export async function recordUsage(
   );
 }
 
-/** As it was measured last. */
+/** Usage at the last measurement. */
 export interface MeasuredUsage extends Usage {
   /** Bytes that the heads of synced branches need, if not everything fits. */
   readonly neededBytes: number | null;
@@ -56,6 +56,6 @@ export async function totalUsage({ read }: Pick<Storage, 'read'>): Promise<Usage
   };
 }
 
-/** Whether what the heads need is more than there may be, so that nothing can be removed. */
+/** Whether the heads alone need more than the limit, so that eviction cannot reach it. */
 export const isOverLimit = (neededBytes: number | null, limitBytes: number | null): boolean =>
   neededBytes !== null && limitBytes !== null && neededBytes > limitBytes;

@@ -18,7 +18,7 @@ const maxEntries = 1_000_000;
 const maxNumber = 999_999_999_999_999;
 const maxAgo = { seconds: 36_500 * 86_400 };
 
-/** Ambiguous values, such as those that look like a further member, are written as JSON. */
+/** Ambiguous values, such as those that look like another NAME=VALUE pair, are written as JSON. */
 const shown = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
 
@@ -89,7 +89,7 @@ export const audit = defineStorageCommand({
   },
 });
 
-/** In pages, so that no query is long; the limit alone says how many there are in the end. */
+/** Reads pages, so that each query is short, until the limit of the query is reached. */
 async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPage> {
   const entries: RecordedEntry[] = [];
   let next = query.before;

@@ -34,7 +34,7 @@ export const backup = defineCommand({
     const write = isPiped ? writeToStdout(storage, io) : writeToFile(storage, file);
     const { header, rows } = await write.finally(storage.close);
     const taken_at = asTimestamp(header.taken_at);
-    // Stdout has the backup itself.
+    // Stdout is the backup itself.
     const output = isPiped ? io.stderr : io.stdout;
     if (json) {
       printJson(output, { taken_at, service_version: header.service, schema_version: header.schema, rows });

@@ -1,4 +1,4 @@
-// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shells write their parameters so.
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell parameters use this syntax.
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { shellWord } from '../../../interface/shell-word.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -10,7 +10,7 @@ const name = 'completion';
 
 type Shell = (typeof shells)[number];
 
-/** The first one or two words so far are those of the command. */
+/** Looks up the first two words as the command, then the first word alone. */
 const bash = (commands: readonly Command[]): readonly string[] => [
   ...wordsFunction(commands),
   '_workspace_service() {',
@@ -38,7 +38,7 @@ const zsh = (commands: readonly Command[]): readonly string[] => [
 
 const scripts: Readonly<Record<Shell, (commands: readonly Command[]) => readonly string[]>> = { bash, zsh, fish };
 
-/** Completes the commands that it is given, and itself. */
+/** The `completion` command. It completes the given commands and itself. */
 export function completionOf(commands: readonly Command[]): Command {
   const completion: Command = defineCommand({
     name,
@@ -62,7 +62,7 @@ function parseShell(text: string): Parsed<Shell> {
   return shell === undefined ? refused(`It must be one of ${shells.join(', ')}.`) : accepted(shell);
 }
 
-/** The function that both shells call: it leaves in `words` what may come next. */
+/** The shell function that bash and zsh share: it sets `words` to the possible next words. */
 function wordsFunction(commands: readonly Command[]): readonly string[] {
   const groups = [...new Set(commands.map((each) => each.name.split(' ')[0] ?? ''))];
   return [
@@ -78,7 +78,7 @@ function wordsFunction(commands: readonly Command[]): readonly string[] {
   ];
 }
 
-/** Completions after each beginning of a command: its second word, then its flags. */
+/** Possible next words after each prefix of a command: the second word, then the flags. */
 function followersOf(commands: readonly Command[]): ReadonlyMap<string, readonly string[]> {
   const followers = new Map<string, readonly string[]>();
   for (const command of commands) {

@@ -58,7 +58,7 @@ const localRelease = defineStorageCommand({
       case 'absent':
         throw new CommandError(`There is no lock on ${path} in the workspace "${workspace}".`);
       case 'another-owner':
-      // Not asked for a certain lock, this is the answer to a lock that is not the operator's.
+      // Does not occur with `match: null`.
       case 'another-lock':
         throw new CommandError(
           `The lock on ${path} is held by ${holderText(release.lock)}. Nothing was released. To release it anyway, add --force.`,
@@ -80,7 +80,7 @@ async function allLocks(storage: Storage, workspace: string, prefix: string | un
   return all;
 }
 
-/** By the clock that decides when a lock ends. */
+/** Current time of the database, whose clock decides when a lock expires. */
 async function databaseTime({ read, now }: Storage): Promise<number> {
   return (await read.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now;
 }

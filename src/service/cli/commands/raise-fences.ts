@@ -2,7 +2,7 @@ import { recordAudit } from '../../audit/audit.ts';
 import { raiseFences } from '../../backup/fences.ts';
 import { defineStorageCommand, operatorActor } from '../storage-command.ts';
 
-/** No standby is this far behind its primary and then promoted. */
+/** Generous limit: no standby that lags a week behind its primary is promoted. */
 const longestLagMs = 7 * 86_400_000;
 
 export const raiseFencesCommand = defineStorageCommand({

@@ -57,7 +57,7 @@ const documentOf = ({ header, rows, ...restored }: Restored) => ({
   live_locks: restored.liveLocks,
 });
 
-/** No service runs on the folder meanwhile. On PostgreSQL, restoreBackup() looks for instances itself. */
+/** Keeps services off the folder during the work. On PostgreSQL, restoreBackup() checks for running instances. */
 async function withOwnDatabase<T>(
   { data, environment, io }: { readonly data: string; readonly environment: NodeJS.ProcessEnv; readonly io: ProcessIo },
   work: (storage: Awaited<ReturnType<typeof openStorage>>) => Promise<T>,

@@ -4,7 +4,7 @@ import { serveFlags } from '../serve/settings.ts';
 import { storageVariables } from '../storage-command.ts';
 import { unknownVariables } from '../unknown-variables.ts';
 
-/** All commands read the same environment: a variable for one of the others is not a misspelt one. */
+/** `others` define known variables too: all commands may run in the same environment. */
 export const serveNextTo = (others: readonly Command[]): Command =>
   defineCommand({
     name: 'serve',
@@ -18,7 +18,7 @@ export const serveNextTo = (others: readonly Command[]): Command =>
     example: '--dev',
     async run({ flags, environment, io }) {
       const known = [...Object.keys(serveFlags).map(flagName), ...others.flatMap(({ flags }) => Object.keys(flags))];
-      // Only this command needs the whole service to be read.
+      // Imported here because the other commands do not need the service.
       const { serve } = await import('../serve/serve.ts');
       await serve(flags, environment, io, unknownVariables(environment, known));
     },

@@ -11,7 +11,7 @@ import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage-command.ts';
 import { parseScope, parseTokenIdOrName, scopeLines } from '../values.ts';
 
-/** For a token, and for those that the jobs of a trust rule get. */
+/** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
 export const permissionFlags = {
   scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
   workspaces: list(
@@ -121,7 +121,7 @@ export const tokenRevoke = defineStorageCommand({
 
 const maxShownTokens = 5;
 
-/** Two tokens with the same owner should be intended: each can release the locks of the other. */
+/** Warning about an owner with several tokens: each can release the locks of the others, which may not be intended. */
 export function sharedOwnerLines({ owner }: Pick<Token, 'owner'>, others: readonly Token[]): readonly string[] {
   if (others.length === 0) return [];
   const shown = others.slice(0, maxShownTokens).map(({ id, name }) => `"${name}" (${id})`);
@@ -141,7 +141,7 @@ async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promi
   throw new CommandError(`${sentences.join(' ')} ${there}; no token was made.`);
 }
 
-/** By the name that people know it by, as long as that means one token. */
+/** The id of a token. A name is accepted if exactly one active token has it. */
 async function tokenId(storage: Storage, idOrName: string): Promise<string> {
   if (idOrName.startsWith('tok_')) return idOrName;
   const named = (await listTokens(storage)).filter(({ name, state }) => name === idOrName && state === 'active');

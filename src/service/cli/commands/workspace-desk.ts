@@ -14,7 +14,7 @@ import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgumen
 import { parseByteLimit, parseServiceUrl } from '../values.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
-/** Settings for Git LFS users: ttl of their locks, URL of the objects, and the objects that a sync fetches. */
+/** Settings for Git LFS: ttl of locks, URL and disk limit of the objects, and the objects that a sync fetches. */
 export const lfsFlags = {
   deskTtl: optionalField(workspaceFields.desk_ttl),
   lfsUrl: optional(
@@ -32,7 +32,7 @@ export const lfsFlags = {
   ),
 };
 
-/** The given settings; others are missing. */
+/** Only the settings that were given. */
 export const lfsSettings = ({
   deskTtl: ttl,
   lfsUrl,
@@ -77,7 +77,7 @@ export const workspaceUpdate = defineStorageCommand({
       updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...lfsSettings(flags) }),
     );
     const workspace = await findWorkspace(storage.read, id);
-    // It was there a moment ago.
+    // It existed a moment ago.
     if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     const [ttl, store, lfs] = [formatDuration(lfsLockTtl(workspace)), lfsEndpoint(workspace), lfsMode(workspace)];
     const objects =

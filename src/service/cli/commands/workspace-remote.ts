@@ -11,7 +11,7 @@ export const remoteFlags = {
 };
 
 interface GivenRemote {
-  /** Whether a file is allowed is another flag, and checked when both are known. */
+  /** May be a file: connectionProblem() checks it against `allowFileRemotes`. */
   readonly remote: { readonly remote: Remote } | undefined;
   readonly noCheck: boolean;
   readonly allowFileRemotes: boolean;
@@ -31,7 +31,7 @@ interface Asking {
   readonly done: string;
 }
 
-/** Null if it must not be asked. */
+/** Null if the remote is not contacted: with --no-check or without a remote. */
 export async function askRemote(
   { remote, noCheck, allowFileRemotes }: GivenRemote,
   { dataFolder, environment, done }: Asking,
@@ -42,7 +42,7 @@ export async function askRemote(
     return await git.branches(remote.remote, queueTimeout);
   } catch (error) {
     if (!(error instanceof GitError)) throw error;
-    // git's own last words may end without a full stop.
+    // The output of git may end without a period.
     const sentence = error.message.replace(/[^.!?]$/, '$&.');
     throw new CommandError(
       `${sentence} Nothing was ${done}. Use --no-check to store it without contacting the remote.`,

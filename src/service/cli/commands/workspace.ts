@@ -86,7 +86,7 @@ export const workspaceRemove = defineStorageCommand({
     }
     if (removal.kind === 'unknown') throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
-    // A mirror that stays behind, as where it belongs to another user, is removed at the next start of the service.
+    // The next start of the service removes leftovers, such as a mirror that belongs to another user.
     await Promise.allSettled([git.forget(id), removeObjects(flags.data, id)]);
     const { count, named } = removal.ended;
     const ended = count === 0 ? '' : ` Ended ${countAndName(named, count)}.`;

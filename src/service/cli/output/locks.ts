@@ -2,7 +2,7 @@ import type { Lock } from '../../../interface/resources.ts';
 import { shownTime, shownUntil } from './print.ts';
 import { type OutputBlock, textTable } from './table.ts';
 
-/** A lock for people: another service may not report all of it. */
+/** Displayed fields of a lock. Other implementations of the service may omit some. */
 export type ShownLock = Pick<Lock, 'path'> & {
   readonly [Name in 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at']?: Lock[Name] | null | undefined;
 };

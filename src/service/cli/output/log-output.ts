@@ -2,13 +2,13 @@ import { fstatSync, writeSync } from 'node:fs';
 
 export interface Output {
   write(text: string): void;
-  /** The width of a terminal; undefined if there is none. */
+  /** Width of the terminal; undefined if the output is not a terminal. */
   readonly columns?: number | undefined;
 }
 
 /**
- * Where the log goes must not end the service, whatever happens there: the reader goes away, the disk is full. Node's
- * own stream would go on in the middle of a line when there is room again.
+ * An output for the log whose errors do not end the service, such as a closed pipe or a full disk. When there is space
+ * again, Node's own stream would continue in the middle of a line.
  */
 export function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
   if (isFile(fd)) return lastingFile(fd);
@@ -16,12 +16,12 @@ export function logOutput(stream: NodeJS.WriteStream, fd: number): Output {
   return stream;
 }
 
-/** Gives how many bytes it has written. */
+/** Returns the number of bytes written. */
 type Write = (fd: number, bytes: Buffer, from: number) => number;
 
 const lineEnd = '\n'.charCodeAt(0);
 
-/** A file that lines are added to. What the disk has no room for is lost, and the next line begins as a line. */
+/** Appends lines to a file. A full disk loses text, but the next text starts on a new line. */
 export function lastingFile(fd: number, write: Write = writeSync): Output {
   let lastByte = lineEnd;
   return {
@@ -31,7 +31,7 @@ export function lastingFile(fd: number, write: Write = writeSync): Output {
       try {
         while (written < bytes.length) written += write(fd, bytes, written);
       } catch {
-        // There is nowhere left to report it.
+        // The log itself has failed, so the error cannot be reported.
       }
       lastByte = bytes[written - 1] ?? lastByte;
     },

@@ -13,28 +13,28 @@ export function quoted(text: string): string {
   return `"${safeText(shortened)}"`;
 }
 
-/** One document in one line, for a program. */
+/** Prints one JSON document on one line. */
 export function printJson(output: Output, document: unknown): void {
   output.write(`${safeJson(JSON.stringify(document))}\n`);
 }
 
-/** To the minute, in UTC: `2026-03-01 14:05 UTC`. */
+/** Time to the minute, in UTC: `2026-03-01 14:05 UTC`. */
 export const shownTime = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 
-/** How far ahead a time is: `in 12 min`. */
+/** Time relative to now: `in 12 min`. */
 export const shownUntil = (time: Timestamp, now: number): string =>
   `in ${formatSpan((Date.parse(time) - now) / 1_000)}`;
 
 const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** For JSON what safeText() is for text, and it means what it did: `JSON.stringify` escapes only the first 32 characters. */
+/** Escapes further control characters without changing the value: `JSON.stringify` escapes only those below U+0020. */
 export const safeJson = (json: string): string =>
   json.replaceAll(unsafeInJson, (character) =>
-    // Each half of a surrogate pair by itself.
+    // Escapes each half of a surrogate pair separately.
     character.split('').reduce((text, unit) => `${text}\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`, ''),
   );
 
-/** The user's input, without a secret in the wrong place. */
+/** The user's input with secrets masked, such as a token that was typed as a name. */
 export const withoutTypedSecrets = (text: string): string =>
   text
     .replaceAll(/\/\/[^\s/]*@/g, '//***@')

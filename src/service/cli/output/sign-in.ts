@@ -2,7 +2,7 @@ import { shellWord } from '../../../interface/shell-word.ts';
 
 export const signInUrl = (origin: string, link: string): string => `${origin}/sign-in?link=${link}`;
 
-/** The only lines that show a link. */
+/** Lines that show the link. It appears nowhere else. */
 export const signInLines = (url: string): readonly string[] => [
   'This link signs you in to the dashboard as administrator. It works once, within an hour:',
   '',
@@ -12,7 +12,7 @@ export const signInLines = (url: string): readonly string[] => [
 /** Default address of `serve`. */
 export const defaultOrigin = 'http://127.0.0.1:8080';
 
-/** The command that makes a link, for the service that says so. */
+/** The command that creates a sign-in link, with the flags that the running service needs. */
 export const signInCommand = (data: string, origin: string): string =>
   [
     'workspace-service sign-in',

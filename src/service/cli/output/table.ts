@@ -1,7 +1,7 @@
 import { safeText } from '../../dashboard/assets/text.js';
 import type { Output } from './log-output.ts';
 
-/** Columns under their names. How wide they are is decided where they are printed. */
+/** Columns with headings. The output decides their widths. */
 interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -10,11 +10,11 @@ interface Table {
 /** Output of a command for people. */
 export type OutputBlock = string | Table;
 
-/** Without rows, what to say then. */
+/** Without rows, the text is `otherwise`. */
 export const textTable = (columns: readonly string[], rows: Table['rows'], otherwise = ''): readonly OutputBlock[] =>
   rows.length === 0 ? [otherwise] : [{ columns, rows }];
 
-/** Lines for a person. */
+/** Prints lines of text, with tables fitted to the width of the output. */
 export function printLines(output: Output, lines: readonly OutputBlock[]): void {
   const texts = lines.flatMap((line) =>
     typeof line === 'string' ? [safeText(line)] : tableLines(line, output.columns),
@@ -24,13 +24,13 @@ export function printLines(output: Output, lines: readonly OutputBlock[]): void 
 
 const gap = '  ';
 
-/** Less says too little. */
+/** Narrower columns would be unreadable. */
 const minWidth = 16;
 
 /** Values that users copy into the next command. */
 const wholeColumns: readonly string[] = ['ID', 'TOKEN'];
 
-/** A row a line; on a terminal that is too narrow for that, a block of lines for each row. */
+/** One line per row; on a terminal that is too narrow, a block of lines per row. */
 export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_INFINITY): readonly string[] {
   const cells = rows.map((row) => row.map((cell) => safeText(cell) || '-'));
   const widths = columns.map((name, column) =>
@@ -59,7 +59,7 @@ export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_
   );
 }
 
-/** The end of a path says more than its beginning. */
+/** Shortens other texts at the end, but paths at the start: the end of a path is more specific. */
 export function shortened(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   const characters = [...text];
@@ -72,7 +72,7 @@ export function shortened(text: string, width: number): string {
 const widthOf = (text: string): number =>
   [...text].reduce((width, character) => width + widthOfCharacter(character), 0);
 
-/** As many characters as fit into a width. */
+/** The longest prefix that fits into the width. */
 function beginning(characters: readonly string[], width: number): readonly string[] {
   let taken = 0;
   const end = characters.findIndex((character) => {
@@ -84,13 +84,13 @@ function beginning(characters: readonly string[], width: number): readonly strin
 
 const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
 
-/** How many columns of a terminal a character takes, as nearly as that can be known. */
+/** Approximate number of terminal columns that a character takes. */
 function widthOfCharacter(character: string): number {
   if (/\p{M}/u.test(character)) return 0;
   return wide.test(character) ? 2 : 1;
 }
 
-/** The widest columns give way first; undefined if there is still too little room. */
+/** Shrinks the widest columns first. Undefined if the columns do not fit even at their minimum widths. */
 function fitWidths(widths: readonly number[], least: readonly number[], room: number): readonly number[] | undefined {
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
   const fitted = [...widths];

@@ -93,7 +93,7 @@ export const remoteLockRelease = defineRemoteCommand({
   },
 });
 
-/** A name that cannot be locked stays out: nobody could ever hold it, and so nobody could ever commit the file. */
+/** Omits names that are not valid lock paths: requiring a lock on them would make the files impossible to commit. */
 const lockPathsIn = (names: readonly string[]): readonly LockPath[] =>
   names.flatMap((name) => {
     const path = parseLockPath(name);
@@ -116,7 +116,7 @@ export const lockCheck = defineRemoteCommand({
   async run({ flags: { staged }, arguments: { paths: named } }, connect) {
     if (staged === named.length > 0) throw new CommandError('Name the paths to check, or give --staged; not both.', 2);
     const paths = staged ? lockPathsIn((await import('./staged-files.ts')).stagedLockableFiles()) : named;
-    // A git hook that has nothing to say says nothing.
+    // No output, as expected of a git hook that succeeds.
     if (paths.length === 0) return { document: { paths: [] }, lines: [] };
     const { checkLocks, checkText } = await import('./check.ts');
     const checked = await checkLocks(await connect(), paths);

@@ -6,9 +6,9 @@ import { type RemoteService, shown } from './remote-command.ts';
 
 interface ReleaseRequest {
   readonly paths: readonly LockPath[];
-  /** Takes away the locks of others. */
+  /** Also releases locks of others. */
   readonly force: boolean;
-  /** Why, with `force`. */
+  /** Reason for releasing with `force`. */
   readonly reason?: string | undefined;
 }
 
@@ -18,21 +18,21 @@ interface ReleaseResult {
   readonly problems: readonly string[];
 }
 
-/** Releases the current locks and no later ones. Locks of others only with `force`. */
+/** Releases the current locks, but no locks taken later. Releases locks of others only with `force`. */
 export async function releaseRemoteLocks(
   { client, workspace, within }: RemoteService,
   { paths, force, reason }: ReleaseRequest,
 ): Promise<ReleaseResult> {
   const find = await lookupIn(listOnPaths(client, workspace, paths, within()));
 
-  /** Undefined where the path is released. */
+  /** Returns the problem; undefined if the path is released. */
   async function release(path: LockPath): Promise<string | undefined> {
     const found = find(path);
     if (found.kind === 'failed') throw found.error;
     if (found.kind === 'unknown') return `${path} was not released. ${found.reason}`;
     if (found.kind === 'absent') return `There is no lock on ${path}.`;
     const { lock } = found;
-    // Without either, the request would release whatever lock is there when it arrives.
+    // Without either, the request would release whatever lock is current when it arrives.
     if (lock.id === undefined && lock.etag === undefined) {
       return `${path} was not released: the service gives its locks neither id nor ETag.`;
     }
@@ -63,6 +63,6 @@ export async function releaseRemoteLocks(
   };
 }
 
-/** A reason that the command has read is one that a service would take. */
+/** An older service rejects the field itself: the command has already validated the reason. */
 const isUnknownReason = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.status === 422 && failure.fields.some(({ field }) => field === 'reason');

@@ -21,15 +21,15 @@ const remoteFlags = {
   json: commonFlags.json,
 } as const;
 
-/** A service that is reached over HTTP, and the workspace in it. */
+/** A service that is accessed over HTTP, and the workspace in it. */
 export interface RemoteService {
   readonly client: Client;
   readonly workspace: WorkspaceId;
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
-  /** The limits of a request that the user waits for. */
+  /** Limits of a request that the user waits for. */
   within(): CallLimits;
-  /** Tells the user something while the command continues. */
+  /** Prints a message while the command continues. */
   tell(line: string): void;
 }
 
@@ -43,7 +43,7 @@ interface RemoteResponse {
 interface RemoteDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof remoteFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
-  /** The service is asked for nothing before `connect()`. */
+  /** Sends no request before it calls `connect()`. */
   run(
     call: Omit<CommandContext<F & typeof remoteFlags, A>, 'io'>,
     connect: () => Promise<RemoteService>,
@@ -53,8 +53,8 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
 const addressVariable = 'WORKSPACE_BASE_URL';
 
 /**
- * The variables of the action, so that people and jobs have the same setup. The token is no flag: other users can read
- * arguments.
+ * The variables of the action, so that people and jobs have the same setup. The token is not a flag because other users
+ * can read the arguments of a process.
  */
 const variables = [
   [addressVariable, 'the service, such as https://assets.example.com/v1'],
@@ -62,7 +62,7 @@ const variables = [
   ['WORKSPACE_ID', 'the id of the workspace'],
 ] as const;
 
-/** A command that asks a service over HTTP, from wherever it runs. */
+/** Defines a command that accesses a service over HTTP, from any machine. */
 export function defineRemoteCommand<F extends Flags = None, A extends Flags = None>({
   flags,
   ...definition
@@ -73,7 +73,7 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
     // Without flags of its own, F is empty.
     flags: { ...flags, ...remoteFlags } as F & typeof remoteFlags,
     async run({ io, ...call }) {
-      // They are among the flags, whatever the others are: no type can follow that.
+      // The remote flags are always among the flags. TypeScript cannot infer this.
       const { allowHttp, json } = call.flags as FlagValues<typeof remoteFlags>;
       const { ServiceError } = await import('../../../client/service-error.ts');
       const interruption = new AbortController();
@@ -100,8 +100,8 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
 }
 
 /**
- * A command in two forms: over HTTP where the environment names a service, and otherwise on the data of this machine. A
- * flag of the other form is a mistake, because ignoring it could hit the locks of another service.
+ * A command in two forms: over HTTP if the environment names a service, and otherwise on the data of this machine. A
+ * flag of the other form is an error, because ignoring it could affect the locks of another service.
  */
 export const eitherWay = (remote: Command, local: Command): Command => ({
   ...remote,
@@ -132,7 +132,7 @@ export const eitherWay = (remote: Command, local: Command): Command => ({
 
 export const shown = ({ raw, ...lock }: KnownLock): ShownLock => lock;
 
-/** Somebody waits at a terminal, or for a commit. */
+/** Short, because a person is waiting at a terminal or for a commit. */
 const requestMs = 60_000;
 const attemptMs = 15_000;
 

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { CommandError } from '../command.ts';
 
-/** The staged files with the attribute `lockable`, as Git LFS understands it, from the root of the repository. */
+/** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
 export function stagedLockableFiles(): readonly string[] {
   const folder = git(['rev-parse', '--show-toplevel']).replace(/\r?\n$/, '');
   const names = withoutMerged(stagedSince(folder), folder);
@@ -11,11 +11,11 @@ export function stagedLockableFiles(): readonly string[] {
     folder,
     names.map((name) => `${name}\0`).join(''),
   ).split('\0');
-  // In threes: the name, the attribute, and its value.
+  // Three fields per file: name, attribute, value.
   return names.filter((_, index) => ['set', 'true'].includes(fields[3 * index + 2] ?? ''));
 }
 
-/** A file that a merge takes unchanged from the other side was locked by the person who changed it there. */
+/** Omits files that a merge takes unchanged from the other branch: the people who changed them there held the locks. */
 function withoutMerged(names: readonly string[], folder: string): readonly string[] {
   const merging = spawnSync('git', ['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
   if (!merging) return names;
@@ -23,7 +23,7 @@ function withoutMerged(names: readonly string[], folder: string): readonly strin
   return names.filter((name) => alsoChangedHere.has(name));
 }
 
-/** The files that differ from a commit, by their names before and after a renaming, and those that are deleted. */
+/** Files that differ from a commit, including deleted ones. A renamed file is listed with its old and its new name. */
 const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
   namesIn(git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder));
 
@@ -32,7 +32,7 @@ const namesIn = (output: string): readonly string[] => output.split('\0').filter
 const maxListBytes = 64 * 1_024 * 1_024;
 const timeoutMs = 60_000;
 
-/** Runs git as it is configured here, and with what it hands to its hooks: they may work on an index of their own. */
+/** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
 function git(args: readonly string[], folder?: string, input?: string): string {
   const { status, error, stdout, stderr } = spawnSync('git', args, {
     cwd: folder,

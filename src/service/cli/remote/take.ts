@@ -22,7 +22,7 @@ interface TakeRequest {
   readonly wait: Duration;
 }
 
-/** Takes all paths or none, and waits as long as it may for those that others hold. */
+/** Locks all paths or none, and waits up to `wait` for paths that others hold. */
 export async function acquireRemoteLocks(
   remote: RemoteService,
   request: TakeRequest,
@@ -54,7 +54,7 @@ async function takeOrWait(
       case 'taken':
         return round.locks;
       case 'failed':
-        // A service that is being restarted does not end a wait.
+        // Transient errors do not end the wait: the service may be restarting.
         if (leftMs <= 0 || !isTransient(round.error)) throw round.error;
         remote.tell(`${round.error.message} Trying again, ${formatSpan(leftMs / 1_000)} left.`);
         await pause(remote, deadline);
@@ -80,7 +80,7 @@ type Round =
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | { readonly kind: 'interrupted' };
 
-/** `unclear` has the keys of requests without an answer: asked with the same one, the service takes no second lock. */
+/** `unanswered` has the keys of unanswered requests: a retry with the same key does not take a second lock. */
 async function takeAllOrNone(
   remote: RemoteService,
   { paths, ttl, note }: TakeRequest,
@@ -97,7 +97,7 @@ async function takeAllOrNone(
       { ...request, firstSentAt: unanswered.has(path) ? Number.NaN : undefined },
       within(),
     );
-    // An answer got lost. The same key asks how it went, or takes the lock now: either way it is known, and can be given back.
+    // A retry with the same key returns the lost response, or takes the lock now: either way it can be rolled back.
     const isUnanswered = first.kind === 'unanswered';
     const result = isUnanswered
       ? await client.acquireLock({ ...request, firstSentAt: Number.NaN }, toGiveBack())
@@ -117,7 +117,7 @@ async function takeAllOrNone(
     }
   }
 
-  // One path alone first, the same for all who want the same paths: one of them gets it, and the others have nothing to give back.
+  // Competitors for the same paths collide on the first of the sorted paths, so that losers have nothing to roll back.
   await inParallel(paths.slice(0, 1), takeOne);
   await inParallel(paths.slice(1), takeOne, () => refusal === undefined && !interrupted.aborted);
   if (taken.length === paths.length && !interrupted.aborted) return { kind: 'taken', locks: taken };
@@ -132,15 +132,15 @@ async function giveBack({ client, workspace, tell }: RemoteService, lock: Acquir
   tell(`${path} could not be released again, and stays locked until ${expires_at}: ${result.error.message}`);
 }
 
-/** For what is settled after Ctrl-C, too. */
+/** Time limit of a rollback, which Ctrl-C does not abort. */
 const rollBackMs = 10_000;
 const toGiveBack = () => ({ deadline: steadyClock() + rollBackMs });
 
-/** Proxies cut connections that are silent for a minute. */
+/** Well below a minute, because proxies cut connections that are silent for that long. */
 const maxWaitSeconds = 30;
 const minPauseMs = 1_000;
 
-/** Returns when the path may be free; the service says so, where it can. */
+/** Returns when the path may be free. The service reports this if it supports waiting. */
 async function untilFree(remote: RemoteService, path: LockPath, deadline: number): Promise<void> {
   const { client, workspace, interrupted } = remote;
   const began = steadyClock();
@@ -152,6 +152,6 @@ async function untilFree(remote: RemoteService, path: LockPath, deadline: number
   await pause(remote, deadline);
 }
 
-/** Random, because all waiting clients got the same time. */
+/** Random, so that waiting clients do not all retry at the same moment. */
 const pause = ({ interrupted }: RemoteService, deadline: number): Promise<void> =>
   sleep(Math.min(minPauseMs * (1 + Math.random()), deadline - steadyClock()), interrupted);

@@ -5,7 +5,7 @@ import type { ServeSettings } from './settings.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
-/** If only this machine reaches the service, as usual in development, the URL needs no setting. */
+/** In development on a loopback address, the URL is known without a setting. */
 export function publicUrlOf(
   { publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>,
   port: number,
@@ -13,7 +13,7 @@ export function publicUrlOf(
   return publicUrl ?? (dev && isLoopback(host) ? originAt(host, port) : undefined);
 }
 
-/** Why the server cannot listen, by the codes of system calls. */
+/** Explains why the server cannot listen. Other errors are returned unchanged. */
 export function listenFailure(error: unknown, host: string, port: number): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
   switch (error.code) {

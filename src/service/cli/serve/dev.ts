@@ -15,9 +15,9 @@ export interface DevSetup {
 const workspace = 'sample';
 const lifetime = { seconds: 7 * 86_400 };
 
-/** Something to try the service with: a workspace with a small repository behind it, and a token that may do everything. */
+/** Creates sample data: a workspace with a small repository as its remote, and a token with all scopes. */
 export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevSetup> {
-  // As a URL, because a path with spaces is no address of a remote.
+  // A URL, because the address of a remote must not contain spaces.
   const remote = pathToFileURL(await git.sampleRepository()).href;
   const operator = operatorActor();
   const { secret } = await commit('global', async (db) => {
@@ -27,7 +27,7 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
   return { token: secret, workspace };
 }
 
-/** Sample data for development. The token is shown only here. */
+/** Startup message of development mode. Nothing else shows the token. */
 export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
   return [
     '',

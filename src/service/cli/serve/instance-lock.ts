@@ -6,8 +6,8 @@ import { folderFailure } from '../open-storage.ts';
 import { quoted } from '../output/print.ts';
 
 /**
- * Makes sure that no other service works on the folder. A database that nobody reads is locked for as long as the
- * process lives: the system itself takes the lock back, however the process ends. Gives what releases it earlier.
+ * Prevents a second service on the same folder. An otherwise unused database is locked while the process runs: the
+ * system releases the lock however the process ends. Returns a function that releases it earlier.
  */
 export function takeInstanceLock(folder: string, whatToDo: string): () => void {
   const file = join(folder, 'instance.db');

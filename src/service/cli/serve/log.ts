@@ -6,13 +6,13 @@ import type { LogFormat, LogLevel } from '../values.ts';
 
 type WrittenFormat = Exclude<LogFormat, 'auto'>;
 
-/** Somebody reads along at a terminal; what is piped is for a program. */
+/** Text on a terminal, which a person reads; JSON in a pipe, for programs. */
 export function logFormatFor(format: LogFormat, { columns }: Output): WrittenFormat {
   if (format !== 'auto') return format;
   return columns === undefined ? 'json' : 'text';
 }
 
-/** Nothing secret is ever handed to it. */
+/** Callers must not log secrets. */
 export function createLog(level: LogLevel, format: WrittenFormat, output: Output): Logger {
   const written = format === 'json' ? safeJson : logText;
   return pino(
@@ -26,12 +26,12 @@ export function createLog(level: LogLevel, format: WrittenFormat, output: Output
   );
 }
 
-/** A line that pino has made, for a person: when, how bad, what, and then the rest. The stack of an error follows it. */
+/** Formats a line of pino for people: time, level, message, further fields, then the stack of an error. */
 export function logText(json: string): string {
-  // pino writes one object a line, with these of its own.
+  // pino writes one object per line and adds these fields.
   const { level, time, pid: _, hostname: __, msg = '', err, ...rest } = JSON.parse(json) as Record<string, unknown>;
   const details = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);
-  // As shownError() has made it.
+  // Created by shownError().
   const { message, stack } = (err ?? {}) as { readonly message?: string; readonly stack?: string };
   const head = `${textOf(time).slice(11, 19)} ${textOf(level).padEnd(5)} ${textOf(msg)}`;
   const first = [head, ...details, ...(message === undefined ? [] : [`error=${message}`])].join('  ');
@@ -39,7 +39,7 @@ export function logText(json: string): string {
   return `${[first, ...stackLines].map(safeText).join('\n')}\n`;
 }
 
-/** Only the parts of an error that are known to be harmless: drivers attach more, such as values of columns. */
+/** The parts of an error that contain no secrets: drivers attach more, such as column values. */
 function shownError(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;

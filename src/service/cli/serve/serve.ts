@@ -29,7 +29,7 @@ import { awaitStop } from './stop-request.ts';
 const otherWays =
   'Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.';
 
-/** Runs the service until it is told to stop. */
+/** Runs the service until a signal stops it. */
 export async function serve(
   settings: ServeSettings,
   environment: NodeJS.ProcessEnv,
@@ -64,7 +64,7 @@ export async function serve(
   }
 }
 
-/** Older ones do not know some of the settings that keep git from running what a remote says. */
+/** Older versions lack some of the settings that keep a remote from making git run commands. */
 const oldestGit = [2, 39] as const;
 
 async function checkGit(git: Git): Promise<void> {
@@ -108,7 +108,7 @@ async function serveOn(parts: Parts): Promise<void> {
   }
 }
 
-/** Cleans up after earlier processes: while the instance lock of a folder is ours, nobody else works on it. */
+/** Cleans up after earlier processes. The instance lock ensures that no other process uses the folder. */
 async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
   const existing = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
@@ -122,7 +122,7 @@ async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
 async function listen({ settings, ...parts }: Parts): Promise<Service> {
   const { metrics, log } = parts;
   const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
-  // On SQLite, no other instance can take the requests meanwhile.
+  // With SQLite, no other instance could accept the requests during a delay.
   const { drainDelay = { seconds: parts.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
   const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
   try {
@@ -151,7 +151,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
   }
 }
 
-/** `link` signs the operator in to the dashboard, as long as nobody has. */
+/** Prints and logs where the service listens. `link` is a one-time sign-in link for the operator. */
 function announce(
   { settings, io, log }: Parts,
   { port, link, dev }: { readonly port: number; readonly link: string | undefined; readonly dev: DevSetup | null },
@@ -193,7 +193,7 @@ function announce(
   }
 }
 
-/** The identity of a job names the service that it is for, which has to know its own name. */
+/** The identity token of a job has the public URL as its audience, so the service must know that URL. */
 async function warnOfMissingAddress({ settings, storage, log }: Parts, { port }: Service): Promise<void> {
   if (publicUrlOf(settings, port) !== undefined) return;
   const { length: trust_rules } = await listTrustRules(storage);

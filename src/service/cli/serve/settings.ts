@@ -15,7 +15,7 @@ import {
   wholeNumber,
 } from '../values.ts';
 
-/** Unlike other durations, these may be 0. */
+/** Parser of a duration that, unlike others, may be 0. */
 const atMost =
   (max: Duration, named: string) =>
   (text: string): Parsed<Duration> => {
@@ -32,7 +32,7 @@ const auditRetention = (text: string): Parsed<Duration> => {
 
 const upToTenMillion = wholeNumber(1, 10_000_000);
 
-/** Used by the service, and by commands that print its URLs. */
+/** Used by `serve` and by commands that print URLs of the service. */
 export const publicUrl = optional(
   'URL',
   'the address at which others reach the service, such as https://assets.example.com',

@@ -3,19 +3,19 @@ import type { ProcessIo, StopSignal } from '../process-io.ts';
 const exitCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 
 /**
- * Ctrl-C in a terminal reaches every process in it, and npm passes its own on to the command that it runs: so soon
- * after the first, another signal is the same wish.
+ * Ctrl-C in a terminal reaches every process in it, and npm also forwards the signal to the command that it runs. A
+ * signal this soon after the first one is a duplicate.
  */
 const sameWishMs = 1_000;
 
 export interface StopRequest {
-  /** The first signal, as soon as it comes. */
+  /** Resolves with the first signal. */
   readonly received: Promise<StopSignal>;
-  /** Signals mean again what they mean without us. */
+  /** Restores the default handling of signals. */
   forget(): void;
 }
 
-/** The first signal stops the service gracefully; a later one means that somebody does not want to wait for that. */
+/** The first signal stops the service gracefully; a later one ends the process at once. */
 export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()): StopRequest {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
   let askedAt: number | undefined;

@@ -4,14 +4,14 @@ import { toStoreError } from './store-error.ts';
 /** Decision about a URL, as plain data for the download thread. */
 export type CheckedAddress =
   | { readonly kind: 'allowed'; readonly addresses: IpAddresses }
-  /** A sentence. */
+  /** `reason` is a sentence. */
   | { readonly kind: 'refused'; readonly reason: string }
-  /** Completes "…: ". */
+  /** `reason` completes "…: ". */
   | { readonly kind: 'not-found'; readonly reason: string };
 
 export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<CheckedAddress>;
 
-/** Lets a store send the service to what `targets` allows, and to wherever an address leads that the operator has named. */
+/** Allows URLs of a store whose addresses `targets` allows, and all URLs that the operator has configured. */
 export const createAddressGuard =
   (targets: TargetCheck, isNamed: (url: URL) => boolean): AddressGuard =>
   async (url, signal) => {

@@ -17,21 +17,21 @@ export interface UpstreamParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
   readonly targets: TargetCheck;
   readonly allowFileRemotes: boolean;
-  /** The operator's. */
+  /** The operator's environment. */
   readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
 }
 
-/** A client waits meanwhile, and can ask the store by itself. */
+/** Short, because a client is waiting and can ask the store itself. */
 const timeoutMs = 10_000;
 
-/** A store that could not be asked is not asked again so soon. */
+/** Time without requests to a store after a failed request. */
 const pauseMs = 60_000;
 
 const busy = new Error('Too many stores are being asked.');
 const parallelRequests = { max: 8, maxPerKey: 4, timeout: { ms: 2_000, error: () => busy } };
 
-/** The store works, but not for this batch: others may be answered. */
+/** The store rejected this batch, but may accept others. */
 class BatchRefused extends Error {
   override readonly name = 'BatchRefused';
 }
@@ -39,7 +39,7 @@ class BatchRefused extends Error {
 /** Asks the store with the credentials of the workspace. */
 export function createAskUpstream({ git, targets, allowFileRemotes, environment, log }: UpstreamParts): AskUpstream {
   const limitRequests = limitParallel(parallelRequests);
-  /** Until when nothing is asked for a workspace. */
+  /** End of the pause of each workspace whose store failed. */
   const pausedUntil = new Map<string, number>();
 
   async function askStore(
@@ -90,8 +90,8 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
 }
 
 /**
- * The part of a response that a client may see. Headers of most stores are credentials of the caller, the service, so a
- * response with headers goes to nobody else.
+ * The response for a client; undefined if it must not be passed on. Headers from a store are mostly credentials of the
+ * service, so an offer with headers is not passed on.
  */
 function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectResponse | undefined {
   if (offer === undefined || offer.kind === 'transient') return undefined;
@@ -112,7 +112,7 @@ interface Asking {
   readonly now: number;
 }
 
-/** Asks for as many as clients do at a time, and for fewer where the store does not take that many. */
+/** Requests batches of the same size as clients, and smaller ones if the store rejects the size. */
 async function offersFor(
   asking: Asking,
   objects: readonly ObjectName[],
@@ -123,7 +123,7 @@ async function offersFor(
   for (let at = 0; at < objects.length; at += atOnce) {
     const some = objects.slice(at, at + atOnce);
     const response = await requestBatch(connection, store, { objects: some, signal, now }).catch((error: unknown) => {
-      // A store that has answered before is slow with that many, or rejected these.
+      // The store has rejected this batch, or is slow after answering earlier ones. Other batches may succeed.
       throw error instanceof LfsError || at > 0 ? new BatchRefused(String(error)) : error;
     });
     switch (response.kind) {

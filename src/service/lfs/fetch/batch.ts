@@ -6,23 +6,23 @@ import { readResponseText, type StoreConnection, transientStatuses } from './con
 import { headerFields, type Store, storeAddress } from './store.ts';
 import { StoreError } from './store-error.ts';
 
-/** How to get an object, or why there is no way. */
+/** Download instructions for an object, or the reason why it has none. */
 export type Offer =
   | {
       readonly kind: 'download';
       readonly href: URL;
       readonly headers: Readonly<Record<string, string>>;
-      /** The store asks for no credentials there. */
+      /** True if the request needs no credentials in addition to `headers`. */
       readonly authenticated: boolean;
       readonly endsAt: number;
     }
   | { readonly kind: 'none'; readonly reason: string }
-  /** Another time it may be there. */
+  /** A later request may succeed. */
   | { readonly kind: 'transient'; readonly reason: string };
 
 export type BatchResponse =
   | { readonly kind: 'offers'; readonly offers: ReadonlyMap<string, Offer> }
-  /** The store does not accept that many at once. */
+  /** The store does not accept this many objects at once. */
   | { readonly kind: 'too-many' }
   | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
   | { readonly kind: 'unauthorized'; readonly reason: string };
@@ -112,7 +112,7 @@ function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
   }
 }
 
-/** A store that says less would be asked again and again. */
+/** Shorter lifetimes would cause constant requests for new offers. */
 const minHoldsMs = 60_000;
 
 function offerOf(
@@ -145,7 +145,7 @@ function offerOf(
 const maxReadMessage = 4_096;
 const maxMessageLength = 200;
 
-/** Message of a store, as part of a sentence, without repeating anything that was sent to it. */
+/** Message of a store for use in an error, with the secrets that were sent to it redacted. */
 function wordsOf(message: string, { headers }: Store): string {
   const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
   const line = createRedactor(secrets)(message.slice(0, maxReadMessage))

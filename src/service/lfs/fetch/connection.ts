@@ -5,7 +5,7 @@ import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { StoreError, toStoreError } from './store-error.ts';
 
-/** Statuses of answers that may be gone with the next request. */
+/** Statuses of transient errors. */
 export const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
 
 export interface StoreRequest {
@@ -16,18 +16,18 @@ export interface StoreRequest {
   readonly signal: AbortSignal;
 }
 
-/** Sends requests to a store, and to wherever it says that its objects are. */
+/** Sends requests to a store and to the URLs that it returns for objects. */
 export interface StoreConnection {
-  /** Rejects with an LfsError where the address is refused, and with a StoreTrouble for all that may pass. */
+  /** Rejects with an LfsError if the URL is refused, and with a StoreError for transient errors. */
   request(request: StoreRequest): Promise<IncomingMessage>;
   close(): void;
 }
 
 export interface ConnectionOptions {
   readonly guard: AddressGuard;
-  /** The maximum number of connections to one host. */
+  /** Maximum number of connections to one host. */
   readonly parallel: number;
-  /** After so long without a byte, a connection is given up. */
+  /** A connection that receives no bytes for this long is closed. */
   readonly idleMs: number;
   /** CAs that the operator trusts in addition to those of Node. */
   readonly ca: readonly string[] | undefined;
@@ -36,7 +36,7 @@ export interface ConnectionOptions {
 export function openStoreConnection(options: ConnectionOptions): StoreConnection {
   const { guard, parallel, idleMs, ca } = options;
   const settings = { keepAlive: true, maxSockets: parallel };
-  // No proxy of the environment is used: where a name leads to is known here alone.
+  // Proxies of the environment are not used: they would resolve names themselves, without the check of addresses.
   const agents = {
     'http:': new http.Agent(settings),
     'https:': new https.Agent({ ...settings, ...(ca && { ca: [...ca] }) }),
@@ -54,7 +54,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
     }
   }
 
-  /** For each new connection. One that is kept is used for the same host and port alone. */
+  /** Runs for each new connection. Kept connections are reused only for the same host and port. */
   const checkedLookup =
     (url: URL, signal: AbortSignal): LookupFunction =>
     (_hostname, { all }, callback) => {
@@ -68,7 +68,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
 
   async function request({ method, url, headers, body, signal }: StoreRequest): Promise<IncomingMessage> {
     const hostname = url.hostname.replace(/^\[|\]$/g, '');
-    // The address of a literal is not looked up.
+    // Node calls no lookup for an IP address.
     if (isIP(hostname) !== 0) await checkedAddresses(url, signal);
     const isSecure = url.protocol === 'https:';
     const sent = (isSecure ? https : http).request({
@@ -104,7 +104,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
   };
 }
 
-/** All of a short answer. */
+/** Reads a short response completely. */
 export async function readResponseText(response: IncomingMessage, maxBytes: number): Promise<string> {
   const pieces: Buffer[] = [];
   let size = 0;

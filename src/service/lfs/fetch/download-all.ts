@@ -12,16 +12,16 @@ import { type OffersTerms, openOffers } from './offers.ts';
 import type { PointedObject } from './pointers.ts';
 import { createTally } from './tally.ts';
 
-/** At a time, of one sync. */
+/** Parallel downloads of one sync. */
 export const parallelDownloads = 8;
 
-/** Received bytes after which earlier failures of an object do not count. */
+/** Receiving this many bytes resets the failed attempts of an object. */
 const notableBytes = 1_024 * 1_024;
 
 /** After this many connection errors in a row, the store counts as unreachable. */
 const maxFailedInARow = 16;
 
-/** For a busy store without a Retry-After. */
+/** Pause for a busy store that sends no Retry-After. */
 const defaultPauseMs = 5_000;
 const minPauseMs = 500;
 
@@ -29,7 +29,7 @@ export interface DownloadAllTerms extends OffersTerms {
   readonly downloader: Pick<Downloader, 'download'>;
   readonly objects: Pick<ObjectStore, 'find'>;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
-  /** How long a store may ask to wait while nothing arrives. */
+  /** Maximum time without progress that a busy store may cause. */
   readonly maxSilenceMs: number;
   readonly signal: AbortSignal;
   readonly onProgress: (received: FetchedObjects['received']) => void;
@@ -56,7 +56,7 @@ export async function downloadAll(
   const tally = createTally(now, terms.onProgress);
   const offers = await openOffers(terms, { signal, onBusy: pauseAll });
   const noFailures: Failures = { attempts: 0, wrongContents: 0 };
-  // The largest first: at the end, one would keep all others waiting.
+  // Largest first: a large object at the end would be downloaded alone.
   const queue: Item[] = wanted
     .toSorted((one, other) => other.size - one.size)
     .map((object) => ({ object, failures: noFailures }));
@@ -64,7 +64,7 @@ export async function downloadAll(
   let failedInARow = 0;
   let pausedUntil = 0;
 
-  /** All downloads wait: it is the store that is busy. */
+  /** Pauses all downloads, because the store is busy. */
   function pauseAll(retryAfter: string | undefined): void {
     const pauseMs = Math.max(minPauseMs, parseRetryAfter(retryAfter, Date.now()) ?? defaultPauseMs);
     const silentMs = now() + pauseMs - tally.lastProgress();
@@ -140,9 +140,9 @@ export async function downloadAll(
 
   async function attempt({ offer, ...item }: Ready): Promise<void> {
     const { object } = item;
-    // A sync of another branch may have been first.
+    // A sync of another branch may have stored it.
     if ((await onDisk(objects.find(object.oid))) !== undefined) return apply(item, { kind: 'landed' });
-    // The address may have expired while it waited.
+    // The offer may have expired in the queue.
     if (offer.endsAt <= now()) {
       queue.push(item);
       return;
@@ -171,7 +171,7 @@ export async function downloadAll(
   const ended = await Promise.allSettled(Array.from({ length: parallelDownloads }, work));
   terms.signal.throwIfAborted();
   if (ending.signal.aborted) throw ending.signal.reason;
-  // One that failed has ended all others.
+  // A failed worker has ended all others.
   const failed = ended.find((one) => one.status === 'rejected');
   if (failed !== undefined) throw failed.reason;
   return tally.result();

@@ -7,11 +7,11 @@ import { openStoreConnection } from './connection.ts';
 import { download } from './download.ts';
 import type { CheckRequest, DownloadMessage, DownloadRequest, DownloadSettings } from './downloader.ts';
 
-/** The thread of a downloader. It only carries out requests: objects and addresses come from the main thread. */
+/** The thread of a downloader. The main thread selects the objects and checks the URLs. */
 
 const toldEveryMs = 100;
 
-// Only the downloader starts this file.
+// Typed without validation: only startDownloader() starts this file.
 const { dataFolder, workspace, minSpeed, parallel, ca }: DownloadSettings = workerData;
 const objects = createObjectStore(dataFolder, workspace);
 const connection = openStoreConnection({ guard: askGuard, parallel, idleMs: minSpeed.forMs, ca });

@@ -13,7 +13,7 @@ export type DownloadResult =
   | { readonly kind: 'landed' }
   | { readonly kind: 'none'; readonly reason: string }
   | { readonly kind: 'wrong-content'; readonly reason: string }
-  /** The address holds no longer, or never did. */
+  /** The URL or its credentials are not valid, or no longer valid. */
   | { readonly kind: 'unauthorized'; readonly reason: string }
   | { readonly kind: 'busy'; readonly retryAfter: string | undefined }
   /** Received bytes are kept. */
@@ -24,11 +24,11 @@ export interface DownloadTerms {
   readonly objects: ObjectStore;
   readonly minSpeed: MinTransferSpeed;
   readonly signal: AbortSignal;
-  /** How much of the object there is. */
+  /** Receives the number of bytes of the object that are present. */
   readonly onReceived: (bytes: number) => void;
 }
 
-/** The part of an offer that says how. */
+/** The part of an offer that a download needs. */
 export type Download = Pick<Offer & { readonly kind: 'download' }, 'href' | 'headers'>;
 
 /** Makes one attempt. Rejects with an LfsError if no object can be downloaded or stored, and on cancellation. */
@@ -92,7 +92,7 @@ async function receive(
   }
 }
 
-/** Also where the disk refuses what it is given. */
+/** Converts system errors of the disk to an LfsError. */
 export async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
@@ -104,7 +104,7 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
   }
 }
 
-/** Stores of forges answer with one, to the address of a bucket. */
+/** Stores of Git hosts redirect once, to a bucket. */
 const maxRedirects = 3;
 
 /** Headers and credentials of an action are sent only to its own URL, not after a redirect. */
@@ -131,7 +131,7 @@ async function ask(
   }
 }
 
-/** Meaning of a response without the object. */
+/** Classifies a response without content of the object; undefined for one with content. */
 function refusalIn(response: IncomingMessage): DownloadResult | undefined {
   const { statusCode: status = 0, headers } = response;
   if (status === 200 || status === 206 || status === 416) return undefined;

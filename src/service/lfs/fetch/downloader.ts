@@ -24,20 +24,20 @@ export interface DownloadRequest {
   readonly port: MessagePort;
 }
 
-/** From the thread, to the port of a download. */
+/** Message from the thread to the port of a download. */
 export type DownloadMessage =
   | { readonly kind: 'received'; readonly bytes: number }
   | { readonly kind: 'ended'; readonly attempt: DownloadResult }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: unknown };
 
-/** From the thread: where does this lead? A `JudgedAddress` goes to the port. */
+/** Request from the thread to check a URL. The response on the port is a `CheckedAddress`. */
 export interface CheckRequest {
   readonly url: string;
   readonly port: MessagePort;
 }
 
-/** Downloads objects in a thread of its own, so that receiving, hashing and writing do not delay requests. */
+/** Downloads objects in a separate thread, so that receiving, hashing and writing do not delay requests. */
 export interface Downloader {
   /** Makes one attempt. Rejects with an LfsError if no object can be downloaded or stored, and on cancellation. */
   download(
@@ -45,7 +45,7 @@ export interface Downloader {
     object: ObjectName,
     work: {
       readonly signal: AbortSignal;
-      /** How much of the object there is; told several times a second. */
+      /** Receives the number of bytes of the object that are present, several times a second. */
       readonly onReceived: (bytes: number) => void;
     },
   ): Promise<DownloadResult>;
@@ -53,12 +53,12 @@ export interface Downloader {
 }
 
 /**
- * What arrives is garbage as soon as it is written, 64 KB at a time outside of the heap. A small young generation is
- * collected so often that little of it piles up, and that the same memory, still in the caches, is used again.
+ * Received data becomes garbage as soon as it is written, in chunks of 64 KB outside the heap. A small young generation
+ * is collected so often that little garbage accumulates, and that memory still in the CPU caches is reused.
  */
 const threadLimits: ResourceLimits = { maxYoungGenerationSizeMb: 1, maxOldGenerationSizeMb: 128 };
 
-/** The sources run as they are, and compiled. */
+/** The extension differs between the sources and the build. */
 const threadFile = new URL(`./download-thread${extname(import.meta.filename)}`, import.meta.url);
 
 export interface DownloaderOptions {
@@ -72,7 +72,7 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
   const dead = new AbortController();
   let code = '';
   thread.once('error', (error) => {
-    // Such as ERR_WORKER_OUT_OF_MEMORY. The message of an error may quote a request.
+    // A code such as ERR_WORKER_OUT_OF_MEMORY, not the message, which may quote a request.
     if (error instanceof Error && 'code' in error) code = ` (${error.code})`;
   });
   thread.once('exit', () => {

@@ -19,7 +19,7 @@ export interface FetchObjectsParts {
   readonly dataFolder: string;
   readonly targets: TargetCheck;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
-  /** The operator's. */
+  /** The operator's environment. */
   readonly environment: NodeJS.ProcessEnv;
   readonly minSpeed?: MinTransferSpeed;
   readonly backoffMs?: number;
@@ -31,7 +31,7 @@ const sshTimeout = { timeoutMs: 30_000 };
 /** Fetches the missing LFS objects of a branch, and resumes the downloads of a killed process. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
   const { git, dataFolder, targets, freeDisk, environment, minSpeed = minTransferSpeed, backoffMs = 500 } = parts;
-  /** Most syncs find nothing new, and many repositories have no LFS objects: then no file is looked at twice. */
+  /** Scans without pointers, not repeated: most syncs find nothing new, and many repositories have no LFS objects. */
   const withoutPointers = new Set<string>();
   return async (sync, limits, onProgress) => {
     const { workspace, branch, head, settings } = sync;
@@ -84,6 +84,6 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
   };
 }
 
-/** Sizes that pointers claim, which may exceed the exact integers. */
+/** Capped, because the sizes that pointers claim may add up to more than a safe integer. */
 const sumOfSizes = (objects: readonly ObjectName[]): number =>
   objects.reduce((sum, { size }) => Math.min(sum + size, Number.MAX_SAFE_INTEGER), 0);

@@ -1,10 +1,10 @@
 import type { Offer } from './batch.ts';
 import type { DownloadResult } from './download.ts';
 
-/** Attempts for one object, or one batch, without notable bytes in between. */
+/** Maximum number of attempts for one object or batch without notable progress in between. */
 export const maxAttempts = 5;
 
-/** Wrong content may have been damaged on the way, or in a partial object on this disk. */
+/** More than one, because the content may have been damaged in transit or in a partial object on this disk. */
 const maxWrongContents = 2;
 
 /** Failures of one object so far. */
@@ -15,13 +15,13 @@ export interface Failures {
 
 export type NextStep =
   | { readonly kind: 'landed' }
-  /** `isStore`: the store may be unreachable; otherwise it has answered about the object. */
+  /** `isStore`: the store may be unreachable. Otherwise it has answered for this object. */
   | { readonly kind: 'missing'; readonly detail: string; readonly isStore: boolean }
   | { readonly kind: 'retry'; readonly failures: Failures; readonly delayMs: number }
   /** The store is busy: all downloads wait. */
   | { readonly kind: 'pause'; readonly retryAfter: string | undefined };
 
-/** What follows the attempt to download an object, or the offer of the store for it. */
+/** Decides the next step after an attempt to download an object, or after an offer without a download. */
 export function nextStep(
   failures: Failures,
   result: DownloadResult | Exclude<Offer, { kind: 'download' }>,

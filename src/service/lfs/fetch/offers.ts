@@ -11,19 +11,19 @@ import { StoreError } from './store-error.ts';
 const firstBatchSize = 200;
 
 export interface OffersTerms {
-  /** For batches. */
+  /** Connection for batch requests. */
   readonly connection: StoreConnection;
   readonly branch: string;
-  /** For a store that grants access for a limited time: called again after a refusal. */
+  /** Called again after an authorization error, because some stores grant access for a limited time. */
   readonly findStore: () => Promise<Store>;
   readonly minSpeed: MinTransferSpeed;
-  /** Before the first repetition of an attempt; doubled for each further one. */
+  /** Delay before the first retry; doubled for each further one. */
   readonly backoffMs: number;
 }
 
 export type Offers = Awaited<ReturnType<typeof openOffers>>;
 
-/** The offers of a store for objects, in batches of the size that it accepts. */
+/** Requests the offers of a store for objects, in batches of a size that it accepts. */
 export async function openOffers(
   { connection, branch, findStore, minSpeed, backoffMs }: OffersTerms,
   { signal, onBusy }: { readonly signal: AbortSignal; readonly onBusy: (retryAfter: string | undefined) => void },
@@ -67,7 +67,7 @@ export async function openOffers(
   return {
     unreachable,
     batchSize: (): number => batchSize,
-    /** Undefined: to be requested again. */
+    /** Undefined if the caller must request them again. */
     async request(objects: readonly PointedObject[]): Promise<ReadonlyMap<string, Offer> | undefined> {
       try {
         const offers = await request(objects);

@@ -6,11 +6,11 @@ import type { ObjectName } from '../oid.ts';
 import { parsePointer, pointersBelowBytes } from '../pointer.ts';
 
 export interface PointedObject extends ObjectName {
-  /** One of the files that it is the content of. */
+  /** Path of one of the files with this content. */
   readonly path: string;
 }
 
-/** The objects that a commit names. What is a pointer is one, whatever `.gitattributes` says. */
+/** Objects that the pointers of a commit name. A file in the format of a pointer is one, whatever `.gitattributes` says. */
 export async function pointedObjects(
   git: Pick<Git, 'smallBlobs'>,
   workspace: string,
@@ -20,16 +20,16 @@ export async function pointedObjects(
   const found = new Map<string, PointedObject>();
   await git.smallBlobs(workspace, { ...commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
     const pointer = parsePointer(content.toString('latin1'));
-    // If two pointers differ in size, one is wrong: it must not prevent the other from being fetched.
+    // Of two pointers to one object with different sizes, one is wrong. It must not prevent fetching the other.
     if (pointer !== undefined) found.set(`${pointer.oid} ${pointer.size}`, { ...pointer, path });
   });
   return [...found.values()];
 }
 
-/** The number of files looked for at once. */
+/** Number of parallel file lookups. */
 const lookedForAtOnce = 64;
 
-/** Pointers whose objects are missing from the mirror. */
+/** Objects of the pointers that are missing from the mirror. */
 export async function lackingObjects(
   objects: ObjectStore,
   pointed: readonly PointedObject[],

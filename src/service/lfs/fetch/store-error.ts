@@ -1,6 +1,6 @@
 import { systemErrorText } from '../../platform/system-errors.ts';
 
-/** The store did not answer, or broke off. The message completes "…: ". */
+/** Transient error: the store did not answer, or the connection failed. The message completes "…: ". */
 export class StoreError extends Error {
   override readonly name = 'StoreTrouble';
 }
@@ -8,6 +8,6 @@ export class StoreError extends Error {
 export const toStoreError = (error: unknown): StoreError => {
   if (error instanceof StoreError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  // The message of an error may quote the request; its code does not.
+  // Uses the code because the message of an error may quote the request.
   return new StoreError(systemErrorText(code) ?? (code === '' ? 'it broke off' : `the connection failed (${code})`));
 };

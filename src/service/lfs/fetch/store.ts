@@ -11,9 +11,9 @@ import { lfsEndpoint } from '../../workspaces/lfs-endpoint.ts';
 /** URL of a workspace's objects, and the credentials for it. */
 export interface Store {
   readonly endpoint: URL;
-  /** For requests to the endpoint. They are secret. */
+  /** Headers for requests to the endpoint. They are secret. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Whether the operator has named this address. */
+  /** Whether the operator has configured the origin or host of this URL. */
   isNamed(url: URL): boolean;
 }
 
@@ -21,7 +21,7 @@ export interface StoreParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
 }
 
-/** Never from `.lfsconfig`: everyone with push access can change it. */
+/** Determines the store of a workspace. Ignores `.lfsconfig`, because everyone with push access can change it. */
 export async function findStore(
   parts: StoreParts,
   { workspace, remote, settings }: Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>,
@@ -44,7 +44,7 @@ export async function findStore(
   };
 }
 
-/** The authorities that git trusts by the operator's environment, and those of Node. */
+/** CAs of Node and those that the operator's environment adds for git; undefined if it adds none. */
 export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
   const file = operator['GIT_SSL_CAINFO'] ?? operator['SSL_CERT_FILE'];
   const more = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
@@ -54,11 +54,11 @@ export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<r
 const withoutObjects = (workspace: string): string =>
   `Or let syncs leave them out: workspace-service workspace update ${workspace} --lfs none`;
 
-/** Header fields that say what a connection does, and are not a store's to set. */
+/** Headers that control the connection or the content. A store must not set them. */
 const ownFields =
   /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|content-.*|range|expect|accept-encoding)$/i;
 
-/** As a store writes them, without those that could not be sent. */
+/** Header fields from a store, without invalid ones and without those that a store must not set. */
 export const headerFields = z
   .record(z.string(), z.unknown())
   .nullish()
@@ -76,7 +76,7 @@ export const headerFields = z
 
 const maxAddressLength = 16_384;
 
-/** An address that a store gives. */
+/** URL from the response of a store. */
 export const storeAddress = z
   .string()
   .max(maxAddressLength)

@@ -2,12 +2,12 @@ import { type MissingObject, maxNamedMissing } from '../../../interface/resource
 import type { FetchedObjects } from '../../syncs/lfs-objects.ts';
 import type { PointedObject } from './pointers.ts';
 
-/** The maximum length of a reported path. */
+/** Maximum length of a reported path. */
 const maxPathLength = 500;
 
 export type Tally = ReturnType<typeof createTally>;
 
-/** The received and missing objects of one sync, and the time of the last progress. */
+/** Counts the received and missing objects of one sync, and records the time of the last progress. */
 export function createTally(now: () => number, onProgress: (received: FetchedObjects['received']) => void) {
   const received = { objects: 0, bytes: 0 };
   const bytesOf = new Map<PointedObject, number>();
