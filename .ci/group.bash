@@ -1,4 +1,4 @@
-# Runs a command in a process group of its own, so that it can be ended together with all that it started.
+# Runs a command in its own process group, so that it can be ended together with all processes that it started.
 
 group=
 
@@ -13,7 +13,7 @@ run_in_group() {
   return "$status"
 }
 
-# Passes the signal on and lets the command end in its own way.
+# Forwards the signal, and waits for the command to end.
 end_group() {
   if [[ -z $group ]]; then return; fi
   kill "-$1" -- "-$group" 2>/dev/null || true
@@ -21,7 +21,7 @@ end_group() {
   kill_group
 }
 
-# Ends what the command has left behind.
+# Kills the remaining processes of the command.
 kill_group() {
   kill -KILL -- "-$group" 2>/dev/null || true
   group=

@@ -10,20 +10,20 @@ export type Inputs = Readonly<Record<string, string>>;
 
 type Ends = Pick<Bench, 'atEnd'>;
 
-/** What one process has used. */
+/** The resource usage of one process. */
 interface Used {
-  /** The file that Node was started with. */
+  /** The script that Node runs. */
   readonly entry: string;
-  /** When it sent each of its requests. */
+  /** The start time of each request, in milliseconds since the epoch. */
   readonly sent: readonly number[];
   readonly connections: number;
   readonly peakBytes: number;
 }
 
 /**
- * Tells at the end of a process: Node publishes each request and each connection of its own modules. What getrusage() calls
- * the peak of a process is on Linux also that of its parent, before it became another program. The process that renews
- * has no variables but those of Node, so the file is named here.
+ * Writes the usage of a process when it exits. Node publishes each request and each connection of its own modules. On
+ * Linux the peak of getrusage() includes that of the parent process before exec, so VmHWM is read instead. The process
+ * that renews locks gets only the environment variables of Node, so the file name is part of the source.
  */
 const countingUsage = (file: string): string =>
   preload(`
@@ -40,11 +40,11 @@ const countingUsage = (file: string): string =>
   });
 `);
 
-/** Short, because Linux takes no variable of more than 128 KB, and the paths of a step are in one. */
+/** Short paths: all paths of a step are in one environment variable, which Linux limits to 128 KB. */
 export const pathsOf = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, number) => `Content/Maps/L${String(number).padStart(4, '0')}.umap`);
 
-/** A job on a runner, until the end of the benchmark at the latest. */
+/** Starts a job on a runner. It ends with the benchmark at the latest. */
 export async function startJob({ atEnd }: Ends, options: JobOptions = {}): Promise<Job> {
   const job = await openJob(options);
   atEnd(job.end);
@@ -52,18 +52,18 @@ export async function startJob({ atEnd }: Ends, options: JobOptions = {}): Promi
 }
 
 function succeeded(step: StepResult): StepResult {
-  if (step.conclusion !== 'success') throw new Error(`A step has failed:\n${step.log}`);
+  if (step.conclusion !== 'success') throw new Error(`A step failed:\n${step.log}`);
   return step;
 }
 
 export interface StepOptions {
-  /** To count takes time: how long they take is measured without it. */
+  /** Counts requests, connections and memory. That takes time, so durations are measured without it. */
   readonly isCounted?: boolean;
-  /** What the job does between the two. */
+  /** The work of the job between the step and its post-step. */
   readonly work?: () => Promise<unknown>;
 }
 
-/** Runs a step of the action from dist/, and its post-step where the step has saved something for one. */
+/** Runs a step of the action from dist/, and its post-step if the step saved state for it. */
 export async function runStep(inputs: Inputs, ends: Ends, { isCounted, work }: StepOptions = {}) {
   const job = await startJob(ends, { secrets: [inputs['token'] ?? ''] });
   const file = join(job.folders.temp, 'usage');
@@ -73,16 +73,16 @@ export async function runStep(inputs: Inputs, ends: Ends, { isCounted, work }: S
   const posts = Object.keys(step.state).length === 0 ? [] : (await job.post()).map(succeeded);
   const lines = isCounted ? (await readFile(file, 'utf8')).trim().split('\n') : [];
   await job.end();
-  // The module above has written them.
+  // Written by the preloaded module above.
   const used = lines.map((line) => JSON.parse(line) as Used);
   return {
-    /** Of the step alone, and with its post-step. */
+    /** Duration of the step alone; `ms` includes the post-step. */
     stepMs: step.durationMs,
     ms: sumOf([step, ...posts].map(({ durationMs }) => durationMs)),
     used,
     requests: sumOf(used.map(({ sent }) => sent.length)),
     connections: sumOf(used.map((one) => one.connections)),
-    /** Of the process that held more memory, at its peak. */
+    /** The highest peak of all processes of the step. */
     peakBytes: Math.max(0, ...used.map((one) => one.peakBytes)),
   };
 }

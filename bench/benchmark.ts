@@ -1,55 +1,55 @@
 import { medianOf, medianRatio } from './statistics.ts';
 
-/** What a benchmark is, and what it adds to the table and to the file of results. */
+/** Benchmarks, and the figures that they add to the table and to results.json. */
 
 export interface Limit {
   readonly kind: 'at least' | 'at most' | 'exactly';
   readonly value: number;
-  /** Who asks for it, or why it is what it is. */
+  /** The source of the limit, or the reason for its value. */
   readonly reason: string;
 }
 
 export interface Figure {
-  /** Unique in its benchmark and the same in every run: files of results are read by it. */
+  /** Unique in its benchmark and the same in every run: the key of the figure in results.json. */
   readonly name: string;
   readonly value: number;
   /** Such as `ms`, `×`, `KB`, `/s`; empty for a plain number. */
   readonly unit: string;
   readonly limit?: Limit | undefined;
-  /** Shown in the table of docs/scaling.md although it has no limit. */
+  /** Shown in the table of docs/scaling.md even without a limit. */
   readonly shown?: true | undefined;
-  /** The values that it was computed from, in the file of results alone. */
+  /** The values that it was computed from. They are only in results.json. */
   readonly rounds?: readonly (readonly number[])[];
 }
 
-/** What cannot be measured on this machine: it counts neither as kept nor as missed. */
+/** A measurement that is not possible on this machine. It counts neither as kept nor as missed. */
 export interface LeftOut {
   readonly name: string;
   readonly reason: string;
 }
 
-/** What a benchmark can use while it runs. */
+/** The context of a running benchmark. */
 export interface Bench {
-  /** Few and small rounds, to see that it works. The figures mean little. */
+  /** Few and small rounds, only to check that the benchmark works. The figures are not meaningful. */
   readonly quick: boolean;
   /** Aborted by Ctrl-C. */
   readonly signal: AbortSignal;
-  /** A folder of its own, in what is `os.tmpdir()` meanwhile. Both are removed at the end. */
+  /** A folder for this benchmark, inside the `os.tmpdir()` of this run. Both are removed at the end. */
   readonly folder: string;
   progress(text: string): void;
-  /** Cleans up something that was started: after the benchmark or on Ctrl-C, the last first, and once. */
+  /** Registers cleanup work. It runs once, after the benchmark or on Ctrl-C, in reverse order. */
   atEnd(work: () => unknown): void;
   leaveOut(what: LeftOut): void;
-  /** The address of one server for all benchmarks of a run. Where there is none it is left out, and this is undefined. */
+  /** URL of the server that all benchmarks of a run share. If there is none, it is left out, and this is undefined. */
   postgres(): Promise<string | undefined>;
 }
 
 export interface Benchmark {
   /** One word for the command line. */
   readonly name: string;
-  /** What it measures, as a sentence. */
+  /** A sentence about what it measures. */
   readonly what: string;
-  /** Set where `--quick` changes nothing that a limit is about. Elsewhere a quick run judges only what must be exact. */
+  /** Set if `--quick` does not affect figures with a limit. Other quick runs check only limits of kind `exactly`. */
   readonly isExact?: true;
   measure(bench: Bench): Promise<readonly Figure[]>;
 }
@@ -66,7 +66,7 @@ const keeps: Readonly<Record<Limit['kind'], (value: number, limit: number) => bo
   exactly: (value, limit) => value === limit,
 };
 
-/** A figure that is no number keeps no limit. */
+/** NaN misses every limit. */
 export const verdictOn = ({ value, limit }: Figure): Verdict | undefined =>
   limit && (keeps[limit.kind](value, limit.value) ? 'kept' : 'MISSED');
 
@@ -82,13 +82,13 @@ export const figure = (name: string, unit: string, value: number, more: More = {
 export const medianFigure = (name: string, unit: string, values: readonly number[], more: More = {}): Figure =>
   figure(name, unit, medianOf(values), { ...more, rounds: [values] });
 
-/** The median of what each round is of its partner. */
+/** The median of the ratios of each round to its partner. */
 export const ratioFigure = (name: string, values: readonly number[], partners: readonly number[], more: More = {}) =>
   figure(name, '×', medianRatio(values, partners), { ...more, rounds: [values, partners] });
 
 /**
- * Measures all cases in every round, which each begins with another case: what slows the machine down meanwhile slows all
- * of them down.
+ * Measures all cases in every round, and starts each round with a different case: anything that slows the machine down
+ * then affects all cases.
  */
 export async function inTurns<Case>(
   { progress, signal }: Pick<Bench, 'progress' | 'signal'>,

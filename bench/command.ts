@@ -14,30 +14,30 @@ interface Options {
   readonly out: string;
 }
 
-const description = `Runs the named benchmarks, or all of them, and prints a table with a limit beside every figure that has one.
-What is measured is written to results.json.`;
+const description = `Runs the named benchmarks, or all of them, and prints a table of their figures and limits.
+The measurements are written to results.json.`;
 
 const exitHelp =
-  'It ends with 0, with 1 when a limit is missed or a benchmark fails, and with 2 when it was called wrongly.';
+  'The exit code is 0, or 1 if a limit is missed or a benchmark fails, or 2 if the arguments are invalid.';
 
-/** The command with these benchmarks, and its exit code. */
+/** Runs the command with these benchmarks, and returns its exit code. */
 export async function bench(args: readonly string[], all: readonly Benchmark[]): Promise<number> {
   const width = Math.max(...all.map(({ name }) => name.length));
   const list = all.map(({ name, what }) => `  ${name.padEnd(width)}  ${what}`).join('\n');
-  const tableHelp = 'runs nothing, and writes the results of the last run into docs/scaling.md';
+  const tableHelp = 'run no benchmarks, and write the results of the last run into docs/scaling.md';
   const command = new Command('npm run bench --')
     .description(description)
-    .addArgument(new Argument('[name...]', 'of benchmarks').choices(all.map(({ name }) => name)))
-    .option('--quick', 'few and small rounds, to see that everything works: the figures mean little')
-    .option('--out <folder>', 'where results.json is', import.meta.dirname)
+    .addArgument(new Argument('[name...]', 'names of benchmarks').choices(all.map(({ name }) => name)))
+    .option('--quick', 'run few and small rounds, only to check that everything works')
+    .option('--out <folder>', 'folder of results.json', import.meta.dirname)
     .addOption(new Option('--table', tableHelp).conflicts('quick'))
     .addHelpText('after', `\n${list}\n\n${exitHelp}`);
   try {
-    command.exitOverride().showHelpAfterError('--help says more.').parse(args, { from: 'user' });
+    command.exitOverride().showHelpAfterError('Run with --help for usage.').parse(args, { from: 'user' });
     const options = command.opts<Options>();
     const wanted = all.filter(({ name }) => command.args.length === 0 || command.args.includes(name));
     if (!options.table) return await run(wanted, options);
-    if (command.args.length > 0) command.error('error: --table runs nothing: no benchmark goes with it.');
+    if (command.args.length > 0) command.error('error: --table runs no benchmarks. Remove their names.');
     return await writeTable(options.out, all);
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -45,7 +45,7 @@ export async function bench(args: readonly string[], all: readonly Benchmark[]):
   }
 }
 
-/** npm passes on the Ctrl-C that the terminal has already sent to everybody: a second one so soon is the same. */
+/** npm forwards a Ctrl-C that the terminal has sent to all processes: a second one within this time is a duplicate. */
 const sameSignalMs = 1_000;
 
 async function run(wanted: readonly Benchmark[], { quick = false, out }: Options): Promise<number> {
@@ -69,12 +69,12 @@ async function run(wanted: readonly Benchmark[], { quick = false, out }: Options
     return troubles(results).length === 0 ? 0 : 1;
   } catch (error) {
     if (stopped === undefined) throw error;
-    process.stderr.write('\nStopped. Nothing runs any more, and the temporary folder is gone.\n');
+    process.stderr.write('\nStopped. All processes have ended, and the temporary folder was removed.\n');
     return stopped.code;
   }
 }
 
-/** Tells on stderr what is being done, and since when: stdout has the result alone. */
+/** Reports progress on stderr, with the time since the start: stdout has only the result. */
 function createProgress(): (text: string) => void {
   const startedAt = performance.now();
   return (text) => {

@@ -6,19 +6,19 @@ import { startService } from './service/service-process.ts';
 const full = { rounds: 3, count: 2_000 };
 const small = { rounds: 1, count: 80 };
 
-/** A hook is sent four at a time, and all hooks of a workspace twelve: one hook, and more than reach that. */
+/** The service sends up to 4 deliveries at a time per hook, and 12 per workspace: four hooks reach the second limit. */
 const hookCounts = [1, 4];
 
-/** Takes every webhook. */
+/** Starts a receiver that accepts every delivery. */
 export async function startReceiver({ atEnd }: Bench) {
   const receiver = await startWebhookReceiver();
   atEnd(receiver.close);
-  /** So many different addresses of it. */
+  /** As many different URLs of the receiver. */
   const urls = (count: number) => Array.from({ length: count }, (_, hook) => receiver.url(`/hook-${hook}`));
   return { ...receiver, urls };
 }
 
-/** From the first to the last of so many. */
+/** Measures the time from the first delivery to the last. */
 async function receive({ nextDelivery }: WebhookReceiver, count: number): Promise<number> {
   await nextDelivery();
   const firstAt = performance.now();
@@ -28,7 +28,7 @@ async function receive({ nextDelivery }: WebhookReceiver, count: number): Promis
 
 export const deliveries: Benchmark = {
   name: 'deliveries',
-  what: 'Webhooks that wait, and how many of them the service delivers in a second, each with its end on disk.',
+  what: 'Queued webhook deliveries that the service completes per second, each with its result on disk.',
   async measure(bench) {
     const { rounds, count } = bench.quick ? small : full;
     const receiver = await startReceiver(bench);

@@ -7,26 +7,26 @@ import { sumOf } from './statistics.ts';
 const full = { jobs: 8, pathsEach: 3_000 };
 const small = { jobs: 2, pathsEach: 30 };
 
-const timeWhy = 'a lock step without `wait` has two minutes: with the post-step, all of it has to fit well';
+const timeWhy = 'a lock step without `wait` times out after two minutes: with its post-step, it must fit into that';
 const nothingLeft: Limit = exactly(0, 'a lock taken by a job is never leaked');
-const notMet: Limit = exactly(0, 'design §1: eight jobs of 3,000 paths on one token do not meet the limit of a token');
-const allEndWell: Limit = exactly(0, 'they want different paths: nothing stands in their way');
+const notMet: Limit = exactly(0, 'design §1: eight jobs of 3,000 paths with one token stay below its rate limit');
+const allEndWell: Limit = exactly(0, 'they lock different paths, and cannot conflict');
 
-/** Read beside the service, which could refuse to tell. */
+/** Reads the database directly, because the service may reject the request. */
 async function countLocks(service: RunningService): Promise<number> {
   const { read, close } = await openStorage(service);
   const left = read.selectFrom('locks').select('id').where('expires_at', '>', Date.now()).execute();
   return (await left.finally(close)).length;
 }
 
-/** A post-step that could not release a lock succeeds as well, and warns. */
+/** A post-step that could not release a lock also succeeds, with a warning. */
 const endsWell = ({ lock, posts }: EndedJob): boolean =>
   lock.conclusion === 'success' &&
   posts.every(({ conclusion, annotations }) => conclusion === 'success' && annotations.length === 0);
 
 export const jobs: Benchmark = {
   name: 'jobs',
-  what: 'Jobs that run at the same time with one token, on the service as shipped: each locks paths of its own and ends.',
+  what: 'Concurrent jobs that share one token, on the service with default settings: each locks its own paths and ends.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
     const service = await startService(bench);
@@ -40,7 +40,7 @@ export const jobs: Benchmark = {
         limit: atMost(120, timeWhy),
       }),
       figure(
-        `${what}: jobs that did not get their locks, or whose post-step had something to report`,
+        `${what}: jobs that did not get their locks, or whose post-step failed or warned`,
         '',
         ended.filter((job) => !endsWell(job)).length,
         { limit: allEndWell },

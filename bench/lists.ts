@@ -9,16 +9,16 @@ import { medianOf, sumOf } from './statistics.ts';
 const full = { locks: 100_000, rounds: 5 };
 const small = { locks: 3_000, rounds: 1 };
 
-/** As the action asks for them. */
+/** The page size that the action requests. */
 const pageSize = 1_000;
 const empty = 'empty';
 
 const deepWhy =
-  'a page is found by the path it begins after: a quarter is for noise, and reading past all before it would be many times';
+  'a page is found by the path before it: 25 % is for noise; skipping all earlier locks would take many times as long';
 const memoryWhy =
-  'the service holds pages, not lists: what is above is what Node has not collected yet, however often the list is read';
+  'the service keeps pages in memory, not lists: the rest is garbage not yet collected, however often the list is read';
 
-/** How long each page took, of a list that is read from its beginning to its end. */
+/** Reads the complete list, and returns the time of each page. */
 async function readList(service: RunningService, locks: number, signal: AbortSignal): Promise<readonly number[]> {
   const { ask, close } = openClient(service, signal);
   const pagesMs: number[] = [];
@@ -27,20 +27,20 @@ async function readList(service: RunningService, locks: number, signal: AbortSig
     const query = new URLSearchParams({ limit: String(pageSize), ...(cursor !== '' && { cursor }) });
     const askedAt = performance.now();
     const { body } = await ask({ path: `/locks?${query}`, statuses: [200] });
-    // This is how the service answers (src/service/http/routes/lock-list.ts).
+    // The response is defined in src/service/api/lock-list.ts.
     const page = JSON.parse(body) as { readonly locks: readonly unknown[]; readonly next_cursor: string | null };
     pagesMs.push(performance.now() - askedAt);
     count += page.locks.length;
     cursor = page.next_cursor;
   }
   close();
-  if (count !== locks) throw new Error(`The list has ${count} locks, and not ${locks}.`);
+  if (count !== locks) throw new Error(`The list has ${count} locks, expected ${locks}.`);
   return pagesMs;
 }
 
-/** The list as the service gives it, page by page. */
+/** Measures the list endpoint of the service, page by page. */
 async function measurePages({ progress, signal }: Bench, where: string, service: RunningService, plan: typeof full) {
-  progress(`${where}: the list, page by page`);
+  progress(`${where}: reading the list page by page`);
   const before = await memoryOf(service.pid);
   const lists: (readonly number[])[] = [];
   for (let round = 0; round < plan.rounds; round += 1) lists.push(await readList(service, plan.locks, signal));
@@ -48,12 +48,12 @@ async function measurePages({ progress, signal }: Bench, where: string, service:
 
   const firsts = lists.flatMap((list) => list.slice(0, 1));
   const tenth = Math.ceil(plan.locks / pageSize / 10);
-  // The last page may be short, and the first of all finds nothing prepared.
+  // Without the first page, which finds cold caches, and the last, which may be short.
   const early = lists.flatMap((list) => list.slice(1, 1 + tenth));
   const late = lists.flatMap((list) => list.slice(-1 - tenth, -1));
   const all = lists.flat();
   const memory = figure(
-    `${where}: memory of the service at its peak, above what it had before`,
+    `${where}: peak memory of the service, above its memory before`,
     'MiB',
     after.peak - before.now,
     { limit: atMost(256, memoryWhy) },
@@ -61,15 +61,15 @@ async function measurePages({ progress, signal }: Bench, where: string, service:
   return [
     medianFigure(`${where}: the first page of ${pageSize.toLocaleString('en-US')}`, 'ms', firsts, { shown: true }),
     figure(`${where}: a page`, 'ms', medianOf(all)),
-    figure(`${where}: the whole list`, 'ms', medianOf(lists.map(sumOf))),
-    figure(`${where}: a page of the last tenth over one of the first`, '×', medianOf(late) / medianOf(early), {
+    figure(`${where}: the complete list`, 'ms', medianOf(lists.map(sumOf))),
+    figure(`${where}: a page of the last tenth relative to one of the first`, '×', medianOf(late) / medianOf(early), {
       limit: atMost(1.25, deepWhy),
     }),
     ...(process.platform === 'linux' ? [memory] : []),
   ];
 }
 
-/** The same list by a step of the action, beside a step that finds no lock. */
+/** Measures a step of the action that lists all locks, and one that finds none. */
 async function measureStep(bench: Bench, { baseUrl, token, workspace }: RunningService, plan: typeof full) {
   const all = { workspace, ms: [] as number[], peaks: [] as number[] };
   const none: typeof all = { workspace: empty, ms: [], peaks: [] };
@@ -83,17 +83,17 @@ async function measureStep(bench: Bench, { baseUrl, token, workspace }: RunningS
   const above = medianOf(all.peaks) - medianOf(none.peaks);
   return [
     medianFigure(`${what}: time`, 'ms', all.ms),
-    figure(`${what}: memory at its peak, above a step that lists none`, 'MiB', above),
+    figure(`${what}: peak memory, above a step that lists none`, 'MiB', above),
   ];
 }
 
 export const lists: Benchmark = {
   name: 'lists',
-  what: 'A list of a hundred thousand locks: time of a page, and memory of the service and of the action.',
+  what: 'A list of 100,000 locks: time per page, and memory of the service and of the action.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
     if (process.platform !== 'linux') {
-      bench.leaveOut({ name: 'memory', reason: 'Only Linux tells what another process has held at most.' });
+      bench.leaveOut({ name: 'memory', reason: 'Only Linux reports the peak memory of another process.' });
     }
     return onEachDatabase(bench, async ({ name, createPlace }) => {
       const where = `${name}, ${plan.locks.toLocaleString('en-US')} locks`;

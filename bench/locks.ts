@@ -18,11 +18,11 @@ import { openClient } from './service/request.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
-/** How many paths a step locks besides one, and how many are also locked over plain connections. */
+/** Numbers of paths: those of the steps that lock several, and that of the comparison with plain connections. */
 const full = { rounds: 3, some: 50, compared: 500, most: 5_000, plain: 3_500 };
 const small = { rounds: 1, some: 2, compared: 5, most: 50, plain: 5 };
 
-/** Both loops as somebody would write them in a step: one lock a call, and one release a call. */
+/** Two loops as in a hand-written step: one call of curl per lock, and one per release. */
 const script = `
 set -euo pipefail
 ask() { curl --silent --show-error --fail --output /dev/null --header "@$HEADERS" "$@"; }
@@ -32,11 +32,11 @@ done <"$PATHS"
 while read -r path; do ask --request DELETE "$LOCKS/\${path//\\//%2F}"; done <"$PATHS"
 `;
 
-/** Measures how long a loop of curl takes to lock and to release them. */
+/** Prepares the loops of curl. The returned function runs them, and returns their duration. */
 async function curlLoop({ baseUrl, token, workspace }: RunningService, paths: readonly string[], bench: Bench) {
   const { folder, signal } = bench;
   const [headers, list] = [join(folder, 'headers'), join(folder, 'paths')];
-  // In a file: arguments can be read by everybody on the machine.
+  // In a file, because all users of the machine can read arguments.
   await writeFile(headers, `Authorization: Bearer ${token}\nContent-Type: application/json\n`, { mode: 0o600 });
   await writeFile(list, paths.map((path) => `${path}\n`).join(''));
   const locks = `${baseUrl}/workspaces/${workspace}/locks`;
@@ -44,7 +44,7 @@ async function curlLoop({ baseUrl, token, workspace }: RunningService, paths: re
   return async () => (await run('bash', ['-c', script], { env, signal })).ms;
 }
 
-/** A way to lock and release them, and how long it took in each round. */
+/** A way to lock and release the paths, and its duration in each round. */
 interface Way {
   readonly ms: number[];
   readonly measure: () => Promise<number>;
@@ -53,11 +53,11 @@ interface Way {
 const way = (measure: () => Promise<number>): Way => ({ ms: [], measure });
 
 const growthWhy =
-  'the cost of a path must not grow with their number: a quarter is for the noise of a machine, and one that grew with it would be up to ten times as much';
+  'the cost of a path must not grow with the number of paths: 25 % is for noise; linear growth would mean up to ten times the cost';
 
 export const locks: Benchmark = {
   name: 'locks',
-  what: 'Paths that one step of the action locks and its post-step releases, beside a loop of curl and plain connections.',
+  what: 'Paths that one step of the action locks and its post-step releases, compared with curl and plain connections.',
   async measure(bench) {
     const service = await startService(bench);
     const plan = bench.quick ? small : full;
@@ -66,10 +66,10 @@ export const locks: Benchmark = {
     const step = (paths: readonly string[], options: StepOptions = {}) =>
       runStep({ ...inputs, path: paths.join('\n') }, bench, options);
 
-    /** A step that locks so many paths, and what it uses. */
+    /** A step that locks `size` paths, with its resource usage. */
     async function ofSize(size: number) {
       const what = plural(size, 'path');
-      bench.progress(`what ${what} use`);
+      bench.progress(`resource usage of ${what}`);
       const used = await step(pathsOf(size), { isCounted: true });
       return { size, what, used, ...way(async () => (await step(pathsOf(size))).ms) };
     }
@@ -78,26 +78,26 @@ export const locks: Benchmark = {
     const sizes = [one, some, compared, most];
     const curl = way(await curlLoop(service, pathsOf(plan.compared), bench));
     const hasCurl = spawnSync('curl', ['--version']).status === 0;
-    if (!hasCurl) bench.leaveOut({ name: 'a loop of curl', reason: 'There is no curl on this machine.' });
+    if (!hasCurl) bench.leaveOut({ name: 'a loop of curl', reason: 'curl is not installed.' });
     const ways = [...sizes, ...(hasCurl ? [curl] : [])];
     await inTurns(bench, plan.rounds, ways, async ({ ms, measure }) => void ms.push(await measure()));
 
-    /** What each path costs after the first, to which the start of two processes and all that there is once are left. */
+    /** Time per path after the first, which includes the start of two processes and all other one-time costs. */
     const perPath = ({ size, ms }: typeof one): number => (medianOf(ms) - medianOf(one.ms)) / (size - 1);
     const ms = medianOf(compared.ms);
-    const byLoop = figure(`${compared.what}: a loop of curl over one step`, '×', medianOf(curl.ms) / ms, {
+    const byLoop = figure(`${compared.what}: a loop of curl relative to one step`, '×', medianOf(curl.ms) / ms, {
       limit: atLeast(5, 'design §6'),
     });
     return [
       ...sizes.flatMap((each) => [
         medianFigure(`${each.what}: time`, 'ms', each.ms),
-        ...(each === one ? [] : [figure(`${each.what}: for each after the first`, 'ms', perPath(each))]),
+        ...(each === one ? [] : [figure(`${each.what}: time per path after the first`, 'ms', perPath(each))]),
         figure(`${each.what}: requests`, '', each.used.requests),
         figure(`${each.what}: connections`, '', each.used.connections),
-        figure(`${each.what}: memory at its peak`, 'MiB', each.used.peakBytes / 2 ** 20),
+        figure(`${each.what}: peak memory`, 'MiB', each.used.peakBytes / 2 ** 20),
       ]),
       ...(hasCurl ? [byLoop] : []),
-      figure(`a path among ${most.what} over one among ${plan.compared}`, '×', perPath(most) / perPath(compared), {
+      figure(`time per path of ${most.what} relative to ${plan.compared}`, '×', perPath(most) / perPath(compared), {
         limit: atMost(1.25, growthWhy),
       }),
       ...(await besidePlainConnections(bench, plan)),
@@ -105,7 +105,7 @@ export const locks: Benchmark = {
   },
 };
 
-/** The requests that the action cannot do without, over as many connections as it has, and nothing else. */
+/** Compares the action with a minimal client: the same requests over as many connections, and no other work. */
 async function besidePlainConnections(bench: Bench, { plain, rounds }: typeof full) {
   const service = await startService(bench, { rateLimit: 'off' });
   const { baseUrl, token, workspace } = service;
@@ -142,10 +142,10 @@ async function besidePlainConnections(bench: Bench, { plain, rounds }: typeof fu
     times.plainLock.push(taken - began);
     times.plainRelease.push(performance.now() - taken);
   }
-  const limit = atMost(1.5, 'more would be the price of work done twice');
+  const limit = atMost(1.5, 'a higher ratio would mean that work is done twice');
   const name = `${plural(plain, 'path')}, rate limit off`;
   return [
-    ratioFigure(`${name}: a lock step over 16 plain connections`, times.lock, times.plainLock, { limit }),
-    ratioFigure(`${name}: its post-step over 16 plain connections`, times.release, times.plainRelease, { limit }),
+    ratioFigure(`${name}: a lock step relative to 16 connections`, times.lock, times.plainLock, { limit }),
+    ratioFigure(`${name}: a post-step relative to 16 connections`, times.release, times.plainRelease, { limit }),
   ];
 }

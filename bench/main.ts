@@ -32,5 +32,5 @@ const all = [
   deliveries,
 ];
 
-// Nobody waits for what a stopped benchmark still waits for.
+// A stopped benchmark may have pending work that would keep the process alive.
 process.exit(await bench(process.argv.slice(2), all));

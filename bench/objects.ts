@@ -14,7 +14,7 @@ import { startUpstream } from './service/upstream.ts';
 import { medianOf, percentileOf } from './statistics.ts';
 import { syncTogether } from './syncs.ts';
 
-/** As assets are: many small ones, and a few that are most of the bytes. */
+/** Sizes like those of real assets: many small objects, and a few that make up most of the bytes. */
 const full = { rounds: 3, objects: 2_000, minBytes: 1_024, maxBytes: 50 * 2 ** 20, bytes: 2 * 2 ** 30 };
 const small: typeof full = { rounds: 1, objects: 40, minBytes: 1_024, maxBytes: 2 ** 20, bytes: 8 * 2 ** 20 };
 
@@ -25,14 +25,14 @@ function sizesOf({ objects, minBytes, maxBytes, bytes }: typeof full): readonly 
     Array.from({ length: objects }, (_, index) =>
       Math.round(minBytes * (maxBytes / minBytes) ** ((index / (objects - 1)) ** steepness)),
     );
-  // The steeper, the fewer large ones there are.
+  // A steeper curve has fewer large objects.
   for (let steepness = 1; ; steepness += 0.05) {
     const made = sizes(steepness);
     if (made.reduce((sum, size) => sum + size) <= bytes) return made;
   }
 }
 
-/** A repository with a pointer to each object, below a folder that has the objects too. */
+/** Creates objects and a repository with a pointer to each of them. Returns the total size of the objects. */
 async function generateAssets(folder: string, plan: typeof full): Promise<number> {
   await mkdir(join(folder, 'objects'));
   const files: Record<string, string> = { '.gitattributes': '*.bin filter=lfs diff=lfs merge=lfs -text\n' };
@@ -49,7 +49,7 @@ async function generateAssets(folder: string, plan: typeof full): Promise<number
   return sizes.reduce((sum, size) => sum + size);
 }
 
-/** Git and Git LFS with nothing of the settings of the machine, but the filters that a checkout with LFS needs. */
+/** Ignores the Git settings of the machine, and sets the filters that a checkout with LFS needs. */
 const gitEnvironment = (settings: Readonly<Record<string, string>>): NodeJS.ProcessEnv => {
   const all = Object.entries({
     'filter.lfs.process': 'git-lfs filter-process',
@@ -73,8 +73,8 @@ const gitEnvironment = (settings: Readonly<Record<string, string>>): NodeJS.Proc
 };
 
 /**
- * How long `git fetch` and `git lfs fetch` take, into a repository that has nothing yet. It is left until the end of the
- * benchmark: where thousands of files were just removed, ext4 makes new ones slowly, and a sync comes next.
+ * Measures `git fetch` and `git lfs fetch` into an empty repository. It stays until the end of the benchmark: ext4
+ * creates files slowly after thousands of them were removed, and a sync comes next.
  */
 async function plainFetch({ folder, signal }: Bench, remote: string, lfsUrl: string): Promise<number> {
   const repository = await mkdtemp(join(folder, 'fetch-'));
@@ -86,13 +86,13 @@ async function plainFetch({ folder, signal }: Bench, remote: string, lfsUrl: str
   return ms + (await git('lfs', 'fetch', 'origin', 'main')).ms;
 }
 
-/** How long a clone takes, with the content of every file. It is removed. */
+/** Measures a clone with the content of every file, and removes it. */
 async function clone({ folder, signal }: Bench, address: string, settings: Readonly<Record<string, string>>) {
   const own = await mkdtemp(join(folder, 'clone-'));
   const options = { env: gitEnvironment(settings), signal };
   const { ms } = await run('git', ['clone', '--quiet', address, own], options);
   const { output } = await run('git', ['-C', own, 'lfs', 'ls-files'], options);
-  if (/^\w+ - /m.test(output)) throw new Error('A clone has pointers in place of files.');
+  if (/^\w+ - /m.test(output)) throw new Error('A clone has pointers instead of files.');
   await rm(own, { recursive: true });
   return ms;
 }
@@ -101,10 +101,10 @@ const lockClients = 4;
 
 export const objects: Benchmark = {
   name: 'objects',
-  what: 'LFS objects: a sync of many beside git lfs fetch, and a clone from the mirror beside one from far away.',
+  what: 'LFS objects: a sync compared with git lfs fetch, and a clone from the mirror compared with one from upstream.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
-    bench.progress(`${plan.objects} objects`);
+    bench.progress(`generating ${plan.objects} objects`);
     const assets = await mkdtemp(join(bench.folder, 'upstream-'));
     const bytes = await generateAssets(assets, plan);
     const port = await startUpstream(assets);
@@ -156,23 +156,23 @@ export const objects: Benchmark = {
 
     const what = `${plan.objects.toLocaleString('en-US')} LFS objects, ${(bytes / 2 ** 30).toFixed(1)} GiB`;
     const p99 = (name: string, { latenciesMs }: Series) =>
-      figure(`${name}, ${lockClients} clients: p99 of taking a lock`, 'ms', percentileOf(latenciesMs, 99));
+      figure(`${name}, ${lockClients} clients: p99 of acquiring a lock`, 'ms', percentileOf(latenciesMs, 99));
     return [
-      ratioFigure(`${what}: a sync over git fetch and git lfs fetch`, syncMs, fetchMs, {
+      ratioFigure(`${what}: a sync relative to git fetch and git lfs fetch`, syncMs, fetchMs, {
         limit: atMost(1.1, 'design §6'),
       }),
-      figure(`${what}: memory of the service at its peak, above idle`, 'MiB', after.peak - before.now, {
-        limit: atMost(150, 'objects pass through it, and never stay in memory'),
+      figure(`${what}: peak memory of the service, above idle`, 'MiB', after.peak - before.now, {
+        limit: atMost(150, 'objects are streamed, and never kept in memory'),
       }),
-      figure(`${what}: the same with locks taken and clones served`, 'MiB', served.peak - before.now),
-      p99(`${what}, while nothing is synced`, idle),
+      figure(`${what}: the same, with locks and clones`, 'MiB', served.peak - before.now),
+      p99(`${what}, without a sync`, idle),
       p99(`${what}, during a sync`, busy),
-      ratioFigure(`${what}: a clone from upstream at 0 ms over one from the mirror`, clones.near, clones.mirror),
+      ratioFigure(`${what}: a clone from upstream at 0 ms relative to the mirror`, clones.near, clones.mirror),
       ratioFigure(
-        `${what}: a clone from upstream at ${distanceMs} ms over one from the mirror`,
+        `${what}: a clone from upstream at ${distanceMs} ms relative to the mirror`,
         clones.far,
         clones.mirror,
-        { limit: atLeast(3, 'what a mirror beside the runners is for') },
+        { limit: atLeast(3, 'the purpose of a mirror close to the runners') },
       ),
     ];
   },

@@ -12,7 +12,7 @@ const small = { rounds: 1, downMs: 200 };
 
 export const reconnect: Benchmark = {
   name: 'reconnect',
-  what: 'How soon a waiting step gets a path that is released right after a restart of the service.',
+  what: 'Time until a waiting step gets a path that is released right after a restart of the service.',
   async measure(bench) {
     const plan = bench.quick ? small : full;
     const { data: folder } = await newPlace(bench);
@@ -28,7 +28,7 @@ export const reconnect: Benchmark = {
       bench.progress(`round ${round + 1} of ${plan.rounds}`);
       const path = `awaited-${round}`;
       const restart = async (): Promise<void> => {
-        // As a deployment ends it, and as a crash does.
+        // Alternately like a deployment and like a crash.
         await (round % 2 === 0 ? service.stop() : service.kill());
         await sleep(plan.downMs);
         service = await startServiceProcess({ folder, port });
@@ -37,11 +37,11 @@ export const reconnect: Benchmark = {
     }
     return [
       figure(
-        'from a release right after a restart until the waiting step has the lock, slowest',
+        'slowest time from a release right after a restart until the waiting step has the lock',
         'ms',
         Math.max(...acquiredMs),
         {
-          limit: atMost(300, 'the service comes back to waiting jobs at once'),
+          limit: atMost(300, 'waiting jobs must notice a restarted service at once'),
         },
       ),
     ];

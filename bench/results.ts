@@ -13,7 +13,7 @@ export type BenchmarkResult = {
   | { readonly kind: 'failed'; readonly reason: string }
 );
 
-/** Raised when files that were written before can no longer be read. */
+/** Version of the format. Increase it when older files can no longer be read. */
 export const form = 1;
 
 export type Machine = ReturnType<typeof thisMachine>;
@@ -31,46 +31,46 @@ export interface Results {
 export const thisMachine = () => ({
   node: process.version,
   system: `${platform()} ${release()}`,
-  processor: cpus()[0]?.model.trim() ?? 'of an unknown kind',
+  processor: cpus()[0]?.model.trim() ?? 'unknown processor',
   processors: availableParallelism(),
   memoryBytes: totalmem(),
 });
 
-/** How many processes wanted a processor, on average of the last minute. Windows has no such number: it is 0. */
+/** The load average of the last minute. On Windows, which has none, it is 0. */
 export const loadNow = (): number => loadavg()[0] ?? 0;
 
-/** Before a run all load is that of others. More than half of the processors shows in the figures. */
+/** Load before a run comes from other processes. More than half of the processors affects the figures. */
 export const wasBusy = ({ processors }: Machine, loadBefore: number): boolean => loadBefore > 0.5 * processors;
 
 export const figuresOf = (result: BenchmarkResult): readonly Figure[] =>
   result.kind === 'measured' ? result.figures : [];
 
-/** Why the run is no success, as sentences; none when it is one. */
+/** Problems of the run, as sentences; empty if it succeeded. */
 export function troubles({ benchmarks }: Results): readonly string[] {
   const missed = benchmarks.flatMap(figuresOf).filter((figure) => verdictOn(figure) === 'MISSED').length;
   const failed = benchmarks.filter((result) => result.kind === 'failed');
   return [
-    ...(missed === 0 ? [] : [missed === 1 ? 'One limit is missed.' : `${missed} limits are missed.`]),
-    ...failed.map(({ name, reason }) => `The benchmark "${name}" has failed: ${reason}`),
+    ...(missed === 0 ? [] : [missed === 1 ? 'One limit was missed.' : `${missed} limits were missed.`]),
+    ...failed.map(({ name, reason }) => `The benchmark "${name}" failed: ${reason}`),
   ];
 }
 
-/** Why no table should be made of these results; undefined when it can be. */
+/** The reason why these results cannot become the table, as a sentence; undefined if they can. */
 export function objection(results: Results, all: readonly { readonly name: string }[]): string | undefined {
   const measured = results.benchmarks.filter(({ kind }) => kind === 'measured');
   const missing = all.filter(({ name }) => !measured.some((result) => result.name === name));
   if (missing.length > 0) {
-    return `The last run has no figures of: ${missing.map(({ name }) => name).join(', ')}. Run all of them: npm run bench.`;
+    return `The last run has no figures for: ${missing.map(({ name }) => name).join(', ')}. Run npm run bench.`;
   }
-  return results.quick ? 'The last run was a quick one, and its figures mean little. Run npm run bench.' : undefined;
+  return results.quick ? 'The last run used --quick: its figures are not meaningful. Run npm run bench.' : undefined;
 }
 
-/** The results of the last run, or a sentence about why there are none. */
+/** The results of the last run, or the reason why there are none, as a sentence. */
 export async function readResults(file: string): Promise<Results | string> {
   const results = await readFile(file, 'utf8')
-    // Nobody but this command writes the file, and the form says if it has the fields of today.
+    // Only this command writes the file, and the form identifies its fields.
     .then((text) => JSON.parse(text) as Results)
     .catch(() => undefined);
   if (results?.form === form) return results;
-  return `${file} is missing, damaged or of another version. Run npm run bench, which writes it.`;
+  return `${file} is missing, damaged or from another version. Run npm run bench to create it.`;
 }

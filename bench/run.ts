@@ -8,7 +8,7 @@ import { type BenchmarkResult, form, loadNow, type Results, thisMachine, wasBusy
 
 const remove = (folder: string): Promise<void> => rm(folder, { recursive: true, force: true, maxRetries: 5 });
 
-/** What is to be cleaned up, the last first. A failure is told, and keeps nothing else from being cleaned up. */
+/** Runs cleanup work in reverse order. A failure is reported, and does not stop the remaining work. */
 function createCleanup(tell: (failure: string) => void) {
   const works: (() => unknown)[] = [];
   let isOver = false;
@@ -22,26 +22,26 @@ function createCleanup(tell: (failure: string) => void) {
   return {
     add(work: () => unknown): void {
       works.push(work);
-      // What comes too late is done at once.
+      // Work that is added during or after the cleanup runs at once.
       if (isOver) void runAll();
     },
     runAll,
   };
 }
 
-/** One that the environment names is used as it is, and left running. Where there is none, `reason` says why. */
+/** Starts a server, or uses the one of TEST_DATABASE_URL, which keeps running. `reason` is set if there is none. */
 async function startPostgres(folder: string): Promise<Partial<PostgresCluster> & { readonly reason?: string }> {
   const url = process.env['TEST_DATABASE_URL'];
   if (url !== undefined) return { url };
   const programs = findPostgresPrograms();
-  if (programs === undefined) return { reason: 'There is no PostgreSQL server that this user can start.' };
+  if (programs === undefined) return { reason: 'PostgreSQL is not installed, or this user cannot start it.' };
   return startPostgresCluster(programs, { parent: folder }).catch((error: Error) => ({ reason: error.message }));
 }
 
 const withoutLimit = (figure: Figure): Figure =>
   figure.limit?.kind === 'exactly' ? figure : { ...figure, limit: undefined };
 
-/** Runs them one after the other. Nothing of them is left at the end, also when the run was stopped. */
+/** Runs the benchmarks one after the other. Removes everything that they created, even if the run is stopped. */
 export async function runAll(
   benchmarks: readonly Benchmark[],
   { quick, signal, progress }: Pick<Bench, 'quick' | 'signal' | 'progress'>,
@@ -50,7 +50,7 @@ export async function runAll(
   const date = new Date().toISOString();
   const loadBefore = loadNow();
   if (wasBusy(machine, loadBefore)) {
-    progress(`The machine has other work to do (load ${loadBefore.toFixed(1)}): it will show in the figures.`);
+    progress(`The machine is not idle (load ${loadBefore.toFixed(1)}), which affects the figures.`);
   }
   const systemFolder = tmpdir();
   const folder = await mkdtemp(join(systemFolder, 'bench-'));
@@ -80,7 +80,7 @@ export async function runAll(
         atEnd: after.add,
         leaveOut: (what) => void leftOut.push(what),
         async postgres() {
-          // Not in the folder of this run, which a server with a user of its own cannot enter.
+          // Not in the folder of this run: a server that runs as a different user cannot enter it.
           server ??= startPostgres(systemFolder);
           const { url, reason } = await server;
           if (reason !== undefined) leftOut.push({ name: 'PostgreSQL', reason });

@@ -10,13 +10,13 @@ const small = { rounds: 1, warmUpMs: 50, ms: 200 };
 
 const clientCounts = [1, 32, 256] as const;
 
-/** With so many the limit is judged (design §6). */
+/** The number of clients that limits apply to (design §6). */
 const judgedClients = 32;
 
-/** Each is told of every lock while more are taken. */
+/** Each hook receives an event for every lock, while others are being acquired. */
 const hookCount = 3;
 
-/** What is measured on a database. */
+/** The measurements on one database. */
 interface Subject {
   readonly database: string;
   readonly loads: readonly {
@@ -26,10 +26,10 @@ interface Subject {
   readonly hooked: Series;
 }
 
-/** All of the clients have one token, and ask for as much as there is. */
+/** All clients share one token, and send requests as fast as they can. */
 const clientsText = (clients: number): string => `${plural(clients, 'client')}, rate limit off`;
 
-const taken = 'locks taken, each on disk before its answer';
+const taken = 'locks acquired, each on disk before its response';
 
 function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
   const limit = (clients: number, ratio: number, reason: string) =>
@@ -42,21 +42,21 @@ function figuresOf({ database, loads, hooked }: Subject): readonly Figure[] {
       const where = `${database}, ${clientsText(clients)}`;
       return [
         medianFigure(`${where}: ${taken}`, '/s', rates, { shown: true }),
-        ratioFigure(`${where}: over one commit for each request`, rates, oneCommit.rates, {
+        ratioFigure(`${where}: relative to one commit per request`, rates, oneCommit.rates, {
           limit: limit(clients, 3, 'design §6'),
         }),
       ];
     }),
     medianFigure(`${withHooks}: ${taken}`, '/s', hooked.rates),
-    ratioFigure(`${withHooks}: over none`, hooked.rates, withNone, {
-      limit: limit(hooked.clients, 0.2, 'their events are part of each change, and their deliveries run beside it'),
+    ratioFigure(`${withHooks}: relative to no hooks`, hooked.rates, withNone, {
+      limit: limit(hooked.clients, 0.2, 'events are part of each change, and deliveries run alongside'),
     }),
   ];
 }
 
 export const service: Benchmark = {
   name: 'service',
-  what: 'Locks that the service takes, each on disk before it is answered, beside one commit for each.',
+  what: 'Locks acquired per second, each on disk before its response, compared with one commit per request.',
   async measure(bench) {
     const urls = (await startReceiver(bench)).urls(hookCount);
     const ask = 'for locks';
@@ -84,18 +84,18 @@ export const service: Benchmark = {
 
 interface LfsPair {
   readonly database: string;
-  /** Both ask the same service for locks. */
+  /** Both series acquire locks from the same service. */
   readonly own: Series;
   readonly overLfs: Series;
 }
 
 function lfsFigures({ database, own, overLfs }: LfsPair): readonly Figure[] {
   const where = `${database}, ${clientsText(judgedClients)}`;
-  const taken = `${where}: locks taken over Git LFS`;
+  const taken = `${where}: locks acquired over Git LFS`;
   return [
     medianFigure(taken, '/s', overLfs.rates),
-    medianFigure(`${where}: locks taken as the API has it`, '/s', own.rates),
-    ratioFigure(`${taken}, over those as the API has it`, overLfs.rates, own.rates, {
+    medianFigure(`${where}: locks acquired over the API`, '/s', own.rates),
+    ratioFigure(`${taken}, relative to the API`, overLfs.rates, own.rates, {
       limit: atLeast(0.9, 'design §6'),
     }),
   ];
@@ -103,7 +103,7 @@ function lfsFigures({ database, own, overLfs }: LfsPair): readonly Figure[] {
 
 export const lfs: Benchmark = {
   name: 'lfs',
-  what: 'Locks that the service takes over Git LFS, each on disk before it is answered, beside those of its own API.',
+  what: 'Locks acquired per second over Git LFS, each on disk before its response, compared with the API.',
   async measure(bench) {
     const pairs = await onEachDatabase(bench, async ({ name: database, createPlace }) => {
       const service = await startService(bench, { place: await createPlace(), rateLimit: 'off' });

@@ -4,17 +4,17 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { atMost, type Benchmark, type Figure, figure } from './benchmark.ts';
 
-/** What is downloaded and read for a start. A kilobyte is 1,000 bytes. */
+/** Maximum sizes of the files that are downloaded and read to start the action. A kilobyte is 1,000 bytes. */
 export const budgets = {
-  /** `dist/index.js`: what is read before the inputs are known to be right. */
+  /** `dist/index.js`, which is read before the inputs have been validated. */
   entryBytes: 200_000,
-  /** The archive of a tag, gzipped. */
+  /** The gzipped archive of a tag. */
   archiveBytes: 400_000,
 } as const;
 
 const root = join(import.meta.dirname, '..');
 
-/** What a runner downloads of a commit or a tree: what `.gitattributes` leaves of it. */
+/** The archive of a commit or tree that a runner downloads, without the files that `.gitattributes` excludes. */
 export function archiveOf(tree: string, environment: NodeJS.ProcessEnv = process.env) {
   const git = (...args: readonly string[]): Buffer =>
     execFileSync('git', ['-c', 'core.quotePath=false', ...args], {
@@ -36,7 +36,7 @@ const kilobytes = (name: string, bytes: number, maxBytes: number): Figure =>
 
 export const size: Benchmark = {
   name: 'size',
-  what: 'What a runner downloads and reads for the action.',
+  what: 'Size of the files that a runner downloads and reads for the action.',
   isExact: true,
   measure: async () => [
     kilobytes('entry chunk: dist/index.js', statSync(join(root, 'dist/index.js')).size, budgets.entryBytes),

@@ -19,22 +19,22 @@ import { medianOf } from './statistics.ts';
 const full = { rounds: 60 };
 const small = { rounds: 2 };
 
-/** Something to start with this Node, again and again. */
+/** A program that is started repeatedly with this version of Node. */
 interface Subject {
   readonly name: string;
   readonly args: readonly string[];
   readonly env: NodeJS.ProcessEnv;
   readonly exitCode: number;
-  /** Of its wall time, over that of Node alone. */
+  /** Limit of the wall time relative to bare Node. */
   readonly maxRatio?: number;
   readonly wallMs: number[];
-  /** What the processors worked for it, as the system counts it. */
+  /** CPU time as counted by the system. */
   readonly cpuMs: number[];
 }
 
 async function measureOnce({ args, env, exitCode, wallMs, cpuMs }: Subject, { signal }: Bench): Promise<void> {
   wallMs.push((await run(process.execPath, args, { env, signal, exitCode })).ms);
-  // Node does not tell what a child has used; a shell does, to the millisecond.
+  // Node does not report the CPU time of a child process. Bash does, to the millisecond.
   const shell = ['-c', 'TIMEFORMAT="used %U %S"; time "$@"', 'bash', process.execPath, ...args];
   const { output } = await run('bash', shell, { env, signal, exitCode });
   const [, user, system] = /^used (\S+) (\S+)$/m.exec(output) ?? [];
@@ -49,22 +49,22 @@ function figuresOf({ name, wallMs, cpuMs, maxRatio }: Subject, bare: Subject): r
     figure(`${name}: wall time relative to bare Node`, '×', time.value / medianOf(bare.wallMs), {
       ...(maxRatio !== undefined && { limit: atMost(maxRatio, 'design §6') }),
     }),
-    ratioFigure(`${name}: processor time over Node alone`, cpuMs, bare.cpuMs),
+    ratioFigure(`${name}: CPU time relative to bare Node`, cpuMs, bare.cpuMs),
   ];
 }
 
-/** All variables that a step with these inputs has on a runner. */
+/** All environment variables of a step with these inputs on a runner. */
 async function environmentOf(inputs: Inputs, bench: Bench): Promise<NodeJS.ProcessEnv> {
   const job = await startJob(bench);
   const main = join(job.folders.temp, 'environment.mjs');
   await writeFile(main, 'process.stdout.write(JSON.stringify(process.env));');
-  // The file above has written them.
+  // Written by the file above.
   return JSON.parse((await job.run({ main, post: null, with: inputs })).rawLog) as NodeJS.ProcessEnv;
 }
 
 export const start: Benchmark = {
   name: 'start',
-  what: 'How long the action takes to start, beside a Node that does nothing.',
+  what: 'Start time of the action, compared with bare Node.',
   async measure(bench) {
     const service = await startSmallService();
     bench.atEnd(service.stop);
@@ -75,14 +75,14 @@ export const start: Benchmark = {
       ...{ name, args, env, exitCode: 0, wallMs: [], cpuMs: [] },
       ...more,
     });
-    const bare = subject('Node alone: node -e 0', ['-e', '0']);
+    const bare = subject('bare Node: node -e 0', ['-e', '0']);
     const subjects = [
       bare,
       subject('rejecting a wrong input', [main], { exitCode: 1, maxRatio: 1.9 }),
       subject('one request, answered', [main], { env: asking, maxRatio: 2.2 }),
       subject('a post-step without work', [post]),
     ];
-    // The first start of each finds nothing in the caches of the system.
+    // The first start of each program finds cold system caches.
     for (const each of subjects) await measureOnce({ ...each, wallMs: [], cpuMs: [] }, bench);
     const { rounds } = bench.quick ? small : full;
     await inTurns(bench, rounds, subjects, (each) => measureOnce(each, bench));

@@ -9,10 +9,10 @@ export function medianOf(numbers: readonly number[]): number {
   return (below + above) / 2;
 }
 
-/** The smallest number that so many per cent of them are not above (nearest rank); of no numbers it is 0. */
+/** Nearest-rank percentile: the smallest number that `percent` % of the numbers do not exceed; 0 for an empty list. */
 export const percentileOf = (numbers: readonly number[], percent: number): number =>
   inOrder(numbers)[Math.ceil((percent / 100) * numbers.length) - 1] ?? 0;
 
-/** The median of what each number is of its partner: rounds that were slow for both do not count twice. */
+/** The median of the ratios of each number to its partner: a round that was slow for both cancels out. */
 export const medianRatio = (numbers: readonly number[], partners: readonly number[]): number =>
   medianOf(numbers.map((number, index) => number / (partners[index] ?? Number.NaN)));

@@ -10,12 +10,12 @@ import { addWorkspaces } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 import { medianOf } from './statistics.ts';
 
-/** When a sync began and ended is told by the service: to be asked more often would only slow it down. */
+/** The service reports the start and end times of a sync, so more frequent requests would only slow it down. */
 const askEveryMs = 100;
 
 /**
- * Asks for a sync so often at the same time, and waits until all have succeeded; gives the different ones that it was
- * given, and how long each answer took.
+ * Sends several requests for a sync at the same time, and waits until all syncs have succeeded. Returns the distinct
+ * syncs, and the latency of each response.
  */
 export async function syncTogether(service: RunningService, workspace: string, triggers: number, { signal }: Bench) {
   const { ask, close } = openClient({ ...service, workspace }, signal);
@@ -24,7 +24,7 @@ export async function syncTogether(service: RunningService, workspace: string, t
     const askedAt = performance.now();
     const { body } = await ask({ method: 'POST', path: '/sync', body: '{"branch":"main"}', statuses: [202] });
     latenciesMs.push(performance.now() - askedAt);
-    // This is how the service answers (src/service/api/syncs.ts).
+    // The response is defined in src/service/api/syncs.ts.
     return (JSON.parse(body) as Sync).sync_id;
   }
   async function ended(id: string): Promise<Sync> {
@@ -45,9 +45,9 @@ const fullStorm = { rounds: 5, triggers: 1_000 };
 const smallStorm = { rounds: 1, triggers: 100 };
 
 const handful =
-  'design §4, "a handful": three of a branch in five seconds, and one for those who came after the third had begun';
+  'design §4, "a handful": three of a branch in five seconds, and one for triggers after the start of the third';
 
-/** Counts the starts of git: gives the PATH for that, and what gives the commands since the last call, such as `fetch`. */
+/** Records git commands, such as `fetch`. Returns the PATH for that, and a function that takes recorded commands. */
 async function countGit(folder: string) {
   const file = join(folder, 'commands');
   async function takeCommands(): Promise<readonly string[]> {
@@ -58,10 +58,10 @@ async function countGit(folder: string) {
   return { path: await pathWithGit(folder, `echo "$1" >>'${file}'`), takeCommands };
 }
 
-/** A small repository is the hard case: the sooner a sync ends, the more of the storm comes after it. */
+/** A small repository is the hard case: the sooner a sync ends, the more triggers come after it. */
 export const storm: Benchmark = {
   name: 'storm',
-  what: 'A thousand triggers for a sync of the same branch at the same time, and how often git fetches for them.',
+  what: '1,000 simultaneous triggers for a sync of one branch, and the number of syncs and fetches.',
   async measure(bench) {
     const { rounds: number, triggers } = bench.quick ? smallStorm : fullStorm;
     const repository = createRepository(bench.folder);
@@ -84,11 +84,11 @@ export const storm: Benchmark = {
 
     const what = `${triggers.toLocaleString('en-US')} triggers at once`;
     return [
-      figure(`${what}: syncs, at most in a round`, '', Math.max(...syncs), {
+      figure(`${what}: most syncs in a round`, '', Math.max(...syncs), {
         limit: atMost(4, handful),
       }),
-      figure(`${what}: starts of git fetch, with those that only estimate`, '', Math.max(...fetches)),
-      figure(`${what}: until all are answered`, 'ms', Math.max(...latenciesMs)),
+      figure(`${what}: most calls of git fetch in a round, with estimates`, '', Math.max(...fetches)),
+      figure(`${what}: longest response time`, 'ms', Math.max(...latenciesMs)),
     ];
   },
 };
@@ -96,19 +96,19 @@ export const storm: Benchmark = {
 const full = { rounds: 15, objects: 50_000 };
 const small = { rounds: 1, objects: 2_000 };
 
-/** What the service does with the mirror after a sync is not to slow down what is measured next. */
+/** Pause after a sync, so that its maintenance of the mirror does not slow down the next measurement. */
 const restMs = 300;
 
-/** A commit that changes one file makes so many objects: itself, the file, and the two folders around it. */
+/** Objects of a commit that changes one file: the commit, the file, and its two folders. */
 const objectsOfCommit = 4;
 const fileBytes = 2_000;
 
-/** A repository with exactly so many objects, packed as that of a server is. */
+/** Generates a repository with exactly this number of objects, packed like one on a server. */
 function generateRepository(folder: string, objects: number): Repository {
   const repository = createRepository(folder);
   const commits = Array.from({ length: objects / objectsOfCommit }, (_, number) => ({
     branch: 'main',
-    // Bytes that no compression makes smaller, as those of assets are.
+    // Incompressible, like the bytes of assets.
     files: { [`Content/asset-${number % 200}.bin`]: randomBytes(fileBytes) },
   }));
   repository.commit(...commits);
@@ -118,7 +118,7 @@ function generateRepository(folder: string, objects: number): Repository {
   return repository;
 }
 
-/** How long `git fetch` takes of a branch into a repository that has nothing yet; to make that does not count. */
+/** Measures `git fetch` of a branch into an empty repository. Creating that repository does not count. */
 async function plainFetch(folder: string, remote: string): Promise<number> {
   const { git, path } = createRepository(folder, 'plain.git');
   const beganAt = performance.now();
@@ -130,10 +130,10 @@ async function plainFetch(folder: string, remote: string): Promise<number> {
 
 export const syncs: Benchmark = {
   name: 'syncs',
-  what: 'A sync of a generated repository into a mirror that has nothing yet, beside a plain git fetch of the same.',
+  what: 'A sync of a generated repository into an empty mirror, compared with a plain git fetch.',
   async measure(bench) {
     const { rounds: number, objects } = bench.quick ? small : full;
-    bench.progress(`a repository of ${objects.toLocaleString('en-US')} objects`);
+    bench.progress(`generating a repository of ${objects.toLocaleString('en-US')} objects`);
     const remote = `file://${generateRepository(bench.folder, objects).path}`;
     const service = await startService(bench);
 
@@ -144,11 +144,11 @@ export const syncs: Benchmark = {
       const [ended] = (await syncTogether(service, workspace, 1, bench)).syncs;
       if (ended?.received_objects !== objects) throw new Error(`It received ${ended?.received_objects} objects.`);
       const finishedAt = Date.parse(ended.finished_at ?? '');
-      // As the service tells, from when a worker took it; and from the request, with the question what there is to fetch.
+      // `run` starts when a worker takes the sync; `all` starts with the request, and includes estimating its size.
       return { run: finishedAt - Date.parse(ended.started_at ?? ''), all: finishedAt - askedAt };
     }
 
-    // The first of each finds nothing in the caches of the system.
+    // The first fetch and the first sync find cold system caches.
     await plainFetch(bench.folder, remote);
     await sync('warm-up');
     await inTurns(bench, number, ['plain', 'sync'], async (kind, round) => {
@@ -164,10 +164,10 @@ export const syncs: Benchmark = {
 
     const what = `${objects.toLocaleString('en-US')} objects`;
     return [
-      ratioFigure(`${what}: a sync over a plain git fetch`, runMs, plainMs, {
-        limit: atMost(1.1, 'a sync is a fetch, and little more'),
+      ratioFigure(`${what}: a sync relative to a plain git fetch`, runMs, plainMs, {
+        limit: atMost(1.1, 'a sync adds little to a fetch'),
       }),
-      ratioFigure(`${what}: a sync, from its request to its end, over a plain git fetch`, allMs, plainMs),
+      ratioFigure(`${what}: a sync, from request to end, relative to a plain git fetch`, allMs, plainMs),
       figure(`${what}: synced`, '/s', (objects / medianOf(runMs)) * 1_000, { shown: true }),
     ];
   },

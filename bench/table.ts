@@ -2,7 +2,7 @@ import { markdownTable, plain, type Row } from '../docs/markdown.ts';
 import { type Figure, type Limit, verdictOn } from './benchmark.ts';
 import { figuresOf, type Results, troubles, wasBusy } from './results.ts';
 
-/** Three significant digits, and thousands apart: what is noise is not shown. */
+/** Three significant digits, with thousands separators: further digits would be noise. */
 export function numberText(value: number): string {
   if (!Number.isFinite(value)) return 'none';
   const size = Math.abs(value);
@@ -53,21 +53,21 @@ const leftOutIn = ({ benchmarks }: Results): readonly string[] =>
     result.kind === 'failed' ? [] : (result.leftOut ?? []).map(({ name, reason }) => `Left out: ${name}. ${reason}`),
   );
 
-/** All figures, for a terminal. What was measured in each round is in the file of results alone. */
+/** All figures, for a terminal. The values of each round are only in results.json. */
 export function terminalText(results: Results): string {
   const rows = results.benchmarks.flatMap((result) => [headRow(`${result.name}:`), ...figuresOf(result).map(rowOf)]);
   const missed = troubles(results);
   const lines = [
     machineText(results),
-    results.quick ? 'Measured with --quick: the figures mean little.' : undefined,
+    results.quick ? 'Measured with --quick: the figures are not meaningful.' : undefined,
     alignedTable(rows, leftOutIn(results)),
-    ...(missed.length === 0 ? ['Every limit is kept.'] : missed),
+    ...(missed.length === 0 ? ['All limits were kept.'] : missed),
     busyText(results),
   ];
   return `${lines.filter((line) => line !== undefined).join('\n\n')}\n`;
 }
 
-/** The figures for docs/scaling.md: all with a limit, and some without. */
+/** The figures for docs/scaling.md: those with a limit, and those marked as shown. */
 export function figuresMarkdown(results: Results): string {
   const isShown = ({ limit, shown }: Figure): boolean => shown === true || limit !== undefined;
   const rows = results.benchmarks.flatMap((result) => {

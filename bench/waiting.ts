@@ -9,7 +9,7 @@ import { medianOf } from './statistics.ts';
 const fullHandOver = { rounds: 5, waiters: 40, holdMs: 50 };
 const smallHandOver = { rounds: 1, waiters: 5, holdMs: 10 };
 
-/** Each gets the path once, holds it for a moment, and gives it to the next. */
+/** Each waiter gets the path once, holds it for a moment, and releases it. */
 async function handOvers(
   { signal }: Bench,
   service: RunningService,
@@ -20,7 +20,7 @@ async function handOvers(
   let releasedAt: number | undefined;
 
   async function waiter(): Promise<void> {
-    // Connections of its own, as each job has them.
+    // Each waiter has its own connections, like a job.
     const { ask, close } = openClient(service, signal);
     const take = { method: 'POST', path: '/locks', body: lockBody(path), statuses: [201, 409] } as const;
     while ((await ask(take)).status === 409) {
@@ -39,7 +39,7 @@ async function handOvers(
 
 export const handOver: Benchmark = {
   name: 'hand-over',
-  what: 'How long a path lies free between two jobs that want it, where they wait with Prefer.',
+  what: 'Time that a path stays free between two jobs that wait for it with Prefer.',
   async measure(bench) {
     const plan = bench.quick ? smallHandOver : fullHandOver;
     return onEachDatabase(bench, async ({ name, createPlace }) => {
@@ -49,10 +49,10 @@ export const handOver: Benchmark = {
       await inTurns(bench, plan.rounds, [service], async (service, round) => {
         all.push(...(await handOvers(bench, service, `handed-over-${round}`, plan)));
       });
-      const what = `from the answer to a release until the next of ${plan.waiters} who wait has the lock, median`;
+      const what = `median time from the response to a release until the next of ${plan.waiters} jobs has the lock`;
       return [
         figure(`${name}: ${what}`, 'ms', medianOf(all), {
-          limit: atMost(300, 'jobs that ask again now and then get it seconds later'),
+          limit: atMost(300, 'jobs that poll would get the lock seconds later'),
         }),
       ];
     });

@@ -5,11 +5,11 @@ import type { Target } from './service/request.ts';
 import { addWorkspaces, newPlace, postgresPlace } from './service/seed.ts';
 import { type RunningService, startService } from './service/service-process.ts';
 
-/** Long enough for several turns of all clients, where each of their renewals waits for all others. */
+/** Long enough for several turns of all clients, even if each renewal waits for all others. */
 const full = { rounds: 5, warmUpMs: 1_000, ms: 5_000 };
 const small = { rounds: 1, warmUpMs: 200, ms: 1_000 };
 
-/** What the network adds each way. */
+/** Latency that the network adds in each direction. */
 const distanceMs = 1;
 
 const ids = Array.from({ length: 8 }, (_, index) => `workspace-${index}`);
@@ -17,14 +17,14 @@ const clients = 64;
 const inOne = `1 workspace × ${clients} clients`;
 const inMany = `${ids.length} workspaces × ${clients / ids.length} clients`;
 
-/** The address of the same database, as far away. */
+/** URL of the same database, over a network with that latency. */
 async function farAway(databaseUrl: string): Promise<string> {
   const url = new URL(databaseUrl);
   url.host = `127.0.0.1:${await startNetwork(Number(url.port || '5432'), distanceMs)}`;
   return url.href;
 }
 
-/** Through so many instances of the service on the one database, which PostgreSQL is there for; what is judged, and what not. */
+/** Numbers of service instances that share the database, which is what PostgreSQL is for. Judged ones have a limit. */
 const comparisons = [
   { count: 4, ask: 'for locks, renewed and released', isJudged: true },
   { count: 4, ask: 'for locks', isJudged: true },
@@ -45,19 +45,19 @@ async function startInstances(bench: Bench, server: string): Promise<readonly Ru
 
 export const workspaces: Benchmark = {
   name: 'workspaces',
-  what: 'Workspaces side by side on a PostgreSQL that is 1 ms away: locks of as many clients in one workspace and in eight, through several instances.',
+  what: 'Workspaces on a PostgreSQL server that is 1 ms away: locks of the same number of clients in one workspace and in eight, through several instances.',
   async measure(bench) {
     const server = await bench.postgres();
     if (server === undefined) return [];
     const all = await startInstances(bench, server);
     const compared = comparisons.map(({ count, ask, isJudged }) => {
-      // As a load balancer does it, the clients of each workspace are spread over all instances. A token is known to all.
+      // Like a load balancer, spreads the clients of each workspace over all instances. All of them accept the token.
       const targets = (ids: readonly string[]): readonly Target[] =>
         all
           .slice(0, count)
           .flatMap(({ baseUrl }) => ids.map((id) => ({ baseUrl, workspace: id, token: all[0]?.token ?? '' })));
       return {
-        name: `PostgreSQL at 1 ms, ${count === 1 ? 'one instance' : `${count} instances`}: ${ask.replace('for locks', 'locks taken')}`,
+        name: `PostgreSQL at 1 ms, ${count === 1 ? 'one instance' : `${count} instances`}: ${ask.replace('for locks', 'locks acquired')}`,
         limit: isJudged ? atLeast(3, 'design §6') : undefined,
         one: createSeries({ targets: () => targets(ids.slice(0, 1)), ask, clients }),
         many: createSeries({ targets: () => targets(ids), ask, clients }),
@@ -68,7 +68,7 @@ export const workspaces: Benchmark = {
     return compared.flatMap(({ name, limit, one, many }) => [
       medianFigure(`${name}, ${inOne}`, '/s', one.rates),
       medianFigure(`${name}, ${inMany}`, '/s', many.rates),
-      ratioFigure(`${name}, ${inMany} over ${inOne}`, many.rates, one.rates, { limit }),
+      ratioFigure(`${name}, ${inMany} relative to ${inOne}`, many.rates, one.rates, { limit }),
     ]);
   },
 };

@@ -1,4 +1,4 @@
-/** What the command line asks for. */
+/** The request of the command line. */
 export type Request =
   | { readonly kind: 'help' }
   | { readonly kind: 'mistake'; readonly sentence: string }
@@ -7,27 +7,27 @@ export type Request =
 export interface RunOptions {
   readonly keep: boolean;
   readonly quick: boolean;
-  /** Undefined where nothing is to be recorded; without a folder, a new one for temporary files is made. */
+  /** Undefined without a recording. If `folder` is undefined, a new temporary folder is created. */
   readonly record: { readonly folder: string | undefined } | undefined;
 }
 
 export const usage = `Usage: npm run demo [-- OPTION...]
 
-Starts the service in a temporary folder, with a git repository of sample assets
-behind it, and runs the jobs of two workflows that want the same file. One is
-killed, and one loses its lock by force. It needs git and less than a minute,
-touches nothing else on this machine, and removes everything at the end. On a
-terminal, the dashboard stays until you press Enter.
+Starts the service in a temporary folder, with a git repository of sample
+assets, and runs the jobs of two workflows that need the same file. One is
+killed, and one loses its lock by force. It requires git, takes less than a
+minute, changes nothing else on this machine, and removes everything at the
+end. On a terminal, the dashboard stays available until you press Enter.
 
-  --quick            leaves out the pauses for those who watch
-  --record [FOLDER]  writes the demo as demo.cast, for asciinema, and its last
-                     picture as demo.svg; without FOLDER, into a new folder for
-                     temporary files, which stays
-  --keep             leaves the service running until Ctrl-C, and prints how to
+  --quick            skip the pauses for viewers
+  --record [FOLDER]  save the demo as demo.cast, for asciinema, and its final
+                     chart as demo.svg; the default FOLDER is a new temporary
+                     folder, which is kept
+  --keep             keep the service running until Ctrl-C, and print how to
                      use it
-  -h, --help         shows this help
+  -h, --help         show this help
 
-Colours are for terminals only; NO_COLOR and FORCE_COLOR are honoured.
+Only terminals get colors. NO_COLOR and FORCE_COLOR are supported.
 `;
 
 export function readArguments(args: readonly string[]): Request {
@@ -38,12 +38,12 @@ export function readArguments(args: readonly string[]): Request {
   const others = folder === undefined ? args : args.toSpliced(recordAt + 1, 1);
   const unknown = others.find((arg) => !['--keep', '--quick', '--record'].includes(arg));
   if (unknown !== undefined) {
-    const known = 'There are --quick, --record and --keep, and --help says more.';
-    return { kind: 'mistake', sentence: `The demo does not know ${JSON.stringify(unknown)}. ${known}` };
+    const known = 'Use --quick, --record or --keep, or --help for usage.';
+    return { kind: 'mistake', sentence: `Unknown argument: ${JSON.stringify(unknown)}. ${known}` };
   }
   const keep = others.includes('--keep');
   if (keep && recordAt >= 0) {
-    return { kind: 'mistake', sentence: 'A recording ends with the demo: leave out --keep or --record.' };
+    return { kind: 'mistake', sentence: 'A recording ends with the demo. Remove --keep or --record.' };
   }
   return { kind: 'run', keep, quick: others.includes('--quick'), record: recordAt < 0 ? undefined : { folder } };
 }

@@ -5,7 +5,7 @@ import { DemoFailure } from './ending.ts';
 
 const inProject = (path: string): string => fileURLToPath(new URL(`../${path}`, import.meta.url));
 
-/** The command of the service. It runs what `npm ci` has compiled; where that was left out, it is compiled now. */
+/** The command of the service. `npm ci` compiles the service; if it did not, it is compiled now. */
 export function compiledService(): string {
   if (!existsSync(inProject('build/service/cli/main.js'))) {
     const tsc = inProject('node_modules/typescript/bin/tsc');
@@ -13,7 +13,7 @@ export function compiledService(): string {
       execFileSync(process.execPath, [tsc, '--project', inProject('tsconfig.build.json')], { stdio: 'pipe' });
     } catch (error) {
       throw new DemoFailure(
-        `The service could not be compiled: ${error instanceof Error ? error.message : String(error)}. Run npm ci and start the demo again.`,
+        `Could not compile the service: ${error instanceof Error ? error.message : String(error)}. Run npm ci and start the demo again.`,
       );
     }
   }

@@ -1,10 +1,10 @@
-/** The message is a sentence for the person at the terminal, who needs no stack. */
+/** An error whose message is shown to the user without a stack trace. */
 export class DemoFailure extends Error {}
 
-/** Why the demo stops before it is through. */
+/** The reason why the demo stops early. */
 export type Cause =
   | { readonly kind: 'signal'; readonly name: NodeJS.Signals }
-  /** Whoever read the output has gone. */
+  /** The reader of the output closed the pipe. */
   | { readonly kind: 'nobody-reads' }
   | { readonly kind: 'failure'; readonly sentence: string };
 
@@ -14,7 +14,7 @@ export interface Ending {
   cause(): Cause | undefined;
   /** The first cause counts. */
   end(cause: Cause): void;
-  /** Rejected with the abort when the demo is to stop before the work is done. The work itself goes on. */
+  /** Rejects if the demo stops before the work is done. The work itself continues. */
   orEnd<T>(work: Promise<T>): Promise<T>;
 }
 

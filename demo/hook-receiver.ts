@@ -3,7 +3,7 @@ import { Webhook } from 'standardwebhooks';
 import { type Delivery, startWebhookReceiver } from '../test/support/webhook-receiver.ts';
 import { DemoFailure } from './ending.ts';
 
-/** What of an event of the service the demo uses. */
+/** The fields of an event that the demo uses. */
 export interface HookEvent {
   readonly type: string;
   readonly timestamp: string;
@@ -17,20 +17,20 @@ export interface HookEvent {
 
 export interface HookReceiver {
   readonly url: string;
-  /** What its calls are signed with. */
+  /** The secret that signs the calls. */
   readonly secret: string;
-  /** All events of the type, each signed as it should be, as soon as there are so many. */
+  /** Waits until `count` events of the type have arrived with a valid signature, and returns all of that type. */
   arrived(type: string, count: number): Promise<readonly HookEvent[]>;
   close(): Promise<void>;
 }
 
 function about({ data: { sync, lock, released_by, forced } }: HookEvent): string {
   if (sync !== undefined) return `${sync.branch} is at ${sync.head?.slice(0, 10) ?? 'nothing'}`;
-  // Who has used force is called after a user of this machine, and that is nobody's business in a recording.
+  // Forced releases carry the name of a user of this machine, which must not appear in a recording.
   return `${lock?.path ?? 'a path'}, by ${forced ? 'force' : (released_by ?? 'its lifetime')}`;
 }
 
-/** A receiver as a build system has one: it believes a call only after it has looked at the signature. */
+/** A receiver like that of a build system: it accepts a call only after verifying its signature. */
 export async function startHookReceiver(onCall: (sentence: string) => void): Promise<HookReceiver> {
   const receiver = await startWebhookReceiver();
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
@@ -39,7 +39,7 @@ export async function startHookReceiver(onCall: (sentence: string) => void): Pro
   const show = ({ headers, body }: Delivery): HookEvent => {
     const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     try {
-      // What is signed is the service's, and its own tests hold it to this form.
+      // The signature proves that the service sent the event, and the tests of the service cover its form.
       const event = verifier.verify(body, texts) as HookEvent;
       onCall(`${event.type}: ${about(event)}`);
       return event;
@@ -60,7 +60,7 @@ export async function startHookReceiver(onCall: (sentence: string) => void): Pro
     }
   };
   const showing = showAll();
-  // Whoever waits for calls learns of one that could not be verified; it may come before.
+  // An invalid call may come before anything waits for one. Later waiters get the error.
   showing.catch(() => {});
   return {
     url: receiver.url(),

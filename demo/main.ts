@@ -8,23 +8,23 @@ import { createScreen } from './terminal/screen.ts';
 
 const interrupted: Readonly<Partial<Record<NodeJS.Signals, number>>> = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 };
 
-/** npm passes on the Ctrl-C that the terminal has sent to everybody: so soon after the first, it is the same wish. */
+/** npm forwards a Ctrl-C that the terminal has sent to all processes. A second one within this time is a duplicate. */
 const sameWishMs = 1_000;
 
-/** Some terminals say that they have no columns, and with few of them wrapping makes nothing easier to read. */
+/** Minimum width for wrapping. Some terminals report 0 columns, and wrapping does not help on narrow ones. */
 const narrowest = 40;
 
-/** Says in a sentence what there is to say of the end, and gives the exit code. */
+/** Prints how the demo ended, and returns the exit code. */
 function conclude(cause: Cause | undefined, isKept: boolean): number {
   switch (cause?.kind) {
     case undefined:
     case 'nobody-reads':
       return 0;
     case 'signal':
-      process.stdout.write('\n  Stopped. Nothing runs any more, and the temporary folder is gone.\n');
+      process.stdout.write('\n  Stopped. All processes have ended, and the temporary folder was removed.\n');
       return isKept ? 0 : (interrupted[cause.name] ?? 1);
     case 'failure':
-      process.stderr.write(`\nThe demo did not succeed. ${cause.sentence}\n`);
+      process.stderr.write(`\nThe demo failed. ${cause.sentence}\n`);
       return 1;
   }
 }
@@ -32,8 +32,8 @@ function conclude(cause: Cause | undefined, isKept: boolean): number {
 const lookEveryMs = 500;
 
 /**
- * npm has a shell in between, and a shell that is ended with SIGTERM does not pass it on: without this, the demo would
- * go on behind a command that has ended.
+ * npm runs the demo in a shell, and a shell that is ended with SIGTERM does not forward it: without this, the demo
+ * would continue after its command has ended.
  */
 function whenOrphaned(act: () => void): void {
   if (process.env['npm_lifecycle_event'] === undefined) return;
@@ -68,7 +68,7 @@ async function demonstrate({ keep, quick, record }: RunOptions): Promise<number>
     const widthOfTerminal = stdout.isTTY && stdout.columns >= narrowest ? stdout.columns : Number.POSITIVE_INFINITY;
     const screen = createScreen({
       write,
-      // A recording has colours, whatever this terminal has.
+      // A recording always has colors, even if this terminal has none.
       paint: createPaint(coloured || recording !== undefined),
       width: recording?.width ?? widthOfTerminal,
     });
@@ -83,12 +83,12 @@ async function demonstrate({ keep, quick, record }: RunOptions): Promise<number>
         isKept = true;
       },
     });
-    // Who has stopped it at its very end wants no recording either.
+    // If the user stops the demo at its very end, no recording is saved.
     ending.signal.throwIfAborted();
     for (const file of (await recording?.save(picture)) ?? []) write(`  Recorded: ${file}\n`);
   } catch (error) {
     if (!ending.signal.aborted) {
-      // What the operating system refuses has a message for people; anything else is a mistake of ours, with its stack.
+      // Errors of the operating system have readable messages. Anything else is a bug, and needs its stack.
       if (!(error instanceof DemoFailure || (error instanceof Error && 'syscall' in error))) throw error;
       ending.end({ kind: 'failure', sentence: error.message });
     }

@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /**
- * Stands where git starts ssh: `paced-link.ts <repository> <what git gives to ssh>`. The other end of the link is git
- * on this machine, and what it sends comes at the pace of a network, so that there is progress to see.
+ * Replaces the ssh that git starts: `paced-link.ts <repository> <arguments for ssh>`. The other end of the link is git
+ * on this machine. Its output is slowed down to the speed of a network, so that progress is visible.
  */
 
 const bytesPerSecond = 600_000;
 const pieceBytes = 16_384;
 
 const [, , repository = '', ...given] = process.argv;
-if (!/^git-upload-pack '/.test(given.at(-1) ?? '')) throw new Error('This link is there to fetch only.');
+if (!/^git-upload-pack '/.test(given.at(-1) ?? '')) throw new Error('This link supports only fetches.');
 
 const otherEnd = spawn('git', ['upload-pack', repository], { stdio: ['inherit', 'pipe', 'inherit'] });
 process.once('exit', () => otherEnd.kill());
-// Whoever fetches has gone.
+// The fetching git has ended.
 process.stdout.once('error', () => process.exit(1));
 otherEnd.once('close', (code) => {
   process.exitCode = code ?? 1;
@@ -24,7 +24,7 @@ otherEnd.once('close', (code) => {
 const began = performance.now();
 let sent = 0;
 for await (const chunk of otherEnd.stdout) {
-  // A stream without an encoding gives buffers.
+  // A stream without an encoding yields buffers.
   const bytes = chunk as Buffer;
   for (let at = 0; at < bytes.length; at += pieceBytes) {
     const piece = bytes.subarray(at, at + pieceBytes);

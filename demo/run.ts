@@ -16,12 +16,12 @@ import { tryIt } from './try-it.ts';
 export interface DemoOptions {
   readonly keep: boolean;
   readonly quick: boolean;
-  /** Before the end, for a person at a terminal. */
+  /** Waits before the end, if a user is at the terminal. */
   readonly waitsForEnter: boolean;
   readonly screen: Screen;
   readonly write: (text: string) => void;
   readonly ending: Ending;
-  /** All has been shown, and the service goes on. */
+  /** The demo is complete, and the service keeps running. */
   readonly onKept: () => void;
 }
 
@@ -36,12 +36,12 @@ async function play(
   const service = await startDemoService({ folder, repository, ending });
   atEnd(() => service.stop());
   process.prependOnceListener('exit', service.kill);
-  write(`\n  The dashboard, live: ${service.dashboardUrl}\n  This link signs you in to it, once:\n`);
+  write(`\n  Live dashboard: ${service.dashboardUrl}\n  This link signs you in once:\n`);
   write(`${service.signInLink}\n`);
   const picture = await playStory({ service, folder, screen, ending, quick, atEnd });
   if (keep) {
     const token = await service.token('you', scopes);
-    screen.part('Your turn', `The service goes on until you press Ctrl-C, with its data in ${service.dataFolder}.`);
+    screen.part('Your turn', `The service runs until you press Ctrl-C. Its data is in ${service.dataFolder}.`);
     write(tryIt(service.baseUrl, token).replace(/^\n/, ''));
     onKept();
     await ending.orEnd(new Promise<never>(() => {}));
@@ -53,7 +53,7 @@ async function play(
   return picture;
 }
 
-/** Or the end of the input. */
+/** Waits for Enter, or for the end of the input. */
 async function enterPressed(): Promise<void> {
   const lines = createInterface({ input: process.stdin });
   try {
@@ -64,16 +64,16 @@ async function enterPressed(): Promise<void> {
 }
 
 /**
- * Plays it all in a folder of its own, and gives its last picture. When the promise is settled, nothing of it runs any
- * more, and the folder is gone.
+ * Plays the demo in its own folder, and returns its final chart. When the promise settles, all processes have ended and
+ * the folder was removed.
  */
 export async function runDemo(options: DemoOptions): Promise<readonly ShownLine[]> {
   const { screen, write } = options;
   const began = performance.now();
-  screen.title('Workspace Automation', 'Two jobs want the same file. One is killed, and one loses its lock by force.');
+  screen.title('Workspace Automation', 'Two jobs need the same file. One is killed, and one loses its lock by force.');
   const folder = await mkdtemp(join(tmpdir(), 'workspace-demo-'));
   const removal = { recursive: true, force: true, maxRetries: 5 } as const;
-  // For an end that leaves no time for more, such as a second Ctrl-C.
+  // For an immediate exit, such as by a second Ctrl-C.
   const removeAtOnce = (): void => rmSync(folder, removal);
   process.once('exit', removeAtOnce);
   const cleanUps: (() => Promise<void>)[] = [];
@@ -86,7 +86,7 @@ export async function runDemo(options: DemoOptions): Promise<readonly ShownLine[
     process.off('exit', removeAtOnce);
   }
   screen.reached(
-    `The service has ended and its folder is gone, ${inSeconds(performance.now() - began)} after the start.`,
+    `The service has ended and its folder was removed, ${inSeconds(performance.now() - began)} after the start.`,
   );
   write('\n  To try it yourself: npm run demo -- --keep\n\n');
   return picture;

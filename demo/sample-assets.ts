@@ -9,13 +9,13 @@ const tileCount = 2_400;
 const tileBytes = 1_200;
 const assetBytes = 4_096;
 
-/** Bytes that do not compress, as those of an asset. */
+/** Files with incompressible bytes, like those of assets. */
 const assets = (paths: readonly string[], bytes: number): Record<string, Buffer> =>
   Object.fromEntries(paths.map((path) => [path, randomBytes(bytes)]));
 
 const tile = (_: unknown, index: number): string => `Content/Terrain/Tile_${String(index + 1).padStart(4, '0')}.uasset`;
 
-/** Makes a git repository of assets in the folder, and gives its path. */
+/** Creates a git repository of assets in the folder, and returns its path. */
 export function createSampleAssets(folder: string): string {
   try {
     const repository = createRepository(folder, 'game-assets.git');
@@ -27,7 +27,7 @@ export function createSampleAssets(folder: string): string {
   } catch (error) {
     if (!(error instanceof Error)) throw error;
     throw 'code' in error && error.code === 'ENOENT'
-      ? new DemoFailure('The demo needs git, and there is none on the PATH. Install git and start the demo again.')
-      : new DemoFailure(`git could not make the repository of sample assets: ${error.message}`);
+      ? new DemoFailure('git was not found on the PATH. Install git and start the demo again.')
+      : new DemoFailure(`git could not create the repository of sample assets: ${error.message}`);
   }
 }

@@ -15,18 +15,18 @@ export interface DemoService {
   /** Signs in to the dashboard, once. */
   readonly signInLink: string;
   readonly dataFolder: string;
-  /** Runs a command of the service on this machine, and gives what it printed. */
+  /** Runs a command of the service on this machine, and returns its output. */
   run(args: readonly string[]): Promise<string>;
-  /** Makes a token, whose name is the owner of its locks, and gives its secret. */
+  /** Creates a token, and returns its secret. Its name is the owner of its locks. */
   token(name: string, scopes: readonly Scope[]): Promise<string>;
-  /** Lets it end in good order, or ends it. */
+  /** Stops the service gracefully, and kills it after a timeout. */
   stop(): Promise<void>;
-  /** Ends it at once. */
+  /** Kills the service at once. */
   kill(): void;
 }
 
 interface Place {
-  /** All that the demo makes is in here. */
+  /** The folder for all files of the demo. */
   readonly folder: string;
   /** The repository that the workspace mirrors. */
   readonly repository: string;
@@ -34,13 +34,13 @@ interface Place {
 }
 
 const timeoutMs = 5_000;
-/** A Ctrl-C reaches the service too, and perhaps first: so soon before it, that the service has ended is no news. */
+/** A Ctrl-C also reaches the service, perhaps first: its end is not a failure if a signal follows within this time. */
 const sameMomentMs = 500;
 
-/** For the shell with which git starts its ssh. */
+/** Quotes an argument for the shell in which git starts ssh. */
 const quoted = (text: string): string => `'${text.replaceAll("'", "'\\''")}'`;
 
-/** Nothing of the user's own settings, such as a database, reaches the service. */
+/** Keeps settings of the user, such as a database, away from the service. */
 function environmentOf({ folder, repository }: Place): NodeJS.ProcessEnv {
   const names = ['PATH', 'Path', 'HOME', 'USERPROFILE', 'SystemRoot', 'TMPDIR', 'TEMP', 'TMP'];
   const link = fileURLToPath(new URL('paced-link.ts', import.meta.url));
@@ -52,7 +52,7 @@ function environmentOf({ folder, repository }: Place): NodeJS.ProcessEnv {
   };
 }
 
-/** Runs a command of the service to its end, and gives what it printed. */
+/** Runs a command of the service to its end, and returns its output. */
 async function runCommand(command: string, args: readonly string[], place: Place): Promise<string> {
   const child = spawn(process.execPath, [command, ...args], {
     env: environmentOf(place),
@@ -81,7 +81,7 @@ interface Listening {
   readonly sign_in_link: string;
 }
 
-/** Every client reads 127.1 as 127.0.0.1 (WHATWG URL, IPv4 parser), and so the link fits the 80 columns of a terminal. */
+/** Makes the link fit 80 columns. All clients parse 127.1 as 127.0.0.1 (WHATWG URL, IPv4 parser). */
 const shortened = (url: string): string => url.replace('//127.0.0.1:', '//127.1:');
 
 function endOf(child: ChildProcess): Promise<void> {
@@ -91,7 +91,7 @@ function endOf(child: ChildProcess): Promise<void> {
   });
 }
 
-/** Starts the service with a workspace, as somebody does who hosts it. What it starts is ended with `stop` or `kill`. */
+/** Starts the service with a workspace, like an operator. End it with `stop` or `kill`. */
 export async function startDemoService(place: Place): Promise<DemoService> {
   const { folder, ending } = place;
   const command = compiledService();
@@ -109,7 +109,7 @@ export async function startDemoService(place: Place): Promise<DemoService> {
   let isStopping = false;
   void ended.then(() => {
     if (isStopping) return;
-    const sentence = withLog('The service ended by itself.', log);
+    const sentence = withLog('The service ended unexpectedly.', log);
     setTimeout(() => ending.end({ kind: 'failure', sentence }), sameMomentMs).unref();
   });
   const kill = (): void => {
@@ -134,7 +134,7 @@ export async function startDemoService(place: Place): Promise<DemoService> {
       ),
       runCommand(command, add, place),
     ]);
-    // The first line of `serve --json` has this form; its own tests hold it to that.
+    // The first line of `serve --json` has this form, which its own tests cover.
     const { base_url, dashboard_url, sign_in_link } = JSON.parse(line ?? '') as Listening;
     const run = (args: readonly string[]): Promise<string> => runCommand(command, args, place);
     return {
@@ -145,7 +145,7 @@ export async function startDemoService(place: Place): Promise<DemoService> {
       run,
       async token(name, scopes) {
         const args = ['token', 'create', '--name', name, '--scopes', scopes.join(','), '--expires', '1d', '--json'];
-        // As above, of `token create --json`.
+        // The form of `token create --json`, which its own tests cover.
         const { secret } = JSON.parse(await run(args)) as { readonly secret: string };
         return secret;
       },

@@ -8,17 +8,17 @@ import type { Screen, Speaker } from './terminal/screen.ts';
 
 type Inputs = Readonly<Record<string, string>>;
 
-/** How a step is to end. */
+/** The expected end of a step. */
 type End = 'success' | 'failure' | 'SIGKILL';
 
 /** A step that has started. */
 export interface ShownStep {
   readonly pid: number;
-  /** When its log has a line that matches. */
+  /** Resolves when a line of its log matches. */
   says(pattern: RegExp): Promise<void>;
-  /** Ends its process as the kernel does where memory is short: at once. */
+  /** Ends its process at once, like the kernel when memory runs out. */
   kill(): void;
-  /** When it has ended as it was to. */
+  /** Resolves when it has ended as expected. */
   done(): Promise<StepResult>;
 }
 
@@ -26,9 +26,9 @@ export interface ShownStep {
 export interface ShownJob {
   start(inputs: Inputs, end?: End): Promise<ShownStep>;
   run(inputs: Inputs, end?: End): Promise<StepResult>;
-  /** Runs the post-steps. Those that have nothing to say are not shown. */
+  /** Runs the post-steps. Only those that write to the log are shown. */
   post(): Promise<void>;
-  /** Ends what still runs. */
+  /** Ends all running steps. */
   end(): Promise<void>;
 }
 
@@ -69,10 +69,10 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
     },
   });
   let isFirst = true;
-  /** What the post-steps that are left belong to. */
+  /** The operations of the remaining post-steps. */
   const operations: (string | undefined)[] = [];
 
-  /** Of a step that was started while the demo came to its end, nothing may be left. */
+  /** Waits for a step. Kills it if the demo ends, even if that was while the step started. */
   const finished = async (step: RunningStep, what: string, end: End = 'success'): Promise<StepResult> => {
     const kill = (): void => void step.kill();
     ending.signal.addEventListener('abort', kill, { once: true });
@@ -83,7 +83,7 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
     const ended = result.signal ?? result.conclusion;
     if (ended === end) return result;
     const reason = result.annotations.map(({ message }) => message).join(' ');
-    throw new DemoFailure(`${what} of the job ${name} ended with ${ended} instead of ${end}. ${reason}`.trimEnd());
+    throw new DemoFailure(`${what} of the job ${name} ended with ${ended}, expected ${end}. ${reason}`.trimEnd());
   };
 
   const shown: ShownJob = {
@@ -95,7 +95,7 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
       operations.push(inputs['operation']);
       const step = await job.step({ with: inputs });
       const done = finished(step, `The step ${inputs['operation']}`, end);
-      // Whoever waits for a line or the end learns of a failure; it may come before.
+      // The step may fail before anything waits for it. Later waiters get the error.
       done.catch(() => {});
       return {
         pid: step.pid,
@@ -110,7 +110,7 @@ export async function openShownJob(options: ShownJobOptions): Promise<ShownJob> 
         ending.signal.throwIfAborted();
         shownLine = createLogLines();
         beforeFirstLine = ['##[group]Post Run workspace-automation/workspace-automation@main', '##[endgroup]'];
-        // It says what it has done when all is done; what comes of it is seen before.
+        // This post-step writes its log last, after effects of it are visible, so its heading is shown first.
         if (operations.pop() === 'lock') showBefore();
         const step = await job.nextPost();
         if (step === undefined) return;

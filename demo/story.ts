@@ -11,13 +11,13 @@ import type { Screen } from './terminal/screen.ts';
 
 export interface Stage {
   readonly service: DemoService;
-  /** Where the jobs have their folders. */
+  /** The parent of the folders of the jobs. */
   readonly folder: string;
   readonly screen: Screen;
   readonly ending: Ending;
-  /** Without the pauses for those who watch. */
+  /** Skips the pauses for viewers. */
   readonly quick: boolean;
-  /** What is called, the last first, when all is over, however it ends. */
+  /** Registers cleanup work, which runs in reverse order when the demo ends for any reason. */
   readonly atEnd: (cleanUp: () => Promise<void>) => void;
 }
 
@@ -72,28 +72,28 @@ async function gather(stage: Stage): Promise<Actors> {
   };
 }
 
-/** What the demo says of the locks is what the service has. */
+/** Verifies that the service has exactly the locks that the demo shows. */
 async function expectLocked({ service, ending }: Stage, token: string, paths: readonly string[]): Promise<void> {
   const response = await fetch(`${service.baseUrl}/workspaces/${workspace}/locks`, {
     headers: { authorization: `Bearer ${token}` },
     signal: ending.signal,
   });
   const text = await response.text();
-  if (response.status !== 200) throw new DemoFailure(`The service did not list its locks: ${text}`);
+  if (response.status !== 200) throw new DemoFailure(`Could not list the locks: ${text}`);
   // The list of locks has this form (design, section 2).
   const { locks } = JSON.parse(text) as { readonly locks: readonly { readonly path: string }[] };
   if (locks.map(({ path }) => path).join() === paths.join()) return;
-  throw new DemoFailure(`These were to be locked: ${paths.join(', ') || 'none'}. The service says: ${text}`);
+  throw new DemoFailure(`Expected these locks: ${paths.join(', ') || 'none'}. The service returned: ${text}`);
 }
 
-/** Runs a command of the service, and shows it with what it prints. */
+/** Runs a command of the service, and shows it with its output. */
 async function runAtConsole({ service, screen }: Stage, args: readonly string[]): Promise<void> {
   const show = (text: string): void => screen.say('console', { indent: 0, tone: 'plain', text });
   show(`$ workspace-service ${args.map(shellWord).join(' ')}`);
   for (const line of (await service.run(args)).trimEnd().split('\n')) show(line);
 }
 
-/** The time that each lock was held, as the service has said it when it was over. */
+/** The time that each lock was held, from the event at its end. */
 const heldSpans = (events: readonly HookEvent[]): readonly Span[] =>
   events.flatMap(({ timestamp, data: { lock } }) =>
     lock === undefined
@@ -109,7 +109,7 @@ const heldSpans = (events: readonly HookEvent[]): readonly Span[] =>
         ],
   );
 
-/** Two jobs that want the same file, from the first lock to the last. Gives the picture of who held what. */
+/** Plays two jobs that need the same file, from the first lock to the last. Returns the chart of all locks. */
 export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
   const { screen, ending, quick } = stage;
   const pause = (seconds: number): Promise<void> =>
@@ -119,7 +119,7 @@ export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
     inTime(stage, receiver.arrived('lock.released', count), 'The webhook calls for released locks did not all arrive.');
   await pause(5);
 
-  screen.part('A webhook', 'The service calls whoever asked. The ✓ says that the signature of a call is right.');
+  screen.part('A webhook', 'The service notifies registered receivers. ✓ marks calls with a valid signature.');
   await release.run({
     operation: 'register-hook',
     'hook-url': receiver.url,
@@ -127,17 +127,17 @@ export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
     'hook-secret': receiver.secret,
   });
 
-  screen.part('Two locks', 'A binary file cannot be merged, so the release takes the hero and the map: both, or none.');
+  screen.part('Two locks', 'A binary file cannot be merged, so the release locks the hero and the map: both, or none.');
   await release.run({ operation: 'lock', path: `${hero}\n${arena}`, ttl: '10m' });
   await pause(2);
 
-  screen.part('A second job', 'The nightly job wants the map too. It sees who has it, and waits.');
+  screen.part('A second job', 'The nightly job needs the map too. It sees who holds it, and waits.');
   const wantedAt = Date.now();
   const wanted = await nightly.start({ operation: 'lock', path: arena, ttl: '10m', wait: '5m' });
   await wanted.says(/ is held by release-bot /);
   await pause(2);
 
-  screen.part('SIGKILL', 'The release starts a sync, and its process is killed, as where memory runs out.');
+  screen.part('SIGKILL', 'The release starts a sync, and its process is killed, as if memory had run out.');
   const sync = await release.start({ operation: 'sync', branch: 'main', wait: '5m' }, 'SIGKILL');
   await sync.says(/ is running, [1-9]/);
   screen.say('console', { indent: 0, tone: 'error', text: `$ kill -KILL ${sync.pid}` });
@@ -145,24 +145,24 @@ export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
   sync.kill();
   await sync.done();
   await expectLocked(stage, releaseToken, [hero, arena]);
-  screen.reached('The step is dead. It could not clean up: both files are still locked.');
+  screen.reached('The step was killed before it could clean up: both files are still locked.');
 
   screen.part(
-    'What the runner does then',
-    'As after any step that fails, it runs the post-steps of the job. Had the machine died too, the ttl would end the locks.',
+    'What the runner does next',
+    'As after any failed step, it runs the post-steps of the job. If the machine had failed too, the locks would expire.',
   );
   await release.post();
   const givenBack = heldSpans(await released(2));
   const last = Math.max(...givenBack.map(({ to }) => to));
-  screen.reached(`The post-step has given both back, ${((last - killedAt) / 1_000).toFixed(1)} s after SIGKILL.`);
+  screen.reached(`The post-step released both, ${((last - killedAt) / 1_000).toFixed(1)} s after SIGKILL.`);
   await wanted.done();
   await nightly.run({ operation: 'check' });
-  screen.reached("The map is the nightly job's now, as the dashboard shows.");
+  screen.reached('The nightly job now holds the map, as the dashboard shows.');
   await pause(8);
 
   screen.part(
     'Force',
-    'Somebody needs the map at once, and ends the lock of the nightly job. The audit keeps the reason.',
+    'Someone needs the map at once, and releases the lock of the nightly job. The audit log has the reason.',
   );
   const reason = 'The trailer needs the map tonight.';
   await runAtConsole(stage, ['lock', 'release', workspace, arena, '--force', '--reason', reason]);
@@ -172,19 +172,19 @@ export async function playStory(stage: Stage): Promise<readonly ShownLine[]> {
   const spans = heldSpans(await released(3));
   await inTime(stage, receiver.arrived('sync.succeeded', 1), 'The webhook call for the sync did not arrive.');
   await expectLocked(stage, releaseToken, []);
-  screen.reached('The nightly job knows that it cannot rely on the map, and fails. No lock is left.');
+  screen.reached('The nightly job detects that it lost the map, and fails. No locks remain.');
   await pause(1);
 
-  screen.part('The picture', 'Who held what, as the service has told it by webhooks.');
+  screen.part('The timeline', 'All locks, as reported by the webhooks.');
   const had = spans.findLast(({ path, job }) => path === arena && job === 'nightly');
-  if (had === undefined) throw new DemoFailure('The webhooks tell of no lock of the nightly job.');
+  if (had === undefined) throw new DemoFailure('The webhooks reported no lock of the nightly job.');
   const waited: Span = { ...had, kind: 'waited', from: wantedAt, to: had.from };
   const picture = chartLines(
     [...spans.filter((span) => span !== had).toSorted((one, other) => (one.path < other.path ? -1 : 1)), waited, had],
     [
       { at: givenBack[0]?.from ?? wantedAt, text: 'release locks the hero and the map.' },
-      { at: wantedAt, text: 'nightly wants the map too, and waits.' },
-      { at: killedAt, text: 'SIGKILL. The post-step of release gives both back.' },
+      { at: wantedAt, text: 'nightly needs the map too, and waits.' },
+      { at: killedAt, text: 'SIGKILL. The post-step releases both locks.' },
       { at: had.to, text: `nightly loses the map by force. Its check says: ${check.outputs['status']}.` },
     ],
   );

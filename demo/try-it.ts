@@ -1,7 +1,7 @@
 import { hero } from './sample-assets.ts';
 import { workspace } from './service.ts';
 
-/** How to use the service that goes on. This is the one place that shows a token: it is there to be copied. */
+/** Instructions for using the service with --keep. Only this text shows a token, for copying. */
 export const tryIt = (baseUrl: string, token: string): string => `
   In a shell:
 
@@ -17,7 +17,7 @@ export const tryIt = (baseUrl: string, token: string): string => `
       -d '{"path": "${hero}", "type": "exclusive", "ttl": "10m"}' \\
       "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks"
 
-  What is released, the webhook tells: its calls are shown here as they come.
+  The webhook reports released locks: its calls are shown here as they arrive.
 
   In a workflow whose runner is on this machine, with the token in the secret
   WORKSPACE_TOKEN:

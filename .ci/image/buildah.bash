@@ -1,4 +1,4 @@
-# buildah that keeps everything in $folder, and asks no registry of images.
+# Makes buildah keep all its data in $folder, and work without an image registry.
 
 export HOME=$folder/home TMPDIR=$folder/tmp XDG_RUNTIME_DIR=$folder/run BUILDAH_ISOLATION=chroot
 mkdir -p "$HOME" "$TMPDIR" "$XDG_RUNTIME_DIR"
@@ -7,7 +7,7 @@ buildah() {
   command buildah --root "$folder/storage" --runroot "$folder/run/storage" "$@"
 }
 
-# Copies of layers are slower, and possible on every file system.
+# The fallback vfs copies layers, which is slower but works on all file systems.
 export STORAGE_DRIVER=overlay
 if ! buildah info >/dev/null 2>&1; then
   rm -rf "$folder/storage"

@@ -1,4 +1,4 @@
-# What the scripts of a release know of versions: https://semver.org without build metadata, which a tag does not need.
+# Versions of releases: https://semver.org without build metadata, which tags do not need.
 
 number='(0|[1-9][0-9]*)'
 identifier='(0|[1-9][0-9]*|[0-9]*[A-Za-z-][0-9A-Za-z-]*)'
@@ -8,7 +8,7 @@ is_version_tag() { [[ $1 =~ $version_tag ]]; }
 
 is_prerelease() { [[ $1 == *-* ]]; }
 
-# Whether the first of two tags without a prerelease is of the higher version.
+# Succeeds if the first of two tags has the higher version. Neither may be a prerelease.
 is_newer() {
   local one other index
   IFS=. read -r -a one <<<"${1#v}"

@@ -3,29 +3,29 @@ import { parentPort, Worker } from 'node:worker_threads';
 import { type Bench, inTurns } from '../benchmark.ts';
 import { type Asked, openClient, type Target } from './request.ts';
 
-/** Many clients that each ask again as soon as they are answered. */
+/** Load of many clients. Each of them sends its next request as soon as it has the last response. */
 
 export interface LoadPlan {
-  /** The clients are spread evenly over them. */
+  /** Clients are spread evenly over the targets. */
   readonly targets: readonly Target[];
   readonly ask: 'for locks' | 'for locks over Git LFS' | 'for locks, renewed and released';
-  /** The start of all paths and keys, which no other plan for the same service has. */
+  /** Part of all paths and idempotency keys. It must be unique among the plans for one service. */
   readonly name: string;
-  /** Each has a connection of its own. */
+  /** Each client has its own connection. */
   readonly clients: number;
-  /** What is asked at first does not count: code and caches are still cold. */
+  /** Requests during the warm-up do not count: code and caches are still cold. */
   readonly warmUpMs: number;
-  /** The time that counts, after it. */
+  /** Measured time, after the warm-up. */
   readonly ms: number;
 }
 
-/** Spread over folders as assets are. */
+/** Spreads paths over folders, like those of assets. */
 export const lockPath = (name: string, number: number): string =>
   `Content/Region-${number % 97}/${name}/Level-${number}.umap`;
 
 export const lockBody = (path: string): string => JSON.stringify({ path, type: 'exclusive', ttl: '1h' });
 
-/** What is asked one after the other: about the lock that the first has taken, where there is more. */
+/** Requests to send one after the other. The first acquires a lock, and any others concern that lock. */
 function questionsOf({ ask, name }: LoadPlan, number: number): readonly [Asked, ...Asked[]] {
   const path = lockPath(name, number);
   const lock = (status: number): Asked => ({
@@ -45,8 +45,8 @@ function questionsOf({ ask, name }: LoadPlan, number: number): readonly [Asked, 
 }
 
 /**
- * Gives the latencies, each from the moment of asking to the end of the answer, of all that were answered in the time that
- * counts, and how many they were in a second. Of what is asked one after the other only the first is among them.
+ * Returns the latencies of all requests that were answered within the measured time, from sending the request to the
+ * end of the response, and their number per second. Only the first of several consecutive requests counts.
  */
 export async function runLoad(plan: LoadPlan) {
   const { clients, warmUpMs, ms, name, targets } = plan;
@@ -58,7 +58,7 @@ export async function runLoad(plan: LoadPlan) {
   async function client(target: Target): Promise<void> {
     const { ask, close } = openClient(target);
     const send = (asked: Asked, key: string, etag?: string) => {
-      // As the action does: it sends a key with every POST.
+      // Like the action, which sends a key with every POST.
       const headers = { 'idempotency-key': `${name}-${key}`, ...(etag !== undefined && { 'if-match': etag }) };
       return ask({ ...asked, headers });
     };
@@ -87,7 +87,7 @@ export interface SeriesPlan extends Pick<LoadPlan, 'ask' | 'clients'> {
 }
 
 export interface Series extends SeriesPlan {
-  /** What was answered in a second, one number for each round. */
+  /** Responses per second, one number for each round. */
   readonly rates: number[];
   readonly latenciesMs: number[];
 }
@@ -99,14 +99,14 @@ export async function measureSeries(
   { rounds, ...times }: Pick<LoadPlan, 'warmUpMs' | 'ms'> & { readonly rounds: number },
   all: readonly Series[],
 ): Promise<void> {
-  // A thread of their own: the clients share no event loop with what answers them, nor with what is between.
+  // Clients run in their own thread: they share no event loop with the servers and proxies of the benchmark.
   const clients = new Worker(import.meta.filename);
   bench.atEnd(() => clients.terminate());
   await inTurns(bench, rounds, [...all.entries()], async ([index, series], round) => {
     const { targets, afterRound, rates, latenciesMs, ...plan } = series;
     const asked = (await targets(round)).map(({ baseUrl, workspace, token }) => ({ baseUrl, workspace, token }));
     clients.postMessage({ ...times, ...plan, targets: asked, name: `${round}-${index}` });
-    // The thread sends nothing else; what fails there rejects.
+    // The thread sends no other messages. If it fails, `once` rejects.
     const [one] = (await once(clients, 'message')) as [Awaited<ReturnType<typeof runLoad>>];
     await afterRound?.(round);
     rates.push(one.rate);

@@ -1,14 +1,14 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { listenHere } from '../../test/support/listen.ts';
 
-/** Timers of the same time end in the order in which they began: so do the bytes. */
+/** Timers with the same delay fire in the order in which they were set, so bytes stay in order. */
 function carry(from: Socket, to: Socket, ms: number): void {
   from.on('data', (bytes) => setTimeout(() => to.write(bytes), ms));
   from.on('error', () => undefined);
   from.on('close', () => setTimeout(() => to.destroy(), ms));
 }
 
-/** A network that adds so much each way: gives the port at which what listens at a port of this machine is as far away. */
+/** Starts a proxy for a port of this machine that adds a delay in each direction. Returns its port. */
 export const startNetwork = (port: number, ms: number): Promise<number> =>
   listenHere(
     createServer({ noDelay: true }, (incoming) => {

@@ -1,6 +1,6 @@
 import { Agent, type IncomingHttpHeaders, type OutgoingHttpHeaders, request } from 'node:http';
 
-/** A workspace, asked for at an instance of the service. */
+/** A workspace at an instance of the service. */
 export interface Target {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
@@ -10,15 +10,15 @@ export interface Target {
 
 export interface Asked {
   readonly method?: 'GET' | 'POST' | 'DELETE';
-  /** Below the workspace, with the query. */
+  /** Relative to the workspace, with the query. */
   readonly path: string;
   readonly headers?: OutgoingHttpHeaders;
   readonly body?: string;
-  /** Any other fails. */
+  /** The expected statuses. Any other is an error. */
   readonly statuses: readonly number[];
 }
 
-/** Sends requests as cheaply as Node does it, over connections of its own: their time is part of what is measured. */
+/** Sends requests over its own connections, with as little overhead as possible: the figures include that overhead. */
 export function openClient({ baseUrl, workspace, token }: Target, signal?: AbortSignal, maxSockets = Infinity) {
   const { hostname, port, pathname } = new URL(baseUrl);
   const agent = new Agent({ keepAlive: true, maxSockets });
@@ -50,7 +50,7 @@ export function openClient({ baseUrl, workspace, token }: Target, signal?: Abort
         .once('error', reject)
         .once('end', () => {
           if (statuses.includes(status)) resolve({ status, headers: response.headers, body: read });
-          else reject(new Error(`${method} ${path} was answered with ${status}: ${read}`));
+          else reject(new Error(`The response to ${method} ${path} was ${status}: ${read}`));
         });
     })
       .once('error', reject)

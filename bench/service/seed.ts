@@ -14,9 +14,9 @@ import type { Bench } from '../benchmark.ts';
 import { createSeries, lockPath, type Series, type SeriesPlan } from './load.ts';
 import type { Target } from './request.ts';
 
-/** Databases to measure on, and what is in them before. */
+/** Databases for the measurements, and their initial content. */
 
-/** Where a service keeps its data: in a folder, but for what is in PostgreSQL. */
+/** Data of a service: a folder, and a PostgreSQL database if it has a URL. */
 export interface Place {
   readonly data: string;
   readonly databaseUrl?: string | undefined;
@@ -24,20 +24,20 @@ export interface Place {
 
 export interface BenchDatabase {
   readonly name: 'SQLite' | 'PostgreSQL';
-  /** An empty one, each time. */
+  /** Creates a new, empty place on each call. */
   createPlace(): Promise<Place>;
 }
 
 export const newPlace = async ({ folder }: Bench): Promise<Place> => ({ data: await mkdtemp(join(folder, 'data-')) });
 
-/** With a new database on the server. */
+/** Creates a place with a new database on the server. */
 export async function postgresPlace(bench: Bench, server: string): Promise<Place & { readonly databaseUrl: string }> {
   const { url, remove } = await createPostgresDatabase(server);
   bench.atEnd(remove);
   return { ...(await newPlace(bench)), databaseUrl: url };
 }
 
-/** Measures on each database that is there. */
+/** Measures on SQLite, and on PostgreSQL if it is available. */
 export async function onEachDatabase<T>(bench: Bench, measure: (database: BenchDatabase) => Promise<readonly T[]>) {
   const all = [...(await measure({ name: 'SQLite', createPlace: () => newPlace(bench) }))];
   const server = await bench.postgres();
@@ -54,13 +54,13 @@ export async function openStorage(
     : openPostgres({ url: databaseUrl, onCommit, onIdleError: () => undefined });
 }
 
-/** Changes what is there, also beside a running service. */
+/** Changes the database directly, even while a service is running. */
 async function change(place: Place, work: (db: Database, now: Now) => Promise<unknown>): Promise<void> {
   const storage = await openStorage(place);
   await storage.commit('global', (db) => work(db, storage.now)).finally(() => storage.close());
 }
 
-/** Where nothing is fetched. */
+/** A remote that is never fetched. */
 const nowhere = 'https://git.example.com/game.git';
 
 interface NewWorkspaces {
@@ -69,7 +69,7 @@ interface NewWorkspaces {
   readonly urls?: readonly string[];
 }
 
-/** As `workspace add --no-check` does it, each with a hook for new locks at each of the urls. */
+/** Adds workspaces like `workspace add --no-check`, each with a hook for new locks at each URL. */
 export const addWorkspaces = (
   place: Place,
   ids: readonly string[],
@@ -86,7 +86,7 @@ export const addWorkspaces = (
     }
   });
 
-/** In a workspace of its own in every round: in one for all of them, an owner would have as many locks as one may have. */
+/** Uses a new workspace in each round: in a single one, the owner would reach the maximum number of locks. */
 export function lockSeries(
   service: Place & Target,
   { name, urls = [], ...load }: Pick<SeriesPlan, 'ask' | 'clients'> & { name: string; urls?: readonly string[] },
@@ -98,13 +98,13 @@ export function lockSeries(
       await addWorkspaces(service, [workspaceOf(round)], { urls });
       return [{ ...service, workspace: workspaceOf(round) }];
     },
-    // What still waits for the hooks would be delivered while others are measured.
+    // Removes the queued deliveries, which would otherwise run during other measurements.
     afterRound: (round) =>
       change(service, (db) => db.deleteFrom('hooks').where('workspace_id', '=', workspaceOf(round)).execute()),
   });
 }
 
-/** The workspace that `serve --dev` adds by itself where there is none of its name. */
+/** The workspace that `serve --dev` adds if it does not exist. */
 const workspace = 'sample';
 const dayMs = 86_400_000;
 
@@ -127,7 +127,7 @@ const lockRow = (index: number): LockRow => ({
 
 const rowsAtOnce = 1_000;
 
-/** Puts so many locks into a database that no service uses yet: to take each of them would take minutes. */
+/** Inserts locks into a database that no service uses yet: acquiring them would take minutes. */
 export async function seedLocks(place: Place, count: number): Promise<void> {
   await addWorkspaces(place, [workspace]);
   const rows = Array.from({ length: count }, (_, index) => lockRow(index));
@@ -139,7 +139,7 @@ export async function seedLocks(place: Place, count: number): Promise<void> {
   });
 }
 
-/** Events to be delivered to every hook, in a database that no service uses yet: one that starts has nothing else to do. */
+/** Queues events for each hook in a database that no service uses yet: a service that starts then does nothing else. */
 export async function seedDeliveries(place: Place, urls: readonly string[], count: number): Promise<void> {
   await addWorkspaces(place, [workspace], { urls });
   const events = Array.from({ length: count }, (_, index) => acquiredEvent(lockRow(index)));

@@ -6,19 +6,19 @@ import type { Bench } from '../benchmark.ts';
 import { newPlace, type Place } from './seed.ts';
 
 export interface ServiceOptions {
-  /** A variant for comparison; the service as an operator starts it, if not given. */
+  /** A variant for comparison. The default is the service as an operator starts it. */
   readonly variant?: 'one commit per change';
-  /** A new one on SQLite, if not given. */
+  /** The default is a new one on SQLite. */
   readonly place?: Place;
   /** The PATH of the service. */
   readonly path?: string;
-  /** As shipped, if not given. Who asks for as much as the service can do with one token turns it off, and says so. */
+  /** Benchmarks that load the service with a single token turn the limit off, and say so in their figures. */
   readonly rateLimit?: 'off';
 }
 
 export type RunningService = Awaited<ReturnType<typeof startService>>;
 
-/** Starts it until the end of the benchmark. Its log goes to a file, at its default level. */
+/** Starts a service, which runs until the end of the benchmark. Its log goes to a file, at the default level. */
 export async function startService(
   bench: Bench,
   { variant, path = process.env['PATH'], rateLimit, ...more }: ServiceOptions = {},

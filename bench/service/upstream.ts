@@ -13,13 +13,13 @@ async function sendFile(file: string, response: ServerResponse): Promise<void> {
   await pipeline(createReadStream(file), response);
 }
 
-/** Where a team keeps its repositories and, below `objects`, their LFS objects. Gives its port. */
+/** Starts a Git host with the repositories of a folder and the LFS objects in its `objects`. Returns the port. */
 export const startUpstream = (folder: string): Promise<number> =>
   listenHere(
     createServer(async (request, response) => {
       const { url = '', headers } = request;
       if (url === '/objects/batch') {
-        // Git LFS and the service ask, and nobody else.
+        // Only Git LFS and the service send requests.
         const { objects } = (await json(request)) as { readonly objects: readonly StoredName[] };
         const found = objects.map(({ oid, size }) => {
           const href = `http://${headers.host}/objects/${oid}`;

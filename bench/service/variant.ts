@@ -3,12 +3,12 @@ import type { Storage } from '../../src/service/storage/storage.ts';
 import { startTestService } from '../../test/support/running-service.ts';
 import { openStorage } from './seed.ts';
 
-/** The service as `serve --dev --json --rate-limit 0` composes it, on a storage that `serve` does not offer. */
+/** The service of `serve --dev --json --rate-limit 0`, with a storage that `serve` does not offer. */
 
 /**
- * The storage of the service without what makes it quick: no change waits until the one before it is on disk, and so
- * none shares a transaction. Everything else, the flush to disk before the answer too, is as it was. Nothing in src/
- * knows of it, so no setting of the service leads here.
+ * The storage of the service without batching: each change waits until the previous one is on disk, so no two share a
+ * transaction. Everything else is the same, including the flush to disk before the response. No setting of the service
+ * selects this storage.
  */
 export function oneCommitPerChange(storage: Storage): Storage {
   let last: Promise<unknown> = Promise.resolve();

@@ -1,10 +1,10 @@
 export interface Cast {
   add(text: string): void;
-  /** The file so far. */
+  /** The content of the file so far. */
   text(): string;
 }
 
-/** The service that they were for is gone, and people search recordings for such things. */
+/** Removes secrets. Their service has ended, but scanners search published recordings for secrets. */
 const withoutSecrets = (text: string): string => text.replaceAll(/\b(wsa_|wsl_|whsec_)[\w+/=-]+/g, '$1***');
 
 /** A recording of a terminal: https://docs.asciinema.org/manual/asciicast/v2/ */

@@ -8,16 +8,16 @@ import { drawSvg } from './svg.ts';
 export interface Recording {
   readonly width: number;
   add(text: string): void;
-  /** Writes what has been shown, and the picture, and gives the files. */
+  /** Writes the recording and the picture, and returns the names of the files. */
   save(picture: readonly ShownLine[]): Promise<readonly string[]>;
 }
 
-const title = 'npm run demo: two jobs want the same file';
+const title = 'npm run demo: two jobs need the same file';
 const size = { width: 80, height: 24 } as const;
 
-/** Records into the folder, or a new one. Before it is saved, nothing is written. */
+/** Starts a recording for the folder, or a new one. Files are written only when it is saved. */
 export async function startRecording(folder: string | undefined): Promise<Recording> {
-  // That it cannot be made is better known before than after.
+  // Created first, so that an error does not come after the demo.
   if (folder !== undefined) await mkdir(folder, { recursive: true });
   const cast = createCast(size.width, size.height, title);
   return {

@@ -4,17 +4,17 @@ import type { ShownLine } from '../terminal/log-lines.ts';
 const cell = { width: 8.4, height: 20 };
 const margin = 20;
 const barHeight = 14;
-/** No longer, as not every browser passes a wish for less motion on to images (WCAG 2.2, 2.2.2). */
+/** WCAG 2.2, 2.2.2 allows five seconds of motion. Not all browsers apply prefers-reduced-motion to images. */
 const playSeconds = 5;
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 const escaped = (text: string): string => text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? character);
 
-/** Ours are short, with one digit that is enough for a picture. */
+/** One decimal is precise enough for a picture, and keeps the file small. */
 const short = (number: number): string => String(Math.round(number * 10) / 10);
 
-/** An image in a page has its own background, so that it is read on whatever the page has behind it. */
+/** The image has its own background, so that it is readable on any page. */
 const style = `
 text { font: 14px ui-monospace, monospace; fill: #1f2328; white-space: pre }
 .background { fill: #f6f8fa; stroke: #d1d9e0 }
@@ -38,15 +38,15 @@ rect.waited { fill-opacity: .3 }
 @keyframes grow { from { transform: scaleX(0) } }
 `;
 
-/** A bar, or words with single blanks between them. */
+/** A bar, or words separated by single spaces. */
 const pieces = new RegExp(
   `(?<bar>${block.held}+|${block.waited}+)|[^ ${block.held}${block.waited}]+(?: [^ ${block.held}${block.waited}]+)*`,
   'g',
 );
 
 /**
- * Lines of a terminal as a picture that fetches nothing and runs nothing. The bars grow as time went by; where nothing
- * may move, they are there from the start. Each piece is as wide as its characters, whatever font is found for it.
+ * Draws lines of a terminal as a picture without external resources or scripts. The bars grow along the time axis; with
+ * prefers-reduced-motion, they are static. Each piece has the width of its characters in any font.
  */
 export function drawSvg(lines: readonly ShownLine[], title: string): string {
   const all = lines.flatMap(({ tone, indent, text }, row) =>

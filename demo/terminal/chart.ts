@@ -1,7 +1,7 @@
 import type { ShownLine } from './log-lines.ts';
 import type { Speaker } from './screen.ts';
 
-/** What a job had to do with a path for a while. Times in milliseconds since 1970. */
+/** A time span in which a job waited for a path or held it. Times are in milliseconds since 1970. */
 export interface Span {
   readonly path: string;
   readonly job: Extract<Speaker, 'nightly' | 'release'>;
@@ -10,13 +10,13 @@ export interface Span {
   readonly to: number;
 }
 
-/** A moment with a number under the bars, and what happened then. */
+/** An event, shown as a number below the bars, with its description. */
 export interface Mark {
   readonly at: number;
   readonly text: string;
 }
 
-/** With it, the longest row fits the 80 columns of a terminal. */
+/** Width of the bars. The longest row fits the 80 columns of a terminal. */
 const columns = 30;
 const labelColumns = 11;
 
@@ -24,7 +24,7 @@ export const block = { waited: '░', held: '█' } as const;
 
 const seconds = (ms: number): string => (ms / 1_000).toFixed(1);
 
-/** Who held which path when: a bar for each job, the marks below, and what they mean. The marks are in their order. */
+/** Draws a bar for each path and job, with the marks and their descriptions below. Marks must be in order of time. */
 export function chartLines(spans: readonly Span[], marks: readonly Mark[]): readonly ShownLine[] {
   const begin = Math.min(...spans.map(({ from }) => from));
   const end = Math.max(...spans.map(({ to }) => to));
@@ -33,7 +33,7 @@ export function chartLines(spans: readonly Span[], marks: readonly Mark[]): read
   const rowOf = (job: Span['job'], own: readonly Span[]): ShownLine => {
     let bar = '';
     for (const { kind, from, to } of own) {
-      // However short it was, it is seen.
+      // Even the shortest span stays visible.
       const start = Math.min(Math.max(bar.length, column(from)), columns - 1);
       bar = bar.padEnd(start).slice(0, start) + block[kind].repeat(Math.max(1, column(to) - start));
     }

@@ -4,13 +4,13 @@ export interface ShownLine {
   readonly indent: number;
   readonly tone: Tone;
   readonly text: string;
-  /** A row of a table or a picture: where it does not fit, its end is cut off. */
+  /** A row of a table or a picture. If it does not fit, its end is cut off. */
   readonly isRow?: true;
 }
 
 const inGroup = 2;
 
-/** `##[error]` and the like begin the lines of the runner's log that its page shows in other words, and coloured. */
+/** Markers such as `##[error]` in the log of the runner. The page of a run shows them as colored text. */
 const marked: Readonly<Record<string, { readonly tone: Tone; readonly before: string }>> = {
   debug: { tone: 'debug', before: '##[debug]' },
   error: { tone: 'error', before: 'Error: ' },
@@ -18,7 +18,7 @@ const marked: Readonly<Record<string, { readonly tone: Tone; readonly before: st
   warning: { tone: 'warning', before: 'Warning: ' },
 };
 
-/** Shows the lines of one log as the page of a run does, where all groups are open. */
+/** Formats the lines of one log like the page of a run, with all groups open. */
 export function createLogLines(): (line: string) => ShownLine | undefined {
   let indent = 0;
   return (line) => {

@@ -1,6 +1,6 @@
 import { styleText } from 'node:util';
 
-/** What a piece of text is, which says how it looks. */
+/** The role of a text, which determines its style. */
 export type Tone =
   | 'console'
   | 'debug'
@@ -40,7 +40,7 @@ export const createPaint =
   (tone, text) =>
     coloured && tone !== 'plain' && text !== '' ? styleText(styles[tone], text, { validateStream: false }) : text;
 
-/** As https://no-color.org and https://force-color.org say it; a wish for colour is stronger, as in Node itself. */
+/** Follows https://no-color.org and https://force-color.org. FORCE_COLOR takes precedence, as in Node. */
 export function wantsColour(terminal: { readonly isTTY?: boolean }, environment: NodeJS.ProcessEnv): boolean {
   const forced = environment['FORCE_COLOR'];
   if (forced !== undefined) return forced !== '0' && forced !== 'false';

@@ -2,16 +2,16 @@ import type { ShownLine } from './log-lines.ts';
 import type { Paint, Tone } from './paint.ts';
 import { wrap } from './wrap.ts';
 
-/** Who is shown in front of a line. */
+/** The name in front of a line. */
 export type Speaker = Extract<Tone, 'console' | 'nightly' | 'release' | 'webhook'>;
 
 export interface Screen {
   title(name: string, sentence: string): void;
-  /** Begins a part of the story: what happens now, and why. */
+  /** Starts a part of the story, with a sentence about what happens and why. */
   part(name: string, sentence: string): void;
-  /** Something that has been reached. */
+  /** Shows the result of a part. */
   reached(sentence: string): void;
-  /** A line of somebody who may speak at the same time as others. */
+  /** Shows a line of one speaker. Several can write at the same time. */
   say(speaker: Speaker, line: ShownLine): void;
   lines(lines: readonly ShownLine[]): void;
 }
@@ -19,14 +19,14 @@ export interface Screen {
 export interface ScreenOptions {
   readonly write: (text: string) => void;
   readonly paint: Paint;
-  /** How many characters fit in a line; Infinity where nothing is to be wrapped. */
+  /** Maximum number of characters per line; Infinity disables wrapping. */
   readonly width: number;
 }
 
-/** Longer lines of prose are hard to read, however wide the terminal is. */
+/** Longer lines of prose are hard to read, even on a wide terminal. */
 const widestProse = 100;
 
-/** In front of what follows of a line that had to be wrapped. */
+/** Indentation of the continuation of a wrapped line. */
 const hanging = '  ';
 
 const cut = (text: string, width: number): string =>

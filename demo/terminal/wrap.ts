@@ -1,4 +1,4 @@
-/** The text in lines of at most so many characters, broken at blanks. A longer word, such as an address, stays whole. */
+/** Wraps text at spaces to lines of at most `width` characters. Longer words, such as URLs, are not broken. */
 export function wrap(text: string, width: number): readonly string[] {
   const [margin = ''] = /^ */.exec(text) ?? [];
   const [first = '', ...words] = text.slice(margin.length).split(' ');

@@ -40,7 +40,7 @@ test('runs a benchmark by name, and leaves only its results', async () => {
   const running = await start(['size', '--quick']);
   const { code, stderr } = await running.ended;
   expect({ code, stderr }).toMatchObject({ code: 0 });
-  expect(stderr).toMatch(/^ +\d+ s {2}size: What a runner downloads/m);
+  expect(stderr).toMatch(/^ +\d+ s {2}size: Size of the files/m);
   const results: Results = JSON.parse(await readFile(join(running.out, 'results.json'), 'utf8'));
   expect(results.benchmarks.map(({ name }) => name)).toEqual(['size']);
   expect(await running.left()).toEqual([]);
@@ -54,7 +54,7 @@ test('measures acquired locks with three hooks registered as well as with none',
   const results: Results = JSON.parse(await readFile(join(running.out, 'results.json'), 'utf8'));
   const names = results.benchmarks.flatMap(figuresOf).map(({ name }) => name);
   const where = 'SQLite, 32 clients, rate limit off, 3 hooks registered';
-  expect(names).toEqual(expect.arrayContaining([`${where}: over none`]));
+  expect(names).toEqual(expect.arrayContaining([`${where}: relative to no hooks`]));
   expect(await running.left()).toEqual([]);
 });
 
@@ -62,15 +62,15 @@ test.each([['sise'], ['--quik'], ['--table', 'size'], ['--table', '--quick']])(
   'rejects the arguments %j %j with exit code 2, and runs nothing',
   async (...args) => {
     const running = await start(args);
-    const stderr = expect.stringMatching(/^error: .*\n(.*\n)?--help says more\.\n$|^error: --table runs nothing/);
+    const stderr = expect.stringMatching(/^error: .*\n(.*\n)?Run with --help for usage\.\n$|^error: --table runs no/);
     expect(await running.ended).toEqual({ code: 2, stdout: '', stderr });
     expect(await readdir(running.out)).toEqual([]);
   },
 );
 
 test.each([
-  [5, 0, 'kept', 'Every limit is kept.'],
-  [4.9, 1, 'MISSED', 'One limit is missed.'],
+  [5, 0, 'kept', 'All limits were kept.'],
+  [4.9, 1, 'MISSED', 'One limit was missed.'],
 ])('a figure of %d with a limit of at least 5 ends the command with %d', async (value, code, verdict, sentence) => {
   const { code: its, stdout } = await (await start([], `[${oneFigure(value)}]`)).ended;
   expect(its).toBe(code);
@@ -96,7 +96,7 @@ test('a failed benchmark does not stop the others, and ends the command with 1',
   const running = await start([], `[${failing}, ${oneFigure(5)}]`);
   const { code, stdout, stderr } = await running.ended;
   expect(code).toBe(1);
-  expect(stdout).toContain('The benchmark "bad" has failed: no luck\n');
+  expect(stdout).toContain('The benchmark "bad" failed: no luck\n');
   expect(stdout).toMatch(/a figure .* kept$/m);
   expect(stderr).toMatch(/bad: no end\n.*bad: first begun, last ended\n/);
   expect(await running.left()).toEqual([]);
@@ -116,7 +116,7 @@ test('Ctrl-C stops the running benchmark, removes its files, and prints no resul
   running.interrupt();
   const { code, stdout, stderr } = await running.ended;
   expect({ code, stdout }).toEqual({ code: 130, stdout: 'ended\n' });
-  expect(stderr).toContain('Stopped. Nothing runs any more');
+  expect(stderr).toContain('Stopped. All processes have ended');
   expect(await running.left()).toEqual([]);
   expect(await readdir(running.out)).toEqual(['main.ts']);
 });

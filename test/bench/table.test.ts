@@ -43,12 +43,12 @@ Left out: curl. There is none.`);
 test.each([
   ['of all benchmarks', someResults(), ['speed'], undefined],
   ['of a quick run', someResults({}, { quick: true }), ['speed'], expect.stringContaining('quick')],
-  ['of some benchmarks', someResults(), ['speed', 'syncs'], expect.stringContaining('no figures of: syncs.')],
+  ['of some benchmarks', someResults(), ['speed', 'syncs'], expect.stringContaining('no figures for: syncs.')],
   [
     'of a failed benchmark',
     someResults({}, { benchmarks: [failed] }),
     ['speed'],
-    expect.stringContaining('of: speed.'),
+    expect.stringContaining('for: speed.'),
   ],
 ])('objection accepts only complete results for the table: results %s', (_, results, names, sentence) => {
   expect(

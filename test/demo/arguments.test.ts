@@ -4,13 +4,8 @@ import { startDemo } from './demo-process.ts';
 
 test.each([
   [['--keep', '--nonsense', '--help'], 0, /^Usage: npm run demo \[-- OPTION\.\.\.\]\n/, ''],
-  [
-    ['--keep', '--kep'],
-    2,
-    /^$/,
-    'The demo does not know "--kep". There are --quick, --record and --keep, and --help says more.\n',
-  ],
-  [['--record', '--keep'], 2, /^$/, 'A recording ends with the demo: leave out --keep or --record.\n'],
+  [['--keep', '--kep'], 2, /^$/, 'Unknown argument: "--kep". Use --quick, --record or --keep, or --help for usage.\n'],
+  [['--record', '--keep'], 2, /^$/, 'A recording ends with the demo. Remove --keep or --record.\n'],
 ])('the arguments %j end with %d, and start nothing', async (args, code, stdout, stderr) => {
   const demo = await startDemo(args);
   expect(await demo.ended).toBe(code);

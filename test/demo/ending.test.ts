@@ -11,20 +11,20 @@ describe('the demo', () => {
     expect(await demo.ended).toBe(130);
     await demo.expectNothingLeft();
     expect(demo.stderr()).toBe('');
-    expect(demo.stdout()).toMatch(/Stopped\. Nothing runs any more, and the temporary folder is gone\.\n$/);
+    expect(demo.stdout()).toMatch(/Stopped\. All processes have ended, and the temporary folder was removed\.\n$/);
   });
 
   test('ends everything it started when interrupted at its very end', async (context) => {
     needSignals(context);
     const demo = await startDemo(['--quick', '--record']);
-    const [, port] = await demo.shows(/The dashboard, live: \S+:(\d+)\//);
+    const [, port] = await demo.shows(/Live dashboard: \S+:(\d+)\//);
     await demo.shows(/ Force\n/);
     // The service finishes requests that it has started to read before it ends, which leaves time to interrupt the
     // demo.
     const socket = connect(Number(port), '127.0.0.1').on('error', () => {});
     onTestFinished(() => void socket.destroy());
     socket.write('POST /sign-in/link HTTP/1.1\r\nhost: 127.0.0.1\r\ncontent-length: 9\r\n\r\n');
-    await demo.shows(/The picture/);
+    await demo.shows(/The timeline/);
     demo.signal('SIGINT');
     socket.destroy();
     expect(await demo.ended).toBe(130);
@@ -33,7 +33,7 @@ describe('the demo', () => {
 
   test('ends everything it started when its output is closed', async () => {
     const demo = await startDemo(['--keep']);
-    await demo.shows(/The dashboard/);
+    await demo.shows(/Live dashboard/);
     demo.stopReading();
     expect(await demo.ended).toBe(0);
     await demo.expectNothingLeft();
@@ -45,7 +45,7 @@ describe('the demo', () => {
     expect(await demo.ended).toBe(1);
     await demo.expectNothingLeft();
     expect(demo.stderr()).toBe(
-      '\nThe demo did not succeed. The demo needs git, and there is none on the PATH. Install git and start the demo again.\n',
+      '\nThe demo failed. git was not found on the PATH. Install git and start the demo again.\n',
     );
   });
 });

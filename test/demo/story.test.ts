@@ -50,7 +50,7 @@ function expectInOrder(...texts: readonly string[]): void {
 }
 
 test('the dashboard URL and a sign-in link come first, and the link works once', () => {
-  const [, origin = ''] = /^\nWorkspace Automation\n.*\n\n {2}The dashboard, live: (\S+)\/\n.*\nhttp/.exec(story) ?? [];
+  const [, origin = ''] = /^\nWorkspace Automation\n.*\n\n {2}Live dashboard: (\S+)\/\n.*\nhttp/.exec(story) ?? [];
   const [, link = ''] = /^(http\S+)\/sign-in\?/m.exec(story) ?? [];
   expect(new URL(link).origin).toBe(origin);
   expect(signedIn).toEqual([303, 403]);
@@ -69,7 +69,7 @@ test('after SIGKILL, the post-step of the killed job releases its locks, and the
     'console │ $ kill -KILL ',
     'both files are still locked.',
     'release │ ▼ Post Run ',
-    'The post-step has given both back, ',
+    'The post-step released both, ',
     'Arena.umap: kept until ',
   );
   const release = said('release');

@@ -31,7 +31,7 @@ test('a flood of form fields without a sign-in does not delay other requests', a
   expect(answers.map(({ status }) => status)).toEqual([413, 422, 413, 422]);
   expect(answers[0]?.text).toContain('A form must not be larger than 65536 bytes.');
   expect(answers[1]?.text).toContain('A form must not have more than 100 fields. Nothing was done.');
-  measured('others, during a flood of form fields, answered within', slowest);
+  measured('slowest response to other clients during a flood of form fields', slowest);
 });
 
 test('paths and names with combining marks in the wrong order do not delay other requests', async () => {
@@ -62,7 +62,7 @@ test('paths and names with combining marks in the wrong order do not delay other
     );
   });
   expect(statuses).toEqual([422, 422, 422, 422]);
-  measured('others, during paths and names of marks in the wrong order, answered within', slowest);
+  measured('slowest response to other clients during combining marks in the wrong order', slowest);
 });
 
 const megabyte = 1_024 * 1_024;
@@ -83,5 +83,5 @@ test.each([
   });
   const began = performance.now();
   await job.run({ with: { operation: 'list-locks' } });
-  measured('a step whose answer is 8 MB ended after', (performance.now() - began) / 1_000);
+  measured('a step with a response of 8 MB took', (performance.now() - began) / 1_000);
 });

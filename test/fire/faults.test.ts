@@ -13,7 +13,7 @@ afterAll(() => fire.stop());
 
 const soak = process.env['SOAK'] === '1';
 
-const longest = 'the longest step, as a part of the time that it has';
+const longest = 'the longest step, relative to its time limit';
 
 const isPost = ({ name }: Operation): boolean => name === 'the post-step';
 
@@ -21,7 +21,7 @@ async function onGround(play: (ground: Ground, player: Player) => Promise<void>)
   const ground = await fire.ground();
   try {
     await play(ground, await ground.player());
-    oneMore('cells of the matrix: ended in time, and told the truth');
+    oneMore('cells of the matrix that ended in time with a true report');
   } finally {
     await ground.close();
   }

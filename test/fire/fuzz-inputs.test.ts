@@ -62,7 +62,7 @@ test('reads any inputs, or reports each invalid one in a sentence', {
   timeout: 3_600_000,
 }, async () => {
   await triedFromSeed(
-    'any inputs, as they are read',
+    'arbitrary inputs, parsed',
     fc.asyncProperty(given, async (inputs) => {
       const getInput = (name: string): string => (inputs[name] ?? '').trim();
       for (const secret of secretsIn(readRawInputs(getInput, {}))) expect(secret.length).toBeGreaterThan(3);
@@ -85,7 +85,7 @@ test('ends a step with any inputs with a reason, and a harmless log', {
   timeout: 3_600_000,
 }, async () => {
   await triedFromSeed(
-    'any inputs of a step',
+    'arbitrary inputs of a step',
     fc.asyncProperty(given, fc.boolean(), async (inputs, connected) => {
       // A step that rejects one input does not show what it would do with the others.
       const right = { token: hostile.token, workspace: 'game', 'request-timeout': '1s', retries: '0' };

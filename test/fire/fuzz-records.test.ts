@@ -129,7 +129,7 @@ test('unlock, check and post-step end with a reason, and do no harm, for any led
     ),
   });
   await triedFromSeed(
-    'any ledger and state',
+    'arbitrary ledgers and states',
     fc.asyncProperty(record, async ({ ledger: lines, kept: remembered, locksFile, sent, operation }) => {
       steps.answerWith(sent);
       const files = {
@@ -157,7 +157,7 @@ test('unlock and check end with a reason, and do no harm, for any `locks` and `l
   );
   const operation = fc.constantFrom('unlock', 'check');
   await triedFromSeed(
-    'any locks that are handed on',
+    'arbitrary `locks` and `locks-file`',
     fc.asyncProperty(handed, answers, fc.boolean(), operation, async (locks, sent, asFile, name) => {
       steps.answerWith(sent);
       const given = asFile ? { 'INPUT_LOCKS-FILE': 'locks.json' } : { INPUT_LOCKS: inEnvironment(locks) };

@@ -25,7 +25,7 @@ const mostly = (usual: fc.Arbitrary<string>): fc.Arbitrary<string[]> =>
     maxLength: 5,
   });
 
-type As<Name> = Name extends `any answers as ${infer What}` ? What : never;
+type As<Name> = Name extends `arbitrary responses as ${infer What}` ? What : never;
 type Inputs = Readonly<Record<string, string>>;
 
 const list: Inputs = { INPUT_OPERATION: 'list-locks' };
@@ -76,7 +76,7 @@ const readers: readonly (readonly [As<FigureName>, readonly Inputs[], fc.Arbitra
     ),
   ],
   [
-    'locks that are taken and given back',
+    'acquired and released locks',
     [
       { INPUT_OPERATION: 'lock', INPUT_PATH: 'a' },
       { INPUT_OPERATION: 'lock', INPUT_PATH: 'a\nb', INPUT_WAIT: '20s', INPUT_RETRIES: '1' },
@@ -96,7 +96,7 @@ test.each(readers)(
   { timeout: 3_600_000 },
   async (as, inputs, answers) => {
     await triedFromSeed(
-      `any answers as ${as}`,
+      `arbitrary responses as ${as}`,
       fc.asyncProperty(fc.constantFrom(...inputs), answers, async (given, sent) => {
         steps.answerWith(sent);
         const env = {

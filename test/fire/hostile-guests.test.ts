@@ -139,17 +139,17 @@ test('an honest tenant keeps working within its limits while another tenant atta
   const undelivered = await honest.stop();
 
   for (const name of attacks) expect(Object.keys(reports[name] ?? {}), name).not.toEqual([]);
-  measured('locks, renewals and releases beside a hostile tenant', honest.took.length);
-  measured('of an honest tenant, what was refused, wrong or lost', honest.wrong.length, honest.wrong.slice(0, 20));
+  measured('locks, renewals and releases alongside a hostile tenant', honest.took.length);
+  measured('rejected, wrong or lost requests of an honest tenant', honest.wrong.length, honest.wrong.slice(0, 20));
   await expect.poll(undelivered, { timeout: 60_000 }).toEqual([]);
-  measured('locks beside a hostile tenant, 99 % answered within', percentileOf(honest.took, 99));
-  measured('the slowest delivery beside a hostile tenant', Math.max(...honest.delays));
-  measured('/healthz beside a hostile tenant, answered within', Math.max(...honest.probes));
-  measured('resident memory beside a hostile tenant, at most', megabytes(Math.max(...resident)));
+  measured('response time of locks alongside a hostile tenant, p99', percentileOf(honest.took, 99));
+  measured('the slowest delivery alongside a hostile tenant', Math.max(...honest.delays));
+  measured('slowest response of /healthz alongside a hostile tenant', Math.max(...honest.probes));
+  measured('peak resident memory alongside a hostile tenant', megabytes(Math.max(...resident)));
   // In a short run the service is still warming up.
   if (seconds >= 60) {
     const growth = medianOf(third(resident, 2)) - medianOf(third(resident, 1));
-    measured('growth of resident memory beside a hostile tenant', megabytes(growth));
+    measured('growth of resident memory alongside a hostile tenant', megabytes(growth));
   }
   expect(service.command.stderr()).not.toContain('"level":"error"');
   expect(await service.stop()).toBe(0);

@@ -108,11 +108,11 @@ test('keeps the lock history linearizable across killed instances, a backup and 
   const before = book.grants.size;
   const killsAfter = await race();
 
-  measured('instances that were killed, before or after the restore', kills + killsAfter);
-  measured('locks that were granted before the restore', before);
-  measured('locks that were granted after the restore', book.grants.size - before);
+  measured('instances killed before or after the restore', kills + killsAfter);
+  measured('locks granted before the restore', before);
+  measured('locks granted after the restore', book.grants.size - before);
   const wrong = notLinearizable(book.operations);
-  measured('paths whose history no order of locks explains', wrong.length, wrong.slice(0, 10));
+  measured('paths with a history that is not linearizable', wrong.length, wrong.slice(0, 10));
   expect(book.violations).toEqual([]);
   expect(await fleet.stop()).toEqual([0, 0]);
 });

@@ -76,7 +76,7 @@ async function allDelivered(databaseUrl: string, receiver: WebhookReceiver): Pro
   const rows = await readOutbox(databaseUrl);
   const arrived = new Set(receiver.deliveries.map(({ headers }) => headers['webhook-id']));
   const undelivered = rows.filter(({ id, status }) => status !== 'delivered' || !arrived.has(id));
-  measured('deliveries of webhooks', receiver.deliveries.length);
+  measured('webhook deliveries', receiver.deliveries.length);
   measured('webhooks that were not delivered', undelivered.length, asLines(undelivered));
   const byKey = (ids: readonly string[]) => {
     const keyOf = new Map(rows.map(({ id, key, event }) => [id, `${event.workspace} ${key}`]));
@@ -144,12 +144,12 @@ test('keeps locks exclusive and promises intact while instances are killed and t
   ]);
   const granted = new Set(races.flatMap(({ book }) => [...book.grants.keys()]));
   const violations = races.flatMap(({ book }) => book.violations);
-  measured('instances that were killed', chaos.kills);
+  measured('killed instances', chaos.kills);
   measured('restarts of the database', chaos.restarts.length);
-  measured('requests of the clients', traffic.requests);
-  measured('answers that were lost, and proven by their keys', traffic.proven);
-  measured('locks that were granted', granted.size);
-  const broken = 'two holders at a time, lost locks or fences that fell';
+  measured('client requests', traffic.requests);
+  measured('lost responses that were confirmed by their keys', traffic.proven);
+  measured('granted locks', granted.size);
+  const broken = 'concurrent holders, lost locks or decreased fences';
   measured(broken, violations.length, violations.slice(0, 10));
 
   if (hasGo()) {
@@ -172,7 +172,7 @@ test('keeps locks exclusive and promises intact while instances are killed and t
   // a lost lock would have been refused, and a lock that stayed would be in the lists below.
   const acquired = new Set(histories.flatMap((history) => [...history.acquired]));
   const unaccounted = inOneOnly(granted, acquired);
-  const name = 'acknowledged locks that are not accounted for, and locks that nobody knows of';
+  const name = 'acknowledged locks that were not recorded, and recorded locks of no client';
   measured(name, unaccounted.length, unaccounted.slice(0, 10));
   for (const { workspace } of races) {
     const list = await insist(traffic, base, 'GET', `/workspaces/${workspace}/locks?limit=1000`, { token });

@@ -12,7 +12,7 @@ import { figureOf } from '../support/soak/figures.ts';
 import { measured } from '../support/soak/measured.ts';
 import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
 
-const refusals = 'writes that a full disk refused';
+const refusals = 'writes rejected by a full disk';
 const enough = figureOf(refusals).limit.value;
 
 /** Otherwise, the service would consider a disk as small as this one full from the start. */
@@ -74,7 +74,7 @@ test('refuses writes without partial results on a full disk, still serves reads,
     disk.fill();
   }
   measured(refusals, refused.length);
-  const wrong = 'locks that were lost or half-done by it';
+  const wrong = 'locks lost or partially stored on a full disk';
   measured(wrong, inOneOnly(await held(), granted).length);
   expect(await held()).toEqual(granted.toSorted());
   expect((await release('before')).status).toBe(503);

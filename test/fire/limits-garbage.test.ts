@@ -184,11 +184,11 @@ test(`${requests} garbage requests leave nothing behind, and do not disturb othe
   await good.stop();
 
   measured('garbage requests', sent);
-  const mistaken = 'garbage that was taken for a request, not answered, or answered with 5xx';
+  const mistaken = 'garbage that was accepted, unanswered, or answered with 5xx';
   measured(mistaken, wrong.length, wrong.slice(0, 20));
-  measured('requests of others meanwhile', good.took.length);
-  measured('others that were answered wrong', good.wrong.length, good.wrong.slice(0, 20));
-  measured('others, 99 % answered within', percentileOf(good.took, 99));
+  measured('requests of other clients during garbage', good.took.length);
+  measured('wrong responses to other clients during garbage', good.wrong.length, good.wrong.slice(0, 20));
+  measured('response time of other clients during garbage, p99', percentileOf(good.took, 99));
 
   // The service closes held connections; the short run does not wait for its timeouts.
   const [silent, idle, headers, bodies, nonsense, connected] = slow;

@@ -93,9 +93,9 @@ test('memory stays within bounds under a long mixed load', {
   await honest.stop();
 
   measured('time under load', seconds);
-  measured('answers with a status that must not be', honest.wrong.length, honest.wrong.slice(0, 20));
+  measured('responses with an unexpected status', honest.wrong.length, honest.wrong.slice(0, 20));
   for (const done of [honest.took, honest.delays, honest.syncs, honest.listed]) expect(done).not.toEqual([]);
-  measured('resident memory at most', megabytes(Math.max(...resident)));
+  measured('peak resident memory', megabytes(Math.max(...resident)));
   // In a short run the service is still warming up.
   if (seconds >= 60) {
     measured('growth of the heap from the second third to the last', growth(heap));

@@ -49,7 +49,7 @@ test('serves open connections while no more files can be opened, and new ones af
   await expect.poll(async () => (await syncNow()).status, { timeout: 30_000 }).toBe('succeeded');
   await new Promise((resolve) => setTimeout(resolve, 1_000));
   // A server that repeatedly failed to accept a connection would use all of that second.
-  measured('processor time of a second meanwhile', (await cpu()) - cpuBefore);
+  measured('CPU time per second without free file descriptors', (await cpu()) - cpuBefore);
 
   for (const connection of [first, ...others]) connection.close();
   await expect
@@ -57,7 +57,7 @@ test('serves open connections while no more files can be opened, and new ones af
     .toBe(201);
   expect((await sync()).status).toBe('succeeded');
   const dropped = await metric('workspace_http_connections_dropped_total');
-  measured('connections that were turned away, with no file left for them', dropped);
+  measured('connections dropped for lack of file descriptors', dropped);
 });
 
 test('syncs and commands fail with a reason without free file descriptors, and the service recovers', async (context) => {

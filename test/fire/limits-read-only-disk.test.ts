@@ -83,7 +83,7 @@ test('writes get 503 after a disk error, reads continue, and a restart loses no 
   await disk.run('mount', '-o', 'loop', `${disk.folder}.image`, disk.folder);
   const again = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   const there = await callsTo(again).held();
-  measured('locks that are there after a disk has become read-only', there.length);
+  measured('locks that remain on a disk that became read-only', there.length);
   expect(there).toEqual(before);
   expect((await callsTo(again).lock('after')).status).toBe(201);
 });

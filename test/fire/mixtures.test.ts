@@ -73,7 +73,7 @@ interface Side {
   handed: string;
 }
 
-const longest = 'the longest step of a mixture, as a part of the time that it has';
+const longest = 'the longest step of a mixture, relative to its time limit';
 const longestWaitMs = 10_000;
 
 function believe(side: Side, { operation }: Given, { conclusion, outputs }: Ended): void {
@@ -156,7 +156,7 @@ test('each step of two jobs ends in time and reports the truth under any faults,
   timeout: 3 * 3_600_000,
 }, async () => {
   const seed = printedSeed('The mixtures of faults');
-  const mixtures = 'random mixtures of faults that were played';
+  const mixtures = 'random mixtures of faults';
   let played = 0;
   const outcome = await fc.check(
     fc.asyncProperty(
@@ -174,7 +174,7 @@ test('each step of two jobs ends in time and reports the truth under any faults,
     ),
     { seed, numRuns: figureOf(mixtures).limit.value, endOnFailure: process.env['SOAK'] === '1' },
   );
-  const wrong = 'mixtures in which a step was late, did not tell the truth or left a lock';
+  const wrong = 'mixtures in which a step was late, reported something false or left a lock behind';
   measured(wrong, outcome.failed ? 1 : 0, await failureOf(outcome));
   measured(mixtures, played);
 });

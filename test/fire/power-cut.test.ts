@@ -100,8 +100,8 @@ test('the database opens with every acknowledged lock after a power cut at any m
     const found = await startAgain(disk.cutPower(luck, random), folder, promises.owed(answered), join(root, 'found'));
     for (const one of found) wrong.push(`step ${index} of ${steps.length}, ${luck} of what was not durable: ${one}`);
   }
-  const lost = 'acknowledged locks that were not there again, or databases that did not open';
+  const lost = 'acknowledged locks that were missing, or databases that did not open';
   measured(lost, wrong.length, wrong.slice(0, 10));
-  measured('moments at which the power was cut', cuts);
-  measured('of them, right after an answer', answers);
+  measured('power cuts', cuts);
+  measured('power cuts right after a response', answers);
 });

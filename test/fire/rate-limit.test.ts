@@ -51,11 +51,7 @@ test('jobs that exceed the rate limit of their token leave no lock behind, howev
     ...(nodeOptions !== undefined && { nodeOptions }),
   });
   const left = await lockedPaths(service);
-  measured(
-    'locks left behind by jobs that together want more than their token may ask for',
-    left.length,
-    endingsOf(jobs),
-  );
+  measured('locks left behind by jobs that exceed the rate limit of their token', left.length, endingsOf(jobs));
   expectGoodEnds(jobs);
 });
 
@@ -66,7 +62,7 @@ test('two jobs with one token get all their locks at the default rate limit, and
   const jobs = await jobsTogether({ ...service, jobs: 2, pathsEach: runs(1_000, 3_000) });
   const left = await lockedPaths(service);
   measured('locks left behind by jobs that share a token', left.length, endingsOf(jobs));
-  measured('refusals of jobs that share a token', refusalsOf(jobs));
+  measured('rejected requests of jobs that share a token', refusalsOf(jobs));
   for (const { lock } of jobs) expect(lock.conclusion, lock.log).toBe('success');
   expectGoodEnds(jobs);
 });

@@ -9,9 +9,9 @@ import { measured, oneMore } from '../support/soak/measured.ts';
 import { figuresFile, readNotes } from '../support/soak/notes.ts';
 import { tried } from '../support/soak/tried.ts';
 
-const late: FigureName = 'a step that is cancelled was gone after';
-const lost: FigureName = 'locks that were lost or half-done by it';
-const calls: FigureName = 'any JSON sent to locks';
+const late: FigureName = 'a canceled step ended after';
+const lost: FigureName = 'locks lost or partially stored on a full disk';
+const calls: FigureName = 'arbitrary JSON sent to locks';
 
 let file: string;
 
@@ -30,8 +30,10 @@ const told = async () => readNotes(await readFile(file, 'utf8'));
 test('a figure is recorded, passes within its limit, and otherwise fails its test with limit and findings', async () => {
   measured(late, 5);
   oneMore(calls);
-  expect(() => measured(late, 5.01)).toThrow(`${late}: 5.01 s, and not at most 5 s. `);
-  expect(() => measured(lost, 1, ['a is gone.', 'b is gone.'])).toThrow(/1, and not exactly 0\. .*\na is gone\.\nb is/);
+  expect(() => measured(late, 5.01)).toThrow(`${late}: 5.01 s, expected at most 5 s. `);
+  expect(() => measured(lost, 1, ['a is gone.', 'b is gone.'])).toThrow(
+    /1, expected exactly 0\. .*\na is gone\.\nb is/,
+  );
   expect(() => measured(late, Number.NaN)).toThrow('none');
   const values = (await told()).map(({ value }) => value);
   expect(values).toEqual([5, 1, 5.01, 1, Number.NaN]);

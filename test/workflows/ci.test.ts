@@ -135,7 +135,7 @@ describe('the end-to-end jobs', () => {
     const { result, step } = await run('end-to-end', { 'actions/checkout': spoilt, 'actions/cache': nothing });
     expect(result).toBe('failure');
     expect(step('Start the service').conclusion).toBe('failure');
-    expect(step('What the service logged').log).toMatch(/it is a file, not a folder/);
+    expect(step('Print the log of the service').log).toMatch(/it is a file, not a folder/);
     expect(step('List the workspaces').conclusion).toBe('skipped');
   });
 

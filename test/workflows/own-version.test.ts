@@ -33,7 +33,7 @@ test('the steps that fetch the action are the same in each workflow', async () =
   expect(first?.[0]?.map(({ name }) => name)).toEqual([
     'Fail if the version of the action is unknown',
     'Fetch the action',
-    'Move the action beside the workspace',
+    'Move the action out of the workspace',
   ]);
   for (const other of others) expect(other).toEqual(first);
 });
@@ -53,7 +53,10 @@ describe.each(actionWorkflows)('%s', (workflow) => {
     const { result, checkouts, annotations } = await run(workflow, {});
     expect({ result, checkouts }).toEqual({ result: 'failure', checkouts: [] });
     expect(annotations).toMatchObject([
-      { title: 'Which version of the action?', message: expect.stringMatching(/GitHub Enterprise Server.*action-ref/) },
+      {
+        title: 'Unknown version of the action',
+        message: expect.stringMatching(/GitHub Enterprise Server.*action-ref/),
+      },
     ]);
   });
 });

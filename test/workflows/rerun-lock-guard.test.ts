@@ -183,7 +183,7 @@ test('a released lock makes the failed check of a pull request pass', async () =
   expect({ result, annotations, log }).toEqual({
     result: 'success',
     annotations: [],
-    log: 'Pull request #7: run 71 begins again.',
+    log: 'Pull request #7: re-running run 71.',
   });
   expect(github.rerun).toEqual([71]);
   expect(await readdir(job.folders.workspace), 'what the path would do in a shell').toEqual([]);

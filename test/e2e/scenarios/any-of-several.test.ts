@@ -78,8 +78,8 @@ test.each(crowds)(
     };
     const jobs = await Promise.all(Array.from({ length: jobCount }, () => stage.job({ timeoutMs: 300_000 })));
     await Promise.all(jobs.map((job, number) => serve(job, `job ${number}`)));
-    measured('of the jobs that wanted some of several seats, not served', jobCount - served);
-    measured('seats that two held at a time', shared.length, shared);
+    measured('jobs that did not get their seats', jobCount - served);
+    measured('seats with two concurrent holders', shared.length, shared);
     expect(served).toBe(jobCount);
     expect(shared).toEqual([]);
     expect(maxHeldByOne(proxy)).toBe(any);

@@ -36,7 +36,7 @@ async function ending(
 ): Promise<StepResult> {
   const began = performance.now();
   const result = await how(step);
-  measured('a step that is cancelled was gone after', ((performance.now() - began) * times) / 1_000);
+  measured('a canceled step ended after', ((performance.now() - began) * times) / 1_000);
   return result;
 }
 

@@ -79,7 +79,7 @@ describe('with the default settings of the service', () => {
       const seconds = (performance.now() - began) / 1_000;
       await expectAllServed(place, ended, paths);
       for (const { lock, post } of ended) expect(`${lock.log}\n${post?.log}`).not.toMatch(refused);
-      measured('jobs of many paths on one token, all at once, ended after', seconds);
+      measured('concurrent jobs with many paths and one token took', seconds);
     },
   );
 });

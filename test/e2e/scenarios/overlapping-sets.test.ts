@@ -62,11 +62,8 @@ test(`${jobCount} jobs that lock overlapping sets, ${rounds} times each, all fin
     }),
   );
   const seconds = ((performance.now() - began) / 1_000) * times;
-  measured('overlapping sets that were locked', locked);
-  measured('paths that two held at a time, or with a lower fence than before', shared.length, shared);
-  measured(
-    'requests for a lock, of each job and second of its time',
-    proxy.passed.filter(isLocking).length / (jobCount * seconds),
-  );
+  measured('overlapping sets locked', locked);
+  measured('paths held concurrently, or with a lower fence', shared.length, shared);
+  measured('lock requests per job and second', proxy.passed.filter(isLocking).length / (jobCount * seconds));
   expect(await stage.locks()).toEqual([]);
 });

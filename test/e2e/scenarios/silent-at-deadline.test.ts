@@ -44,10 +44,7 @@ async function silentFrom(place: Place, number: number, done: boolean): Promise<
 }
 
 const measuredEnd = (seconds: number): void =>
-  measured(
-    'a step whose service fell silent ended, after the deadline of its wait',
-    Math.max(0, seconds - waitSeconds),
-  );
+  measured('time beyond the wait of a step if the service stops responding', Math.max(0, seconds - waitSeconds));
 
 test('an unresponsive service delays a step by at most ten seconds beyond its wait, and leaves no lock behind', {
   timeout: 120_000,

@@ -22,7 +22,7 @@ test('a wait of one second for a path that is held for an hour ends within one a
   const times = 1 / 10;
   const result = await job.run({ ...locking(hero, { wait: '1s' }), env: { NODE_OPTIONS: fasterTime(times) } });
   const tookMs = result.durationMs * times;
-  measured('a wait of one second ended after', tookMs);
+  measured('a wait of one second took', tookMs);
   expect(tookMs).toBeGreaterThan(600);
   expect(pollsOf(proxy).length).toBeGreaterThanOrEqual(2);
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', holder: 'build-bot' } });
@@ -135,11 +135,15 @@ test(`${jobCount} jobs that wait for one path all get it, one at a time, and spr
   const mostInASecond = Math.max(
     ...polls.map(({ at }) => polls.filter((one) => one.at >= at && one.at < at + 1_000 / times).length),
   );
-  measured('jobs that waited for one path and got it', inTurn.length);
-  measured('of them, two at a time, or with a lower fence than before', outOfTurn.length, JSON.stringify(inTurn));
+  measured('jobs that waited for one path and acquired it', inTurn.length);
+  measured(
+    'waiting jobs that held the path concurrently, or with a lower fence',
+    outOfTurn.length,
+    JSON.stringify(inTurn),
+  );
   // A busy machine delays requests and lets them through together, so only tests of the pauses check how they are
   // spread.
-  measured('their requests for it in the busiest second', mostInASecond);
+  measured('requests of waiting jobs in the busiest second', mostInASecond);
   // One request per job succeeds. The start of the processes does not run in faster time, and so delays the next job.
-  measured('their requests in vain each second', (polls.length - inTurn.length) / (seconds * times));
+  measured('unsuccessful requests of waiting jobs per second', (polls.length - inTurn.length) / (seconds * times));
 });

@@ -79,7 +79,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     'any JSON that is sent to %s succeeds or gets a client error',
     async (to) => {
       await tried(
-        `any JSON sent to ${to}`,
+        `arbitrary JSON sent to ${to}`,
         fc.asyncProperty(body, async (json) => {
           const response = await service.ask('POST', at(to), { token: service.secret, json });
           expectSuccessOrProblem(response);
@@ -91,7 +91,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
 
   test('any bytes as a body succeed or get a client error', async () => {
     await tried(
-      'any bytes as a body',
+      'arbitrary bytes as a body',
       fc.asyncProperty(fc.uint8Array(), async (bytes) => {
         const headers = { 'content-type': 'application/json' };
         const body = { token: service.secret, raw: new Uint8Array(bytes), headers };
@@ -103,7 +103,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
   test('any request target succeeds or gets a client error', async () => {
     const method = fc.constantFrom('GET', 'DELETE', 'POST', 'PUT', 'OPTIONS');
     await tried(
-      'any address',
+      'arbitrary URLs',
       fc.asyncProperty(method, target, async (method, text) => {
         const target = text.replace('W', service.home);
         expectSuccessOrProblem(await requestRaw(service.port, { method, target, token: service.secret }));
@@ -115,7 +115,7 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
     const token = service.secret;
     await service.ask('POST', at('hooks'), { token, json: { url: 'https://ci.example.com/hook' } });
     await tried(
-      'any address of a lock',
+      'arbitrary URLs of a lock',
       fc.asyncProperty(fc.array(pieces, { minLength: 1 }), async (rest) => {
         const path = rest.join('').replaceAll(/[?#]/g, '');
         fc.pre(path !== '');

@@ -95,7 +95,7 @@ describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
   test('no LFS endpoint responds 404 or 501, and every error has a message', async () => {
     const seen = new Set<number>();
     await tried(
-      'garbage sent to the addresses of Git LFS',
+      'garbage requests to the Git LFS endpoints',
       fc.asyncProperty(request, async ({ method, workspace, end, query, headers, signedIn, body }) => {
         const target = `/v1/workspaces/${workspace.replace(/^W/, service.home)}/lfs${end}${query}`.replace(
           /[^\x21-\x7e]/g,

@@ -50,7 +50,7 @@ test.each([
 
 const headers = 'HTTP/1.1 200 OK\r\n';
 const chunked = `${headers}transfer-encoding: chunked\r\n\r\n`;
-const cut = 'what a receiver without end got rid of, in what the system holds for a connection';
+const cut = 'data sent by a receiver whose response never ends';
 
 test.each([
   ['interim answers', '', early, 'sent more than 8 interim answers (1xx), and the connection was cut.'],

@@ -65,7 +65,7 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
     const took = performance.now() - begun;
     expect(await overview(full)).toMatchObject({ pending_deliveries: many, dropped_events: { count: 100 } });
     expect(await overview(other)).toMatchObject({ pending_deliveries: 100, dropped_events: null });
-    measured('a lock, beside a webhook for which as many deliveries wait as may', took / 100);
+    measured('a lock, with a full delivery queue', took / 100);
   });
 
   test('default quotas apply if no service has set any', async () => {

@@ -43,5 +43,5 @@ test('a hundred silent receivers do not hold up deliveries of another workspace'
     latencies.push(performance.now() - begun);
   }
   expect(honest.deliveries).toHaveLength(others);
-  measured('the slowest delivery of another workspace, beside a hundred silent receivers', Math.max(...latencies));
+  measured('the slowest delivery of another workspace, with 100 silent receivers', Math.max(...latencies));
 });

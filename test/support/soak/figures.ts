@@ -16,231 +16,241 @@ type Figures = Readonly<Record<string, Declared>>;
 const none = (reason: string): Declared => ({ unit: '', limit: exactly(0, reason) });
 const count = (limit: Limit): Declared => ({ unit: '', limit });
 
-/** A property that is tried this many times, and holds each time. */
+/** A property that must hold each of this many times. */
 const held = (few: number, many: number): Declared =>
-  count(atLeast(runs(few, many), 'As often as it is tried; it holds each time.'));
+  count(atLeast(runs(few, many), 'The number of tries: the property must hold each time.'));
 
-const invariant = 'Whatever happens, no lock is lost, left behind or had by two.';
-const enough = 'Less would be a rehearsal.';
+const invariant = 'No lock is ever lost, left behind or held by two jobs.';
+const enough = 'Fewer would test too little.';
 
-const nobodyWaits = atMost(1_000, 'What one sends keeps nobody else waiting for more than a moment.');
+const nobodyWaits = atMost(1_000, 'Requests of one client must not delay others by more than a second.');
 
 const waitingJobs = runs(everyForm ? 8 : 4, 32);
 
 export const declared = {
   'test/e2e/scenarios/waiting.test.ts': {
-    'a wait of one second ended after': { unit: 'ms', limit: atMost(1_500, 'The wait, and half a second.') },
-    'jobs that waited for one path and got it': count(exactly(waitingJobs, 'All that waited.')),
-    'of them, two at a time, or with a lower fence than before': none(invariant),
-    'their requests for it in the busiest second': count(
-      atMost(2 * waitingJobs, 'Two each: they do not come all at once.'),
+    'a wait of one second took': { unit: 'ms', limit: atMost(1_500, 'The wait plus half a second.') },
+    'jobs that waited for one path and acquired it': count(exactly(waitingJobs, 'All waiting jobs.')),
+    'waiting jobs that held the path concurrently, or with a lower fence': none(invariant),
+    'requests of waiting jobs in the busiest second': count(
+      atMost(2 * waitingJobs, 'Two per job: requests must not arrive all at once.'),
     ),
-    'their requests in vain each second': count(atMost(waitingJobs / 2, 'One each in two seconds, on average.')),
+    'unsuccessful requests of waiting jobs per second': count(
+      atMost(waitingJobs / 2, 'One per job in two seconds, on average.'),
+    ),
   },
   'test/e2e/scenarios/any-of-several.test.ts': {
-    'of the jobs that wanted some of several seats, not served': none('Seats come free.'),
-    'seats that two held at a time': none(invariant),
+    'jobs that did not get their seats': none('All seats become free.'),
+    'seats with two concurrent holders': none(invariant),
   },
   'test/e2e/scenarios/overlapping-sets.test.ts': {
-    'overlapping sets that were locked': count(exactly(runs(everyForm ? 12 : 8, 160), 'All of them.')),
-    'paths that two held at a time, or with a lower fence than before': none(invariant),
-    'requests for a lock, of each job and second of its time': count(
-      atMost(runs(20, 2), 'Who waits pauses for a second at first, and longer each time; few jobs hardly wait.'),
+    'overlapping sets locked': count(exactly(runs(everyForm ? 12 : 8, 160), 'All sets.')),
+    'paths held concurrently, or with a lower fence': none(invariant),
+    'lock requests per job and second': count(
+      atMost(
+        runs(20, 2),
+        'A waiting job pauses for a second at first, then longer each time. With few jobs, waits are short.',
+      ),
     ),
   },
   'test/e2e/scenarios/cancelled.test.ts': {
-    'a step that is cancelled was gone after': { unit: 's', limit: atMost(5, 'Then the runner becomes harsher.') },
+    'a canceled step ended after': { unit: 's', limit: atMost(5, 'Later, the runner sends harsher signals.') },
   },
   'test/e2e/scenarios/network-gone.test.ts': {
     'a post-step without a network gave up after': {
       unit: 's',
-      limit: atMost(runs(60, 50), 'It tries for 45 s, and the runner ends it after a minute.'),
+      limit: atMost(runs(60, 50), 'It retries for 45 s, and the runner ends it after one minute.'),
     },
   },
   'test/e2e/scenarios/limited-service.test.ts': {
-    'jobs of many paths on one token, all at once, ended after': {
+    'concurrent jobs with many paths and one token took': {
       unit: 's',
-      limit: atMost(120, 'Eight jobs of 3,000 paths each, with the rate limit that the service is shipped with.'),
+      limit: atMost(120, 'Eight jobs of 3,000 paths each, with the default rate limit of the service.'),
     },
   },
   'test/e2e/scenarios/silent-at-deadline.test.ts': {
-    'a step whose service fell silent ended, after the deadline of its wait': {
+    'time beyond the wait of a step if the service stops responding': {
       unit: 's',
-      limit: atMost(20, 'Ten seconds to settle what is unclear, and ten for a busy machine.'),
+      limit: atMost(20, 'Ten seconds to resolve unanswered requests, and ten for a busy machine.'),
     },
   },
   'test/e2e/scenarios/model/any-sequence.test.ts': {
-    'sequences of locks, kills and faults that went as the model says': held(1, 2_000),
-    'sequences in which a lock was lost, leaked or taken from somebody else': none(invariant),
+    'sequences of locks, kills and faults that matched the model': held(1, 2_000),
+    'sequences in which a lock was lost, leaked or taken from its holder': none(invariant),
   },
   'test/e2e/scenarios/model/any-syncs.test.ts': {
-    'sequences of syncs, restarts and faults that went as the model says': held(1, 2_000),
-    'sequences in which a sync step told something that is not so': none('Whatever happens, what a step says is so.'),
+    'sequences of syncs, restarts and faults that matched the model': held(1, 2_000),
+    'sequences in which a sync step reported something false': none('Reports of a step must always be true.'),
   },
   'test/service/lfs/garbage.test.ts': {
-    'garbage sent to the addresses of Git LFS': held(150, 3_000),
+    'garbage requests to the Git LFS endpoints': held(150, 3_000),
   },
   'test/service/http/arbitrary-input.test.ts': {
-    'any JSON sent to locks': held(40, 1_500),
-    'any JSON sent to sync': held(40, 1_500),
-    'any JSON sent to hooks': held(40, 1_500),
-    'any bytes as a body': held(15, 500),
-    'any address': held(100, 4_000),
-    'any address of a lock': held(40, 1_500),
+    'arbitrary JSON sent to locks': held(40, 1_500),
+    'arbitrary JSON sent to sync': held(40, 1_500),
+    'arbitrary JSON sent to hooks': held(40, 1_500),
+    'arbitrary bytes as a body': held(15, 500),
+    'arbitrary URLs': held(100, 4_000),
+    'arbitrary URLs of a lock': held(40, 1_500),
   },
   'test/service/webhooks/deliver-limits.test.ts': {
-    'what a receiver without end got rid of, in what the system holds for a connection': {
+    'data sent by a receiver whose response never ends': {
       unit: 'MB',
-      limit: atMost(8, 'What is sent before the connection is cut lies in the buffers of the system; 64 KB are read.'),
+      limit: atMost(8, 'The service reads at most 64 KB. The rest is in the buffers of the system.'),
     },
   },
   'test/service/webhooks/quotas.test.ts': {
-    'a lock, beside a webhook for which as many deliveries wait as may': {
+    'a lock, with a full delivery queue': {
       unit: 'ms',
-      limit: atMost(runs(100, 50), 'A few times what it takes on its own: nothing is counted.'),
+      limit: atMost(runs(100, 50), 'A few times the usual duration: waiting deliveries are not counted.'),
     },
   },
   'test/service/webhooks/silent-receivers.test.ts': {
-    'the slowest delivery of another workspace, beside a hundred silent receivers': {
+    'the slowest delivery of another workspace, with 100 silent receivers': {
       unit: 'ms',
-      limit: atMost(runs(5_000, 1_000), 'Within a second; the short form shares its machine with other tests.'),
+      limit: atMost(runs(5_000, 1_000), 'One second. The short run shares its machine with other tests.'),
     },
   },
   'test/fire/fuzz-responses.test.ts': {
-    'any answers as lists': held(20, 2_000),
-    'any answers as errors and problem details': held(20, 2_000),
-    'any answers as the status of a sync': held(20, 2_000),
-    'any answers as locks that are taken and given back': held(20, 2_000),
-    'any answers as hooks': held(20, 2_000),
+    'arbitrary responses as lists': held(20, 2_000),
+    'arbitrary responses as errors and problem details': held(20, 2_000),
+    'arbitrary responses as the status of a sync': held(20, 2_000),
+    'arbitrary responses as acquired and released locks': held(20, 2_000),
+    'arbitrary responses as hooks': held(20, 2_000),
   },
   'test/fire/fuzz-inputs.test.ts': {
-    'any inputs, as they are read': held(50, 10_000),
-    'any inputs of a step': held(20, 3_000),
+    'arbitrary inputs, parsed': held(50, 10_000),
+    'arbitrary inputs of a step': held(20, 3_000),
   },
   'test/fire/fuzz-records.test.ts': {
-    'any ledger and state': held(25, 5_000),
-    'any locks that are handed on': held(12, 2_000),
+    'arbitrary ledgers and states': held(25, 5_000),
+    'arbitrary `locks` and `locks-file`': held(12, 2_000),
   },
   'test/fire/faults.test.ts': {
-    'cells of the matrix: ended in time, and told the truth': {
+    'cells of the matrix that ended in time with a true report': {
       unit: '',
-      limit: exactly(222, 'Each fault × each operation that can meet it.'),
+      limit: exactly(222, 'Each fault × each operation that it can affect.'),
       sum: true,
     },
-    'the longest step, as a part of the time that it has': {
+    'the longest step, relative to its time limit': {
       unit: '',
       limit: atMost(
         1,
-        'Two minutes and one attempt, a post-step one minute; and 20 s of its clock for a busy machine.',
+        'Two minutes and one attempt, or one minute for a post-step, plus 20 s of its clock for a busy machine.',
       ),
     },
   },
   'test/fire/mixtures.test.ts': {
-    'random mixtures of faults that were played': held(2, 300),
-    'mixtures in which a step was late, did not tell the truth or left a lock': none(invariant),
-    'the longest step of a mixture, as a part of the time that it has': {
+    'random mixtures of faults': held(2, 300),
+    'mixtures in which a step was late, reported something false or left a lock behind': none(invariant),
+    'the longest step of a mixture, relative to its time limit': {
       unit: '',
-      limit: atMost(1, 'Two minutes, one attempt and its wait, a post-step one minute; and 20 s for a busy machine.'),
+      limit: atMost(
+        1,
+        'Two minutes, one attempt and its wait, or one minute for a post-step, plus 20 s for a busy machine.',
+      ),
     },
   },
   'test/fire/rate-limit.test.ts': {
-    'locks left behind by jobs that together want more than their token may ask for': none(invariant),
+    'locks left behind by jobs that exceed the rate limit of their token': none(invariant),
     'locks left behind by jobs that share a token': none(invariant),
-    'refusals of jobs that share a token': none('Real jobs do not meet the limit that the service has by default.'),
+    'rejected requests of jobs that share a token': none('Real jobs stay below the default rate limit.'),
   },
   'test/fire/instances.test.ts': {
-    'instances that were killed': count(atLeast(runs(1, 5), enough)),
-    'restarts of the database': count(exactly(runs(1, 2), 'One in good order, and one that is not.')),
-    'requests of the clients': count(atLeast(runs(100, 1_000), enough)),
-    'answers that were lost, and proven by their keys': count(atLeast(1, enough)),
-    'locks that were granted': count(atLeast(runs(4, 500), enough)),
-    'two holders at a time, lost locks or fences that fell': none(invariant),
-    'acknowledged locks that are not accounted for, and locks that nobody knows of': none(invariant),
-    'syncs that did not finish': none('Each that was accepted ends.'),
-    'deliveries of webhooks': count(atLeast(runs(4, 500), enough)),
-    'webhooks that were not delivered': none('Each at least once.'),
+    'killed instances': count(atLeast(runs(1, 5), enough)),
+    'restarts of the database': count(exactly(runs(1, 2), 'One graceful, and one like a crash.')),
+    'client requests': count(atLeast(runs(100, 1_000), enough)),
+    'lost responses that were confirmed by their keys': count(atLeast(1, enough)),
+    'granted locks': count(atLeast(runs(4, 500), enough)),
+    'concurrent holders, lost locks or decreased fences': none(invariant),
+    'acknowledged locks that were not recorded, and recorded locks of no client': none(invariant),
+    'syncs that did not finish': none('Every accepted sync ends.'),
+    'webhook deliveries': count(atLeast(runs(4, 500), enough)),
+    'webhooks that were not delivered': none('Each is delivered at least once.'),
   },
   'test/fire/instances-restored.test.ts': {
-    'instances that were killed, before or after the restore': count(atLeast(1, enough)),
-    'locks that were granted before the restore': count(atLeast(runs(4, 100), enough)),
-    'locks that were granted after the restore': count(atLeast(runs(4, 100), enough)),
-    'paths whose history no order of locks explains': none(invariant),
+    'instances killed before or after the restore': count(atLeast(1, enough)),
+    'locks granted before the restore': count(atLeast(runs(4, 100), enough)),
+    'locks granted after the restore': count(atLeast(runs(4, 100), enough)),
+    'paths with a history that is not linearizable': none(invariant),
   },
   'test/fire/power-cut.test.ts': {
-    'moments at which the power was cut': count(atLeast(runs(24, 2_000), enough)),
-    'of them, right after an answer': count(atLeast(runs(24, 720), 'Half of the requests.')),
-    'acknowledged locks that were not there again, or databases that did not open': none(
-      'What was answered is durable.',
-    ),
+    'power cuts': count(atLeast(runs(24, 2_000), enough)),
+    'power cuts right after a response': count(atLeast(runs(24, 720), 'Half of the requests.')),
+    'acknowledged locks that were missing, or databases that did not open': none('Acknowledged changes are durable.'),
   },
   'test/fire/limits-garbage.test.ts': {
-    'garbage requests': count(exactly(runs(3_000, 100_000), 'All that were to be sent.')),
-    'garbage that was taken for a request, not answered, or answered with 5xx': none('It is the fault of its sender.'),
-    'requests of others meanwhile': count(atLeast(runs(9, 1_000), enough)),
-    'others that were answered wrong': none('They are none of its business.'),
-    'others, 99 % answered within': { unit: 'ms', limit: atMost(1_000, 'Nobody waits for more than a moment.') },
+    'garbage requests': count(exactly(runs(3_000, 100_000), 'All planned requests.')),
+    'garbage that was accepted, unanswered, or answered with 5xx': none('Garbage is an error of the client.'),
+    'requests of other clients during garbage': count(atLeast(runs(9, 1_000), enough)),
+    'wrong responses to other clients during garbage': none('Garbage must not affect other clients.'),
+    'response time of other clients during garbage, p99': {
+      unit: 'ms',
+      limit: atMost(1_000, 'Other clients wait at most a second.'),
+    },
   },
   'test/fire/limits-memory.test.ts': {
     'time under load': { unit: 's', limit: atLeast(runs(1, 600), 'Ten minutes.') },
-    'answers with a status that must not be': none('Load is no reason.'),
-    'resident memory at most': { unit: 'MB', limit: atMost(400, 'Less than a flood without limits would take.') },
-    'growth of the number of open files': count(atMost(20, 'Those of the requests that are under way.')),
+    'responses with an unexpected status': none('Load does not excuse errors.'),
+    'peak resident memory': { unit: 'MB', limit: atMost(400, 'Less than a flood without limits would take.') },
+    'growth of the number of open files': count(atMost(20, 'Files of the requests in progress.')),
     'growth of the heap from the second third to the last': {
       unit: 'MB',
-      limit: atMost(5, 'The work of half a second: ten thousand requests that leave 500 bytes each are found.'),
+      limit: atMost(5, 'The work of half a second: this finds ten thousand requests that leak 500 bytes each.'),
     },
     'growth of resident memory from the second third to the last': {
       unit: 'MB',
-      limit: atMost(30, 'The allocator of the system keeps pieces for later.'),
+      limit: atMost(30, 'The system allocator keeps free memory.'),
     },
   },
   'test/fire/limits-full-disk.test.ts': {
-    'writes that a full disk refused': count(exactly(runs(8, 100), 'Each piece of the database runs out of room.')),
-    'locks that were lost or half-done by it': none(invariant),
+    'writes rejected by a full disk': count(
+      exactly(runs(8, 100), 'Enough for each part of the database to run out of space.'),
+    ),
+    'locks lost or partially stored on a full disk': none(invariant),
   },
   'test/fire/limits-read-only-disk.test.ts': {
-    'locks that are there after a disk has become read-only': count(exactly(20, 'All that were taken before.')),
+    'locks that remain on a disk that became read-only': count(exactly(20, 'All locks acquired before.')),
   },
   'test/fire/limits-open-files.test.ts': {
-    'connections that were turned away, with no file left for them': count(atLeast(150, 'Of 200, with 64 files.')),
-    'processor time of a second meanwhile': {
+    'connections dropped for lack of file descriptors': count(
+      atLeast(150, 'Of 200 connections, with 64 file descriptors.'),
+    ),
+    'CPU time per second without free file descriptors': {
       unit: 's',
-      limit: atMost(0.9, 'A server that tries in vain, again and again, would use all of it.'),
+      limit: atMost(0.9, 'A server that retries in a busy loop would use the full second.'),
     },
   },
   'test/fire/costly-input.test.ts': {
-    'others, during a flood of form fields, answered within': { unit: 'ms', limit: nobodyWaits },
-    'others, during paths and names of marks in the wrong order, answered within': { unit: 'ms', limit: nobodyWaits },
-    'a step whose answer is 8 MB ended after': {
+    'slowest response to other clients during a flood of form fields': { unit: 'ms', limit: nobodyWaits },
+    'slowest response to other clients during combining marks in the wrong order': { unit: 'ms', limit: nobodyWaits },
+    'a step with a response of 8 MB took': {
       unit: 's',
-      limit: atMost(30, 'The time of one attempt; much of it is for a busy machine.'),
+      limit: atMost(30, 'The time of one attempt, most of it for a busy machine.'),
     },
   },
   'test/fire/hostile-guests.test.ts': {
-    'locks, renewals and releases beside a hostile tenant': count(atLeast(runs(100, 10_000), enough)),
-    'of an honest tenant, what was refused, wrong or lost': none('What another tenant does is none of its business.'),
-    'locks beside a hostile tenant, 99 % answered within': {
+    'locks, renewals and releases alongside a hostile tenant': count(atLeast(runs(100, 10_000), enough)),
+    'rejected, wrong or lost requests of an honest tenant': none('Other tenants must not affect it.'),
+    'response time of locks alongside a hostile tenant, p99': {
       unit: 'ms',
-      limit: atMost(runs(5_000, 500), 'Half a second; the short form shares its machine with other tests.'),
+      limit: atMost(runs(5_000, 500), 'Half a second. The short run shares its machine with other tests.'),
     },
-    'the slowest delivery beside a hostile tenant': {
+    'the slowest delivery alongside a hostile tenant': {
       unit: 'ms',
-      limit: atMost(runs(30_000, 5_000), 'Five seconds; the short form shares its machine with other tests.'),
+      limit: atMost(runs(30_000, 5_000), 'Five seconds. The short run shares its machine with other tests.'),
     },
-    '/healthz beside a hostile tenant, answered within': {
+    'slowest response of /healthz alongside a hostile tenant': {
       unit: 'ms',
-      limit: atMost(runs(10_000, 2_000), 'What looks after the service does not take it for dead.'),
+      limit: atMost(runs(10_000, 2_000), 'Liveness probes must not fail.'),
     },
-    'resident memory beside a hostile tenant, at most': {
+    'peak resident memory alongside a hostile tenant': {
       unit: 'MB',
       limit: atMost(800, 'Far less than a flood without limits takes.'),
     },
-    'growth of resident memory beside a hostile tenant': {
+    'growth of resident memory alongside a hostile tenant': {
       unit: 'MB',
-      limit: atMost(
-        60,
-        'From the second third of the time to the last: the heap and the allocator keep room for later.',
-      ),
+      limit: atMost(60, 'From the second third of the time to the last: the heap and the allocator keep free memory.'),
     },
   },
 } satisfies Readonly<Record<string, Figures>>;

@@ -15,7 +15,7 @@ export function measured(name: FigureName, value: number, because: string | read
   note({ name, value });
   const { unit, limit } = figureOf(name);
   if (verdictOn({ name, value, unit, limit }) !== 'MISSED') return;
-  const missed = `${name}: ${withUnit(value, unit)}, and not ${limitText(limit, unit)}. ${limit.reason}`;
+  const missed = `${name}: ${withUnit(value, unit)}, expected ${limitText(limit, unit)}. ${limit.reason}`;
   expect.fail([missed].concat(because).join('\n'));
 }
 

@@ -1,10 +1,10 @@
-/** A figure on its way from a test to the table: one line of a file. */
+/** One figure of a test, stored as a line of a file until the table is printed. */
 export interface Note {
   readonly name: string;
   readonly value: number;
 }
 
-/** The environment variable with the name of the file. Without it, nothing is written. */
+/** The environment variable with the name of the file. If it is not set, nothing is written. */
 export const figuresFile = 'SOAK_FIGURES';
 
 export const noteText = (note: Note): string => `${JSON.stringify(note)}\n`;

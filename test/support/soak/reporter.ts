@@ -57,9 +57,9 @@ export function soakReporter(): Reporter {
         terminalText(results),
         ...(broken + errors.length === 0
           ? []
-          : [`Not all went well: ${failed} tests in ${broken} files have failed, and are told of above.`]),
+          : [`The run failed: ${failed} tests in ${broken} files. See the errors above.`]),
         ...(reason === 'interrupted' ? ['The run was interrupted.'] : []),
-        `It took ${durationText((performance.now() - began) / 1_000)}.`,
+        `The run took ${durationText((performance.now() - began) / 1_000)}.`,
       ];
       process.stdout.write(`${lines.join('\n')}\n`);
       if (troubles(results).length > 0) process.exitCode = 1;

@@ -89,7 +89,7 @@ test('a partial release is resumed, wherever it stopped', async () => {
   const image = scene.images();
   const again = await scene.publish('v1.2.0');
   expect(again.result).toBe('success');
-  expect(again.log).toContain('is published already');
+  expect(again.log).toContain('was already published');
   expect(scene.gh.releases()).toEqual(whole);
   expect(scene.images(), 'an image that has a version stays').toEqual(image);
 });
@@ -101,7 +101,7 @@ describe('the release workflow', () => {
     scene.tag('v1.0.0');
     const first = await scene.compare('v1.0.0');
     expect(first.result).toBe('failure');
-    expect(first.log).toMatch(/The version in package\.json is 1\.0\.1, and the tag is v1\.0\.0/);
+    expect(first.log).toMatch(/The version in package\.json is 1\.0\.1, but the tag is v1\.0\.0/);
     expect(first.log).toMatch(/CHANGELOG\.md has no section "## \[1\.0\.0\]/);
     expect(first.log).not.toMatch(/neither on main/);
     expect(first.step('Rebuild the bundle and compare').conclusion).toBe('skipped');
@@ -124,12 +124,12 @@ describe('the release workflow', () => {
     expect(step('Compare the tag with package.json, CHANGELOG.md and main').conclusion).toBe('success');
     expect(result).toBe('failure');
     const { log } = step('Rebuild the bundle and compare');
-    expect(log).toContain('dist/ is not what the sources make.');
+    expect(log).toContain('dist/ does not match the sources.');
     expect(log).toContain(' M dist/index.js');
     scene.tag('v1.2.1$(id)');
     const other = await scene.compare('v1.2.1$(id)');
     expect(other.result).toBe('failure');
-    expect(other.log).toContain('The tag v1.2.1$(id) is no version');
+    expect(other.log).toContain('The tag v1.2.1$(id) is not a version');
   });
 
   test('publishes nothing if the tag is moved after the run has started', async () => {
@@ -142,7 +142,7 @@ describe('the release workflow', () => {
     });
     const { result, log } = await scene.publish('v1.0.0');
     expect(result).toBe('failure');
-    expect(log).toMatch(/has been moved or deleted since this run began/);
+    expect(log).toMatch(/was moved or deleted after this run had started/);
     expect(scene.gh.releases()).toEqual({});
     expect(scene.images().tags, 'a later run would take it for its own').toEqual({});
   });
@@ -168,7 +168,7 @@ describe('the publish job', () => {
     scene.gh.replaceAsset('v1.0.0', archive('1.0.0'), gzipSync('something else'));
     const { result, log } = await scene.publish('v1.0.0');
     expect(result).toBe('failure');
-    expect(log).toContain(`published with another ${archive('1.0.0')}`);
+    expect(log).toContain(`published with a different ${archive('1.0.0')}`);
   });
 });
 

@@ -204,7 +204,7 @@ const manner = fc.constantFrom<Manner>({}, { givesNoTag: true }, { givesNoProof:
 const isLimited = fc.boolean();
 const isIdentified = fc.boolean();
 
-const asModelled = 'sequences of locks, kills and faults that went as the model says';
+const asModelled = 'sequences of locks, kills and faults that matched the model';
 const sequences = soak ? figureOf(asModelled).limit.value : 40;
 
 /** Number of concurrent sequences, each in its own world: most of the time they wait. */
@@ -255,7 +255,7 @@ test('any sequence of locks, unlocks, waits, ends, kills and faults leaves no lo
   );
   const failures = await Promise.all(outcomes.map(failureOf));
   measured(
-    'sequences in which a lock was lost, leaked or taken from somebody else',
+    'sequences in which a lock was lost, leaked or taken from its holder',
     outcomes.filter(({ failed }) => failed).length,
     failures.flat(),
   );

@@ -82,7 +82,7 @@ const rareHappenings = [
 /** The second service asks to retry later than a short wait ends. */
 const manner = fc.constantFrom<Manner>({}, { retryAfter: 30 });
 
-const asModelled = 'sequences of syncs, restarts and faults that went as the model says';
+const asModelled = 'sequences of syncs, restarts and faults that matched the model';
 const sequences = soak ? figureOf(asModelled).limit.value : 40;
 
 /** Number of concurrent sequences, each with its own service: a soak test plays several, as they mostly wait. */
@@ -128,7 +128,7 @@ test('any sequence of syncs, restarts, cancellations and faults leads only to tr
 
   const failures = await Promise.all(Array.from({ length: lanes }, (_, lane) => playLane(lane)));
   measured(
-    'sequences in which a sync step told something that is not so',
+    'sequences in which a sync step reported something false',
     failures.filter((lines) => lines.length > 0).length,
     failures.flat(),
   );
