@@ -31,7 +31,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     method: 'get',
     path: '/healthz',
     access: 'anyone',
-    responses: { 200: jsonResponse('It does.', statusSchema) },
+    responses: { 200: jsonResponse('The process is running.', statusSchema) },
     handle: async () => jsonApiResponse(200, { status: 'ok' }),
   });
 
@@ -41,7 +41,7 @@ export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
     method: 'get',
     path: '/readyz',
     access: 'anyone',
-    responses: { 200: jsonResponse('They can.', statusSchema) },
+    responses: { 200: jsonResponse('The service is ready.', statusSchema) },
     refusals: { 503: requiredHeaders('Retry-After') },
     async handle() {
       if (isStopping()) throw unavailable('The service is stopping.');

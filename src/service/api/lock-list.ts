@@ -68,7 +68,7 @@ const preferHeader = z.object({
     .optional()
     .openapi({
       maxLength: maxPreferLength,
-      description: `With path, and without prefix, owner and cursor: wait=N answers when the path is free, or after N seconds (at most ${maxWaitSeconds}). Waiting requests are answered in the order in which they came. Preference-Applied confirms the wait; when too many wait already, the answer comes at once (RFC 7240). A value that cannot be read or is longer is ignored.`,
+      description: `With path, and without prefix, owner and cursor: wait=N delays the response until the path is free, for at most N seconds (up to ${maxWaitSeconds}). First come, first served. Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240). Invalid and longer values are ignored.`,
       example: 'wait=30',
     }),
 });

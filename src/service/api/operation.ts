@@ -35,7 +35,7 @@ const responseHeaders = {
     'What is wrong with the token, or which scope it lacks (RFC 6750).',
     'Bearer realm="workspace-service"',
   ),
-  'Accept-Encoding': text('The supported Content-Encoding, when the body was refused for its own.', 'identity'),
+  'Accept-Encoding': text('The supported Content-Encoding, if that of the request was rejected.', 'identity'),
   Allow: text('With 405: the supported methods.', 'DELETE'),
   ETag: text('Identifies the lock, for If-Match.', '"lock_1"'),
   Location: text(

@@ -8,7 +8,7 @@ export const originHeader = z.object({
   Referer: z.string().optional().openapi({
     maxLength: maxOriginLength,
     description:
-      'Where the lock is taken from, such as the address of the run. Kept as origin, without user name, password and fragment. Anything but a web address, and anything longer, is ignored.',
+      'URL that the lock is acquired from, such as the run URL. Stored as origin, without user name, password and fragment. Ignored if it is too long, or not an http or https URL.',
     example: 'https://ci.example.com/runs/1',
   }),
 });

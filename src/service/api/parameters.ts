@@ -15,7 +15,7 @@ export const workspaceParameter = z.object({
     minLength: 1,
     maxLength: maxWorkspaceIdLength,
     pattern: workspaceIdPattern.source,
-    description: 'The id of the workspace. An impossible id is 404, like one that the token cannot see.',
+    description: 'The id of the workspace. Invalid ids get 404, like workspaces that the token cannot see.',
     example: 'game',
   }),
 });
@@ -32,7 +32,7 @@ export const syncParameter = workspaceParameter.extend({
   sync_id: z.string().openapi({
     param: { name: 'sync_id', in: 'path' },
     pattern: syncIdPattern.source,
-    description: 'As startSync returned it.',
+    description: 'The sync_id that startSync returned.',
   }),
 });
 

@@ -63,7 +63,7 @@ export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): voi
     operationId: 'exchangeToken',
     summary: 'Exchange the identity of a job for a token (RFC 8693)',
     description:
-      'Whatever is wrong with the JWT, or if no trust rule allows it, the answer is the same. The log of the service says what it was.',
+      'The response is the same for any invalid JWT and for one that no trust rule matches. The log of the service has the reason.',
     method: 'post',
     path: '/v1/token',
     access: 'anyone',
@@ -89,7 +89,7 @@ export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): voi
       const parsed = requestSchema.safeParse(form);
       if (!parsed.success) {
         const [name] = parsed.error.issues.flatMap(({ path }) => path.map(String));
-        return wrong('invalid_request', `The parameter ${name} is missing, or is not one that is known here.`);
+        return wrong('invalid_request', `The parameter ${name} is missing or has an unsupported value.`);
       }
       const { subject_token: jwt, scope = '' } = parsed.data;
       const exchange = await exchangeToken({
@@ -119,7 +119,7 @@ export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): voi
           return later(429, description, exchange.retryAfterSeconds);
         }
         case 'unavailable': {
-          const description = 'The issuer of the identity cannot be asked for its keys. Wait as Retry-After says.';
+          const description = 'Could not fetch the keys of the issuer. Try again after the time in Retry-After.';
           return later(503, description, exchange.retryAfterSeconds);
         }
       }

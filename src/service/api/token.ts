@@ -9,7 +9,7 @@ const tokenSchema = z
   .object({
     id: z.string().openapi({ example: 'tok_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11' }),
     name: z.string().openapi({ example: 'laptop' }),
-    owner: z.string().openapi({ description: 'Whose its locks are.', example: 'ada' }),
+    owner: z.string().openapi({ description: 'Owner of its locks.', example: 'ada' }),
     scopes: z.array(z.enum(scopes)),
     workspaces: z
       .array(z.string())
@@ -26,7 +26,7 @@ export function addTokenRoute(api: Api, control: AccessControl): void {
     method: 'get',
     path: '/v1/token',
     access: 'any-token',
-    responses: { 200: jsonResponse('Never its secret.', tokenSchema) },
+    responses: { 200: jsonResponse('The token, without its secret.', tokenSchema) },
     async handle({ c }) {
       const { id, name, owner, scopes, workspaces } = bearerOf(c);
       return jsonApiResponse(200, { id, name, owner, scopes, workspaces });

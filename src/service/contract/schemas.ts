@@ -59,7 +59,7 @@ export const branchSchema = z
   .openapi('Branch') satisfies z.ZodType<Branch>;
 
 const missingObjectSchema = z.object({
-  path: z.string().openapi({ description: 'One of the files that it is the content of.' }),
+  path: z.string().openapi({ description: 'A file with this content.' }),
   oid: z.string(),
   size: count,
   detail: z.string(),
@@ -72,13 +72,13 @@ export const syncSchema = z
     branch: z.string(),
     estimated_objects: count.openapi({
       description:
-        'What the sync will receive; 0 when the branch is up to date. Once the commits are there, it is the exact number, LFS objects included.',
+        'Estimated number of objects to receive; 0 if the branch is up to date. Exact once the commits are fetched, including LFS objects.',
     }),
     received_objects: count.openapi({ description: 'Git objects and LFS objects.' }),
-    received_bytes: count.openapi({ description: 'Of LFS objects.' }),
+    received_bytes: count.openapi({ description: 'Received bytes of LFS objects.' }),
     total_bytes: count
       .nullable()
-      .openapi({ description: 'Of all LFS objects that are to be received; null until that is known.' }),
+      .openapi({ description: 'Total bytes of the LFS objects to receive; null until known.' }),
     missing_objects: count.openapi({
       description: 'LFS objects that could not be fetched. They do not fail the sync, and the next sync retries them.',
     }),
@@ -103,11 +103,19 @@ export const lockSchema = z
     owner: z.string().openapi({
       description: 'The owner of the token that took it: the name of the token, unless it was created with another.',
     }),
-    origin: z.string().nullable().openapi({ description: 'Where it was taken from: the Referer of the request.' }),
-    note: z.string().nullable().openapi({ description: 'What its owner tells those who find the path locked.' }),
+    origin: z
+      .string()
+      .nullable()
+      .openapi({
+        description: 'URL that the lock was acquired from: the Referer of the request, or the verified run URL.',
+      }),
+    note: z.string().nullable().openapi({ description: 'Note from the owner to anyone who finds the path locked.' }),
     acquired_at: timestamp,
     expires_at: timestamp,
-    fence: z.number().int().openapi({ description: 'Larger than that of every earlier lock in this workspace.' }),
+    fence: z
+      .number()
+      .int()
+      .openapi({ description: 'Fencing token: greater than that of any earlier lock in this workspace.' }),
   })
   .openapi('Lock') satisfies z.ZodType<Lock>;
 
@@ -192,7 +200,7 @@ export const lockRequestSchema = z
       .openapi({
         type: ['string', 'null'],
         description:
-          'What to tell those who find the path locked, in one line. It stays when the lock is renewed; that of a renewal is not used.',
+          'Note for anyone who finds the path locked, in one line. Renewals keep it, and ignore the note of the request.',
         example: 'Repainting the hull, back on Monday',
       }),
   })

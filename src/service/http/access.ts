@@ -115,7 +115,7 @@ export function admitToken(
 }
 
 export const tooManyRequests = (retryAfterSeconds: number): Refusal =>
-  new Refusal('rate-limited', 'This token has sent too many requests. Send fewer, or wait as Retry-After says.', {
+  new Refusal('rate-limited', 'Too many requests with this token. Try again after the time in Retry-After.', {
     headers: { 'retry-after': String(retryAfterSeconds) },
   });
 

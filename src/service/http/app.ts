@@ -71,7 +71,7 @@ function asRefusal(error: unknown): Refusal {
   if (isOrphaned(error)) return new Refusal('not-found', 'The workspace was removed during this request.');
   const problem = databaseProblem(error);
   if (problem !== undefined) {
-    return unavailable(`${problem} It is not known whether anything was changed. Try again in a moment.`);
+    return unavailable(`${problem} The change may or may not have been saved. Try again in a moment.`);
   }
   return new Refusal('internal-error', 'The service failed. Its log has the cause under this request id.');
 }

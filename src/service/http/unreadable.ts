@@ -22,7 +22,7 @@ const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
   HPE_CHUNK_EXTENSIONS_OVERFLOW: ['body-too-large', 'The chunk extensions of the body are too large.'],
   HPE_INVALID_METHOD: malformed('The request is not HTTP, or its method is unknown.'),
   HPE_INVALID_URL: malformed('The request target has characters that must be percent-encoded.'),
-  CONNECT: malformed('CONNECT is for proxies, and this is not one.'),
+  CONNECT: malformed('CONNECT is not supported: this server is not a proxy.'),
 };
 
 /** Responds to input that cannot be parsed as a request, and so never reaches the app. */

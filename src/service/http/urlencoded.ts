@@ -12,8 +12,9 @@ export function refuseUnknownParameters(requestTarget: string, names: readonly s
     const [encodedName = ''] = parameter.split('=');
     const name = decodeUrlencoded(encodedName) ?? encodedName;
     if (name === '' || names.includes(name)) continue;
-    const known = names.length === 0 ? 'This address takes no parameters.' : `This address takes ${names.join(', ')}.`;
-    throw invalid({ pointer: pointerTo([name.slice(0, maxNameLength)]), detail: `It is not known. ${known}` });
+    const known =
+      names.length === 0 ? 'This endpoint has no parameters.' : `This endpoint supports ${names.join(', ')}.`;
+    throw invalid({ pointer: pointerTo([name.slice(0, maxNameLength)]), detail: `Unknown parameter. ${known}` });
   }
 }
 

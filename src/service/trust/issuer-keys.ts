@@ -109,7 +109,9 @@ async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal
   const discovered = await getJson(address, discoverySchema, check, signal);
   // Section 4.3: otherwise one issuer could impersonate another.
   if (discovered.issuer !== issuer) {
-    throw new IssuerError(`it says that it is the issuer ${JSON.stringify(discovered.issuer.slice(0, 200))}`);
+    throw new IssuerError(
+      `its discovery document names another issuer: ${JSON.stringify(discovered.issuer.slice(0, 200))}`,
+    );
   }
   const set = await getJson(discovered.jwks_uri, keySetSchema, check, signal);
   return { find: createLocalJWKSet(set), ids: new Set(set.keys.map(({ kid }) => kid)) };
@@ -138,7 +140,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
     value = undefined;
   }
   const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new IssuerError(`${url} answers with something that OpenID Connect does not define`);
+  if (!parsed.success) throw new IssuerError(`${url} returned a response that is not valid OpenID Connect`);
   return parsed.data;
 }
 

@@ -24,5 +24,5 @@ export function missingIdClaim(issuer: string, claims: Readonly<Record<string, s
   const ids = sharedIssuers.get(issuer);
   return ids === undefined || ids.some(has)
     ? undefined
-    : `${issuer} signs for everybody who has an account there: the rule has to name the claim ${ids.join(' or ')}.`;
+    : `${issuer} signs for anyone with an account: the rule must require the claim ${ids.join(' or ')}.`;
 }

@@ -16,17 +16,17 @@ export function parseIssuer(text: string): Parsed<string> {
   if (url.username !== '' || url.password !== '') return refused('It must not have a user name or a password.');
   if (/[?#]/.test(text)) return refused('It must not have a query or a fragment.');
   const spelled = text.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
-  return text === spelled ? accepted(text) : refused(`It is compared letter by letter. Write it as ${spelled}`);
+  return text === spelled ? accepted(text) : refused(`It must match exactly. Write it as ${spelled}`);
 }
 
 /** Required: unlike a token, a rule has no name that could be the default. */
 export const parseRuleOwner = (text: string): Parsed<string> =>
-  text.trim() === '' ? refused('Say whose the locks of such jobs are.') : parseTokenOwner(text);
+  text.trim() === '' ? refused('Enter the owner of the locks of these jobs.') : parseTokenOwner(text);
 
 export function parseRef(text: string): Parsed<string> {
   if (!/^refs\/(heads|tags|pull)\/./.test(text))
     return refused('Write refs/heads/main for a branch, or refs/tags/v1.0 for a tag.');
-  return /[*?[]/.test(text) ? refused('It is compared letter by letter: patterns do not work.') : parseClaimValue(text);
+  return /[*?[]/.test(text) ? refused('It must match exactly: patterns are not supported.') : parseClaimValue(text);
 }
 
 export function parseWorkflow(text: string): Parsed<string> {
@@ -225,7 +225,7 @@ function errorsOf(entered: EnteredRule, claims: readonly RuleClaim[]): RuleError
   else if (anybodys !== undefined) errors[isGitHub(issuer) ? 'repositoryId' : 'claims'] = anybodys;
   if (scopes.includes('admin')) {
     errors.scopes =
-      'A job cannot have the scope admin: it could make itself a token that lasts. Name the scopes that it needs.';
+      'Jobs cannot get the scope admin, because they could create permanent tokens. Choose the scopes that they need.';
   }
   if (workspaces.length > maxWorkspaces) errors.workspaces = `A rule names at most ${maxWorkspaces} workspaces.`;
   return errors;

@@ -97,7 +97,7 @@ export function createVerifyIdentity(findKey: FindKey) {
       // Any other recipient could use the JWT here.
       if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
       if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
-        return refused('The JWT is valid for more than a day, which is too long for a job to prove who it is.', claims);
+        return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.', claims);
       }
       const endsAt = (exp + leewaySeconds) * 1_000;
       const subject = subjectOf(claims);
@@ -140,7 +140,7 @@ function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified |
 }
 
 function refusalReason(error: unknown, audience: string): string {
-  if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is not that of its key.';
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is invalid.';
   if (error instanceof errors.JWTExpired) {
     return error.claim === 'exp' ? 'The JWT has expired.' : 'The JWT was issued more than a day ago.';
   }

@@ -10,7 +10,9 @@ export function warningsOf(rule: TrustRule, all: readonly TrustRule[], workspace
   const overlaps = all.filter((other) => other.id !== rule.id && overlap(rule, other));
   return [
     ...[wideRuleWarning(rule), strangersWarning(rule)].filter((reason) => reason !== undefined),
-    ...missing.map((id) => `There is no workspace "${id}" yet. The rule means one that is added later, too.`),
+    ...missing.map(
+      (id) => `The workspace "${id}" does not exist. If one with this id is added later, the rule applies to it.`,
+    ),
     ...overlaps
       .slice(0, maxOverlaps)
       .map(

@@ -51,13 +51,13 @@ test.each<[args: readonly string[], sentence: string]>([
     '--claim: The claim repository of GitHub is not matched',
   ],
   [[...trustAdd, ...idsOnGitHub, '--claim=ref'], '--claim is "ref". It must be a name and a value'],
-  [[...trustAdd, ...idsOnGitHub, '--scopes=admin'], '--scopes: A job cannot have the scope admin'],
+  [[...trustAdd, ...idsOnGitHub, '--scopes=admin'], '--scopes: Jobs cannot get the scope admin'],
   [
     [...trustAdd, ...idsOnGitHub, '--issuer=https://a:s3cret@b.example'],
     '--issuer is "https://***@b.example". It must not',
   ],
   [[...trustAdd, ...onGitLab], '--claim: Name at least one claim, such as project_id=42'],
-  [[...trustAdd, ...onGitLab, '--claim=ref=main'], '--claim: https://gitlab.com signs for everybody'],
+  [[...trustAdd, ...onGitLab, '--claim=ref=main'], '--claim: https://gitlab.com signs for anyone'],
   [
     [...trustAdd, ...onGitLab, '--claim=project_id=1', '--ref=refs/heads/main'],
     '--ref: https://gitlab.com is not GitHub',

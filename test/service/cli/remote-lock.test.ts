@@ -195,7 +195,7 @@ describe('lock, over HTTP', () => {
     const { entries } = await readAudit(service.storage, { limit: 1, action: 'lock.force-released' });
     expect(entries).toMatchObject([{ actor: 'root', detail: { workspace, path: 'a', reason: 'Bob is ill & away' } }]);
 
-    const errors = [{ pointer: '#/reason', detail: 'It is not known. This address takes force.' }];
+    const errors = [{ pointer: '#/reason', detail: 'Unknown parameter. This endpoint supports force.' }];
     const earlier = await startOtherServer((response, request) =>
       (request.method === 'GET'
         ? json(200, { locks: [{ id: 'lock_1', path: 'a', owner: 'bob' }] })

@@ -65,7 +65,7 @@ describe('trust add', () => {
     ['Every workflow on every branch', [...other, '--event=push']],
     ['Every job there can use this rule', ['--owner=warned', '--issuer=https://gitlab.com', '--claim=project_id=9']],
     ['can come from a pull request of a fork', [...other, '--event=pull_request_target', '--ref=refs/heads/main']],
-    ['There is no workspace "sampel" yet.', [...other, '--ref=refs/heads/main', '--workspaces=sample,sampel']],
+    ['The workspace "sampel" does not exist.', [...other, '--ref=refs/heads/main', '--workspaces=sample,sampel']],
   ])('warns: %s', async (says, args) => {
     expect(await warned(...args)).toContain(says);
     const { stdout } = await run(...add(...args));

@@ -115,7 +115,7 @@ describe.each(realDatabaseKinds)('a bad request target on $name', (kind) => {
     ]) {
       const [name = ''] = decodeURIComponent(query.split('&').at(-1) ?? '').split('=');
       const { body } = await ask('GET', locks(`?${query}`));
-      const detail = 'It is not known. This address takes path, prefix, owner, limit, cursor.';
+      const detail = 'Unknown parameter. This endpoint supports path, prefix, owner, limit, cursor.';
       expect(body.errors).toEqual([{ pointer: `#/${name}`, detail }]);
     }
     expectInvalid(await ask('GET', locks('?%zz=1')), '#/%25zz');

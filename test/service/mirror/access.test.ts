@@ -224,7 +224,7 @@ describe('a token beyond its rate limit', () => {
     const url = `${busy.baseUrl.replace('//', `//x:${secret}@`)}/v1/workspaces/${busy.home}/git`;
     const client = await gitClient();
     await client.run('ls-remote', url);
-    expect(await client.refused('ls-remote', url)).toContain('remote: This token has sent too many requests.');
+    expect(await client.refused('ls-remote', url)).toContain('remote: Too many requests with this token.');
   });
 });
 

@@ -51,13 +51,13 @@ const troubles: readonly Trouble[] = [
   ['redirects the request for its keys', { keys: redirectTo('/.well-known/openid-configuration') }, /the redirect 302/],
   ['sends too much', { discovery: answerTooMuch }, /more than 1048576 bytes/],
   ['sends too much for its keys', { keys: answerTooMuch }, /more than 1048576 bytes/],
-  ['does not send JSON', { discovery: answerWith(200, '<html>') }, /something that OpenID Connect does not define/],
-  ['does not send keys', { keys: answerWith(200, { keys: 'none' }) }, /something that OpenID Connect does not define/],
+  ['does not send JSON', { discovery: answerWith(200, '<html>') }, /a response that is not valid OpenID Connect/],
+  ['does not send keys', { keys: answerWith(200, { keys: 'none' }) }, /a response that is not valid OpenID Connect/],
   ['is down', { discovery: answerWith(503, {}) }, /answers with the status 503/],
   [
     'claims to be another issuer',
     discovered({ issuer: 'https://token.actions.githubusercontent.com', jwks_uri: 'https://public.example.com/jwks' }),
-    /it says that it is the issuer "https:\/\/token.actions.githubusercontent.com"/,
+    /its discovery document names another issuer: "https:\/\/token.actions.githubusercontent.com"/,
   ],
 ];
 

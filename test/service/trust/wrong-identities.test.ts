@@ -65,7 +65,7 @@ describe('the token exchange', () => {
     ['that names no key', () => rule.sign({}, { kid: null }), /does not name its key/],
     ['with an unsupported extension', () => rule.sign({}, { crit: ['b64'], b64: false }), /cannot be verified \(ERR_/],
     ['of 100 KB', () => rule.sign({ padding: 'a'.repeat(75_000) }), /more than 16384 characters/],
-    ['with changed claims', () => changed(1, inJson({ repository_id: '1' })), /signature of the JWT is not that/],
+    ['with changed claims', () => changed(1, inJson({ repository_id: '1' })), /signature of the JWT is invalid/],
     ['without a signature', () => changed(2, () => ''), /cannot be verified|signature of the JWT/],
     ['that is not a JWT', () => 'eyJhbGciOiJSUzI1NiJ9', /It is not a JWT/],
     ['that is encrypted', () => 'a.b.c.d.e', /It is not a JWT/],
@@ -84,7 +84,7 @@ describe('the token exchange', () => {
     [
       'that another issuer signed, with the key id of this issuer',
       () => stranger.sign(audience, { iss: rule.issuer }, { kid: kidOf(rule.sign()) }),
-      /signature of the JWT is not that/,
+      /signature of the JWT is invalid/,
     ],
     ['of another repository', () => rule.sign({ repository_id: '1' }), /No trust rule matches the job.*repository_id/],
   ];

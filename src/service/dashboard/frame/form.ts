@@ -42,7 +42,7 @@ export const newFormId = ({ c }: InSession): string => sealed(randomUUID(), c.ge
 export function formIdOf({ c, form }: InSession & { readonly form: Form }): string {
   const id = unsealed(form.text('form_id'), c.get('session').secret);
   if (id === undefined) {
-    throw new Refusal('malformed-request', 'This form is not one of this service. Open its page again.');
+    throw new Refusal('malformed-request', 'This form is invalid or from another session. Open the page again.');
   }
   return id;
 }

@@ -149,8 +149,8 @@ function answerSection(attempt: LastAttempt | null, attempts: number, lastError:
   switch (response.kept) {
     case 'status':
       return html`${statusLine(response, attempt)}
-        <p class="hint">Nothing else is kept: the receiver is in a network that the operator allows explicitly, and its answers are
-          not for everyone who can register webhooks.</p>`;
+        <p class="hint">Only the status is kept: the receiver is in a private network that the operator allowed, and not everyone
+          who can register webhooks may read its responses.</p>`;
     case 'whole':
       return html`${statusLine(response, attempt)}${completeResponse(response)}`;
   }

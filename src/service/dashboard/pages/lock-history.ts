@@ -166,7 +166,7 @@ interface Listed {
 
 function nothing(workspace: string, { filter, isLater, isLast }: Listed): Markup {
   if (!isLast)
-    return empty('No entry matches in this part of the history.', 'Go on to the older ones, or narrow the days.');
+    return empty('No entry matches in this part of the history.', 'Continue with older entries, or narrow the dates.');
   if (isLater) return empty('There are no older entries.', link(historyAddress(workspace, filter), 'Show the newest'));
   if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyAddress(workspace), 'Show all'));
   return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');

@@ -18,7 +18,7 @@ export function sealedTokenId({ c }: PageCall, sealedId: string): string | undef
 }
 
 export const unknownForm = (): Refusal =>
-  new Refusal('malformed-request', 'This form is not one of this service. Open its page again.');
+  new Refusal('malformed-request', 'This form is invalid or from another session. Open the page again.');
 
 /** The public origin of the service, or otherwise the origin that the browser uses. */
 export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): URL {

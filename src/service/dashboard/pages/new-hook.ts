@@ -90,7 +90,7 @@ const event = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers);`;
 
 function whatToDo(format: HookFormat): Markup {
   if (format !== 'standard') {
-    return html`<p>${formatNames[format]} does not check signatures, so you need it only if something on the way there does.</p>`;
+    return html`<p>${formatNames[format]} does not check signatures. You need the secret only if a proxy in between verifies them.</p>`;
   }
   return html`<p>Give it to the receiver as a secret. With it, the receiver can prove that a delivery is ours: the header
       <code>webhook-signature</code> is checked by the libraries of <a href="https://www.standardwebhooks.com/" rel="noreferrer noopener">Standard Webhooks</a>, in most languages.</p>

@@ -76,11 +76,11 @@ export function newTrustForm(call: PageCall, { entered, errors, refusal, workspa
     textInput(ruleFields[name], { name, value: entered[name], problem: errors[name], more });
   const groupOf = (name: 'scopes' | 'workspaces', content: Markup) =>
     group({ id: name, title: titles[name], problem: errors[name], content });
-  const onlyThese = 'Such jobs see no others.';
+  const onlyThese = 'These jobs cannot see other workspaces.';
   const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">${refusal}</p>`}
     ${problemSummary('Nothing was added.', titles, errors)}
-    <p>A job shows the identity that GitHub signs for it and gets a token of 15 minutes in exchange, so that its repository
-      needs no secret.</p>
+    <p>A job exchanges its OIDC identity token for an API token that expires after 15 minutes, so its repository needs
+      no secret.</p>
     <form method="post" action="/trust" class="narrow">
       ${formField(call)}
       ${input('repository')}

@@ -131,7 +131,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
       <p>Workflows that use it will fail. This cannot be undone.</p>
       <form method="post" action="/workspaces/${id}/remove" class="actions">
         ${formField(call)}
-        ${locks > 0 ? html`<span><input type="checkbox" id="force" name="force" value="yes" required> <label for="force">End all locks, whoever holds them</label></span>` : ''}
+        ${locks > 0 ? html`<span><input type="checkbox" id="force" name="force" value="yes" required> <label for="force">End all locks, including those of other owners</label></span>` : ''}
         <button class="danger">Remove workspace</button> <a class="button" href="/workspaces/${id}/settings">Cancel</a>
       </form>`;
     const view = { title: 'Remove this workspace?', location: inWorkspace(id, 'settings'), main };

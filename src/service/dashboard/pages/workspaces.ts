@@ -65,10 +65,7 @@ const noWorkspaces = ({ bearer }: PageCall): Markup =>
         'There are no workspaces yet.',
         'A workspace mirrors a git repository, whose files can then be locked. An administrator adds it.',
       )
-    : empty(
-        'Your token sees no workspaces.',
-        'Its workspaces were removed. Ask whoever created the token for another.',
-      );
+    : empty('Your token sees no workspaces.', 'Its workspaces were removed. Ask an administrator for another token.');
 
 function row(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory): Markup {
   const { scopes } = call.bearer;
