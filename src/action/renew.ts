@@ -14,7 +14,7 @@ import { errorText } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
 import { connect } from './step/connect.ts';
 
-/** Nobody reads the output of this process: it reports through the ledger. */
+/** Discards the log: nobody reads the output of this process, which reports through the ledger. */
 const nowhere = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
 
 /** The ttl of the locks is the actual limit. */

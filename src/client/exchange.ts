@@ -152,7 +152,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
       }
     },
     refused(token) {
-      // Another request had the same response before.
+      // Another request has already reported this token.
       if (token !== current?.token) return true;
       if (clock() - replacedAt < minRefusalMs) return false;
       current = undefined;
@@ -180,7 +180,7 @@ function withoutToken(error: unknown, prefix: string, advice?: string): Outcome 
 /** Services that check for a token first answer 401. */
 const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
 
-/** The reason is fixed text: an excerpt could show a token in another form. */
+/** Without an excerpt, which could show a token in another form. */
 const expect: Request['expect'] = (response, texts) =>
   tokenIn(response) === undefined ? notUnderstood(response, texts, 'there is no token in it') : undefined;
 

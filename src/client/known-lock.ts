@@ -118,7 +118,7 @@ export function holderIn(response: ClientResponse): JsonObject | undefined {
     isObject,
   );
   if (named !== undefined) return named;
-  // `holder` is the lock, or its owner.
+  // `holder` is either the lock or its owner.
   if (isObject(holder)) return tellsOfAHolder(holder) ? holder : { owner: holder };
   return tellsOfAHolder(body) ? body : undefined;
 }

@@ -57,7 +57,7 @@ const strictest = (all: readonly RateLimitStatus[]): RateLimitStatus | undefined
     return isLonger ? one : least;
   }, undefined);
 
-/** A number this large is not a wait but a time, in seconds since 1970. */
+/** Numbers from here on are not waits but times, in seconds since 1970. */
 const firstMoment = 1e9;
 
 /** The headers of the first drafts and of earlier servers: one for each number. */

@@ -193,7 +193,7 @@ function fieldErrors(errors: Json | undefined): readonly { field: string | undef
   );
 }
 
-/** `#/hook/url`, `/hook/url`, `["body", "hook", "url"]` or `hook.url`. */
+/** Reads the field from `#/hook/url`, `/hook/url`, `["body", "hook", "url"]` or `hook.url`. */
 function fieldOf(error: JsonObject): string | undefined {
   const path = error['loc'] ?? error['path'];
   if (isArray(path)) return path.map((part) => nameIn(part) ?? '').join('/');

@@ -86,7 +86,7 @@ export function createRenewLock(context: ClientContext) {
     if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
     // The lock with our id still exists: the service does not accept the condition that was sent.
     if (isSame === true) return { kind: 'refused', error };
-    // A service cannot match an ETag that it has never sent.
+    // A service cannot match an ETag that it never sent.
     const isProof = response.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
     if (isProof) return { kind: 'lost', holder, error };
     const found = listed ?? (await look(request, within));

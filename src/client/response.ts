@@ -48,7 +48,7 @@ export function parseResponse(received: RawResponse, texts: ServiceText): Client
 
 export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 && status < 300;
 
-/** The object in the body; empty if there is none. */
+/** The JSON object in the body; empty if there is none. */
 export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
 
 /** Warns only once. */

@@ -191,7 +191,7 @@ const unrecognized = (response: ClientResponse, failure: RequestFailure): Attemp
   kind: 'failed',
   failure,
   mayBeDone: true,
-  // The service would send the same response again.
+  // The same oversized response would be received again.
   retry: failure.kind === 'too-large' ? undefined : 'failed',
   retryAfterMs: failure.kind === 'refused' ? failure.retryAfterMs : undefined,
   unrecognized: response,

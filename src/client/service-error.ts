@@ -113,7 +113,7 @@ export class ServiceError extends Error {
   readonly reason: string;
   /** The advice, after a space; empty if the reason is enough. */
   readonly advice: string;
-  /** `GET /v1/workspaces: 401 Unauthorized, request id req_1` */
+  /** Such as `GET /v1/workspaces: 401 Unauthorized, request id req_1`. */
   readonly request: string | undefined;
 
   constructor(call: FailedCall, failure: RequestFailure) {

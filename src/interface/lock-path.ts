@@ -2,7 +2,7 @@ import { accepted, type Parsed, refused } from './parsed.ts';
 
 /** Patterns that no path may match, and the error for each. */
 const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for.
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: the pattern is meant to match them.
   [/[\x00-\x1f\x7f-\x9f]/, 'A path must not have control characters.'],
   [/\\/, 'A path is written with /, not with a backslash.'],
   [/^\//, 'A path is relative to the workspace: it must not start with /.'],

@@ -38,7 +38,7 @@ export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}
 export function complete<Fields extends object>(
   fields: { readonly [Key in keyof Fields]: Read<Fields[Key]> },
 ): Read<Fields> {
-  // No field is undefined here.
+  // The check rules out undefined fields.
   return Object.values(fields).includes(undefined) ? undefined : (fields as Fields);
 }
 

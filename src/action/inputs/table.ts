@@ -3,7 +3,7 @@ import { parseJsonObject } from './parse.ts';
 /** Service and workspace of the job's locks, for `check` and `unlock`. */
 export interface FromLedger {
   readonly values: { readonly [Name in 'base-url' | 'workspace']?: string | undefined };
-  /** Why one of them must be given. */
+  /** The reason why one of them must be given. */
   readonly missing: { readonly [Name in 'base-url' | 'workspace']?: string };
 }
 

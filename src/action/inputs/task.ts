@@ -27,7 +27,7 @@ export interface LockTask {
   readonly operation: 'lock';
   readonly workspace: WorkspaceId;
   readonly paths: readonly PathLine[];
-  /** How many of the paths to lock. */
+  /** The number of paths to lock. */
   readonly any: number | 'all';
   readonly type: string;
   readonly ttl: Ttl;

@@ -83,7 +83,7 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
   };
 }
 
-/** The result of every request of the job's steps. */
+/** The results of all requests of a job's steps. */
 export interface History {
   /** Granted, and not known to have ended. */
   readonly held: readonly JobLock[];

@@ -120,7 +120,7 @@ function objectsText(sync: SyncReport): string {
   return estimated_objects === undefined ? '' : `about ${formatNumber(estimated_objects)}`;
 }
 
-/** A small sync ends at once, a large one takes minutes: poll often at first, then less often. */
+/** A small sync ends immediately, a large one takes minutes: poll often at first, then less often. */
 const firstPauseMs = 500;
 const maxPauseMs = 10_000;
 const growth = 1.5;

@@ -107,7 +107,7 @@ export function resultText(result: UnlockResult, now?: number): string {
   }
 }
 
-/** "held by grace until 14:05 UTC" */
+/** Formats a holder: "held by grace until 14:05 UTC". */
 function holderText(holder: KnownLock | undefined, now?: number): string {
   const until = holder?.expires_at === undefined ? '' : ` until ${clockTime(Date.parse(holder.expires_at), now)}`;
   return `held by ${holder?.owner ?? 'somebody else'}${until}`;

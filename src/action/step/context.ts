@@ -18,7 +18,7 @@ export interface Context {
   readonly runner: ReturnType<typeof readRunner>;
   readonly client: Client;
   readonly ledger: Ledger;
-  /** Adds to the ledger; the step continues if that fails. */
+  /** Appends to the ledger. The step continues if that fails. */
   readonly record: Recorder;
   readonly log: Log;
   /** Sets outputs that later steps can rely on, even if this step fails afterwards. */

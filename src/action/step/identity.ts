@@ -61,7 +61,7 @@ function openIssuer({ requestUrl, requestToken, audience }: JobIdentity, exchang
     onThrottled: () => undefined,
   });
 
-  /** The reason is fixed text: an excerpt could show a token in another form. */
+  /** Without an excerpt, which could show a token in another form. */
   const expect: Request['expect'] = (response, texts) =>
     identityIn(response) === undefined
       ? notUnderstood(response, texts, 'the response contains no identity token')

@@ -31,7 +31,7 @@ function optionsOf(claims: Claims): readonly string[] {
   const narrowing = {
     repository_id: claim('repository_id'),
     repository_owner_id: claim('repository_owner_id'),
-    // The ref of a pull request is never used again.
+    // The ref of a pull request is never reused.
     ref: ref !== undefined && /^refs\/(heads|tags)\//.test(ref) ? ref : undefined,
     event_name: isOfPullRequest(event) ? event : undefined,
   };
