@@ -49,8 +49,8 @@ export function timestampIn(json: Json | undefined): Timestamp | undefined {
 }
 
 /**
- * The time of the response by the clock of the server: RFC 9110 section 6.6.1, and RFC 9111 section 5.1 for a cached one.
- * Undefined for a time that no timestamp can express.
+ * The time of the response by the clock of the server: RFC 9110 section 6.6.1, and for a cached one RFC 9111 section
+ * 5.1. Undefined for a time that no timestamp can express.
  */
 export function dateOf(headers: IncomingHttpHeaders): number | undefined {
   const date = Date.parse(headers.date ?? '');

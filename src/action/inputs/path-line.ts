@@ -1,7 +1,7 @@
 import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-/** A line of the input `path`, not yet compared with the checkout. A line that names an existing file means that file. */
+/** A line of the input `path`, not yet compared with the checkout. A line that names an existing file means it. */
 export type PathLine =
   /** Used verbatim, because of `glob: false`. */
   | { readonly kind: 'literal'; readonly path: LockPath }
