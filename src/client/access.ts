@@ -14,14 +14,14 @@ export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string)
     return refused('It must not contain a user name or a password: the token is sent in a header.');
   }
   if (text.includes('?') || text.includes('#')) return refused('It must not have a query or a fragment.');
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('It has to begin with https://.');
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return refused('It must start with https://.');
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     return refused(
-      `Plain http would expose the token to everyone on the way. Use https, or set ${allowing} on a network that is yours alone.`,
+      `Plain http would expose the token on the network. Use https, or set ${allowing} on a private network only.`,
     );
   }
   const address = url.href.replace(/(?<!\/)\/+$/, '');
-  if (!address.endsWith('/v1')) return refused('It has to end in /v1, the version of the interface.');
+  if (!address.endsWith('/v1')) return refused('It must end in /v1, the API version.');
   return accepted(address);
 }
 

@@ -99,7 +99,7 @@ export function createCall(options: CallOptions): Call {
 
     const unsendable = unsendableHeader(sent.headers);
     if (unsendable !== undefined) {
-      return giveUp({ kind: 'unsendable', reason: `the header ${unsendable} has characters that no header can have` });
+      return giveUp({ kind: 'unsendable', reason: `the header ${unsendable} contains invalid characters` });
     }
 
     try {

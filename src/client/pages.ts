@@ -73,7 +73,7 @@ export async function readPages<Item>(
 
     // A service without support for cursors returns its first page again and again.
     if (isLoop && JSON.stringify(entries) === JSON.stringify(before)) {
-      return list('the service gives the same page again');
+      return list('the service returned the same page again');
     }
     before = entries;
     bytes += response.body.kind === 'json' ? response.body.byteLength : 0;

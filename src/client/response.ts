@@ -110,7 +110,7 @@ const maxExcerptLength = 200;
 function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
-    const reason = `it is compressed (${texts.line(coding, 40)}), which was not asked for`;
+    const reason = `it is compressed (${texts.line(coding, 40)}), which was not requested`;
     return { kind: 'other', reason, excerpt: '', isHtml: false };
   }
   const text = new TextDecoder().decode(bytes);

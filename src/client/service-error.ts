@@ -158,7 +158,7 @@ function reasonOf(failure: RequestFailure, server: string): string {
       return refusedText(failure, server);
     case 'redirected': {
       const to = failure.target === undefined ? '' : ` to ${failure.target}`;
-      return `${server} redirects${to}. Redirects are not followed, because the token would travel with them.`;
+      return `${server} redirects${to}. Redirects are not followed, because they would expose the token.`;
     }
     case 'not-json':
     case 'not-understood':
@@ -201,7 +201,7 @@ function unusableText({ reason, excerpt }: Unusable): string {
 }
 
 function connectionText({ untrusted, notTls, words }: ConnectionFailed): string {
-  if (untrusted) return `The server cannot be trusted, so nothing was sent: ${words}`;
+  if (untrusted) return `The certificate of the server is not trusted, so nothing was sent: ${words}`;
   if (notTls) return 'The connection failed: the server does not speak TLS on this port';
   return `The connection failed: ${words}`;
 }
@@ -215,11 +215,11 @@ function adviceOn(failure: RequestFailure): string {
     case 'refused':
       return adviceOnRefusal(failure);
     case 'redirected':
-      return ' Use the address where the service really is.';
+      return ' Set the base URL to the actual URL of the service.';
     case 'not-json':
     case 'not-understood':
     case 'too-large':
-      return ' Check that it is the service that answers at this address, and nothing in front of it.';
+      return ' Check that this URL belongs to the service, and that no gateway in front of it answered instead.';
     case 'timeout':
       return unansweredAdvice;
     case 'connection':

@@ -16,9 +16,9 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'contents:read': 'clone from the mirror',
   'locks:read': 'list locks',
   'locks:write': 'take, renew and release locks, and list them',
-  'locks:admin': "release other people's locks, and all that locks:write allows",
-  'hooks:write': 'register build webhooks, and see what they were sent',
-  admin: 'make and revoke tokens, read the audit, and all that the others allow',
+  'locks:admin': 'release locks of other owners, and everything that locks:write allows',
+  'hooks:write': 'register build webhooks, and view their deliveries',
+  admin: 'create and revoke tokens, read the audit log, and everything that the other scopes allow',
 };
 
 export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);

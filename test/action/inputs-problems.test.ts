@@ -8,8 +8,8 @@ const apiToken = 'It must be an API token, without spaces or line breaks. Pass i
 const boolean = 'It must be true or false.';
 const duration = 'It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
 const http =
-  'Plain http would expose the token to everyone on the way. Use https, or set `allow-http: true` on a network that is yours alone.';
-const listed = '`operation: list-workspaces` lists the ids there are.';
+  'Plain http would expose the token on the network. Use https, or set `allow-http: true` on a private network only.';
+const listed = '`operation: list-workspaces` lists the existing ids.';
 const noSegment = 'A path must not have a segment "." or "..".';
 const oneOf = 'Give one of `path`, `locks` and `locks-file`, not several.';
 const oneUrl = 'It must be a single URL, without spaces or line breaks.';
@@ -35,8 +35,8 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['sync', 'base-url', 'workspaces', address],
   ['sync', 'base-url', 'https://a.example\nhttps://b.example/v1', oneUrl],
   ['sync', 'base-url', 'https://a.example/ /v1', oneUrl],
-  ['sync', 'base-url', 'https://w.example/', 'It has to end in /v1, the version of the interface.'],
-  ['sync', 'base-url', 'ftp://w.example/v1', 'It has to begin with https://.'],
+  ['sync', 'base-url', 'https://w.example/', 'It must end in /v1, the API version.'],
+  ['sync', 'base-url', 'ftp://w.example/v1', 'It must start with https://.'],
   ['sync', 'base-url', 'http://10.0.0.1/v1', http],
   ['sync', 'base-url', 'http://localhost.example/v1', http],
   ['sync', 'base-url', 'http://0.0.0.0/v1', http],
@@ -85,12 +85,12 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['lock', 'on-lost', 'Fail', reaction],
   ['unlock', 'locks', '[]', oneOf, hidden],
   ['unlock', 'locks-file', '/tmp/l.json', oneOf],
-  ['register-hook', 'hook-url', '', 'It must be an https address.', missing],
+  ['register-hook', 'hook-url', '', 'It must be an https URL.', missing],
   [
     'register-hook',
     'hook-url',
     'ftp://a:b@ci.example/?key=geheim',
-    'It must be an https address.',
+    'It must be an https URL.',
     'is "***@ci.example/?***".',
   ],
   ['register-hook', 'hook-options', '[1]', options, hidden],
@@ -127,7 +127,7 @@ describe('the input changed-files', () => {
 
   test.each(['ghs_1 x', 'ghs_\u00e9', 'ghs_1\r\nx: y'])('rejects the GitHub token %j', (token) => {
     expect(changed({ 'github-token': token })).toEqual([
-      'Input `github-token` is not valid. With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.',
+      'Input `github-token` is not valid. With `changed-files: true` it must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
     ]);
     expect(problemsOf(rightStep('list-locks', { 'github-token': token }))).toEqual([]);
   });

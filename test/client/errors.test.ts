@@ -177,7 +177,7 @@ describe('the client', () => {
       credentials: { kind: 'given', token: 'secret\r\nX-Other: 1' },
     });
     expect((await errorOf(client.ask())).message).toBe(
-      'The request cannot be sent: the header authorization has characters that no header can have (GET /v1/workspaces).',
+      'The request cannot be sent: the header authorization contains invalid characters (GET /v1/workspaces).',
     );
     expect(server.requests).toHaveLength(0);
   });
@@ -205,7 +205,7 @@ describe('a redirect', () => {
 
   test('is reported as well if it has no target', async () => {
     expect((await refusal(nothing(302))).message).toBe(
-      `The service redirects. Redirects are not followed, because the token would travel with them. Use the address where the service really is (${request}: 302 Found).`,
+      `The service redirects. Redirects are not followed, because they would expose the token. Set the base URL to the actual URL of the service (${request}: 302 Found).`,
     );
   });
 });
@@ -265,7 +265,7 @@ test.each(Object.values(failures).flat())(
     const { message } = new ServiceError(call, failure);
     const request = failure.kind === 'no-token' ? failure.request : 'GET /v1/x';
     const [sentences = '', ...others] = message.split(` (${request}`);
-    expect(sentences).toMatch(/^(The|Bad|No|None)\b[^.]*\..* (Check|Use|Get|The log of|If|The token may)\b[^.]*$/);
+    expect(sentences).toMatch(/^(The|Bad|No|None)\b[^.]*\..* (Check|Set|Use|Get|The log of|If|The token may)\b[^.]*$/);
     expect(others).toEqual([expect.stringMatching(/^[^()]*\)\.$/)]);
   },
 );

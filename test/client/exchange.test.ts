@@ -209,7 +209,7 @@ describe('an exchange', () => {
   const refusal = json(400, { error: 'invalid_request', error_description: `No trust rule for ${jwt}.` });
 
   const withoutToken =
-    'The service did not issue a token to this job. The answer cannot be used: there is no token in it. Check that it is the service that answers at this address, and nothing in front of it (POST /v1/token: 200 OK, 5 attempts).';
+    'The service did not issue a token to this job. The answer cannot be used: there is no token in it. Check that this URL belongs to the service, and that no gateway in front of it answered instead (POST /v1/token: 200 OK, 5 attempts).';
 
   test.each<[string, Answer, string, number]>([
     [
@@ -245,7 +245,7 @@ describe('an exchange', () => {
     [
       'redirected',
       nothing(308, { location: 'https://elsewhere.example/token?a=b' }),
-      'The service did not issue a token to this job. The service redirects to https://elsewhere.example/token. Redirects are not followed, because the token would travel with them. Use the address where the service really is (POST /v1/token: 308 Permanent Redirect).',
+      'The service did not issue a token to this job. The service redirects to https://elsewhere.example/token. Redirects are not followed, because they would expose the token. Set the base URL to the actual URL of the service (POST /v1/token: 308 Permanent Redirect).',
       1,
     ],
     ['answered with something else', raw(200, jwt), withoutToken, 10],

@@ -107,7 +107,7 @@ test('reports an untrusted certificate at once', async () => {
   const error = await errorOf(client.ask());
   expect(error).toMatchObject({ attempts: 1, failure: { kind: 'connection', untrusted: true, mayHaveArrived: false } });
   expect(error.message).toBe(
-    'The server cannot be trusted, so nothing was sent: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT). If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA (GET /v1/workspaces).',
+    'The certificate of the server is not trusted, so nothing was sent: self-signed certificate (DEPTH_ZERO_SELF_SIGNED_CERT). If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA (GET /v1/workspaces).',
   );
   expect(server.requests).toEqual([]);
 });

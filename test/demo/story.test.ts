@@ -84,7 +84,7 @@ test('a lock released by force is reported as lost by its job', () => {
   expectInOrder('Arena.umap: kept until ', ' lock release game-assets', 'Arena.umap: lost, held by nobody');
   expect(said('console')).toMatch(/ --force --reason '[^']+' Released Content\/Maps\/Arena\.umap\. /);
   expect(said('webhook')).toContain('✓ lock.released: Content/Maps/Arena.umap, by force');
-  expect(said('nightly')).toMatch(/Error: This job has lost its lock on Content\/Maps\/Arena\.umap\. /);
+  expect(said('nightly')).toMatch(/Error: This job lost its lock on Content\/Maps\/Arena\.umap\. /);
 });
 
 test('the demo ends with a chart of all locks over time, within 80 columns', () => {

@@ -142,7 +142,7 @@ test.each(['Lock an asset while a job runs', 'Lock during a release'])(
     const result = await run(name, await given(releasing(scene.service.baseUrl, secret, hero)));
     expect(result.result).toBe('failure');
     expect(result.step('Run ./release.sh').outcome).toBe('success');
-    expect(result.log).toContain(`This job has lost its lock on ${hero}. Somebody had released it before its end.`);
+    expect(result.log).toContain(`This job lost its lock on ${hero}. Someone released it before it expired.`);
     expect(result.step('Run ./upload.sh').outcome).toBe('skipped');
   },
 );
@@ -214,7 +214,7 @@ describe('"Across jobs"', () => {
     const again = await jobs.build(first);
     expect(again.result).toBe('failure');
     expect(again.step('Run ./build.sh').outcome).toBe('skipped');
-    expect(again.log).toContain(`This job has lost its lock on ${hero}.`);
+    expect(again.log).toContain(`This job lost its lock on ${hero}.`);
     expect(await jobs.unlock(first, again.result)).toMatchObject({ result: 'success' });
   });
 

@@ -351,7 +351,7 @@ test.each(forms(['https_proxy', 'HTTPS_PROXY']))(
     );
     const authority = join(job.folders.temp, 'authority.pem');
     await writeFile(authority, tls.cert);
-    expect((await run()).log).toContain('The server cannot be trusted');
+    expect((await run()).log).toContain('The certificate of the server is not trusted');
     expect(api.requests).toEqual([]);
     expect(pathsIn(await run({}, { NODE_EXTRA_CA_CERTS: authority }))).toEqual(['a']);
     const authorization = `Basic ${Buffer.from('ada:se:cret').toString('base64')}`;

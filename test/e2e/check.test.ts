@@ -68,8 +68,8 @@ test('fails the step for a lost lock, names the current holder, and outputs the 
       b: lost, held by grace until <clock> (<distance>)
       c: lost, held by nobody
     ##[endgroup]
-    ##[error]This job has lost its lock on b. Somebody had released it before its end. b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, since <clock> (<distance>).
-    ##[error]This job has lost its lock on c. Somebody had released it before its end. Nobody holds the path now."
+    ##[error]This job lost its lock on b. Someone released it before it expired. b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, since <clock> (<distance>).
+    ##[error]This job lost its lock on c. Someone released it before it expired. Nobody holds the path now."
   `);
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: check</h3>
@@ -112,7 +112,7 @@ describe('the locks of another job', () => {
     await scene.lock(workspace, 'a');
     const lost = await second.run(check({ 'locks-file': file }));
     expect(lost).toMatchObject({ conclusion: 'failure', outputs: { status: 'lost', count: '1' } });
-    expect(errorsOf(lost)).toEqual([expect.stringMatching(/^This job has lost its lock on a\. .* a is held by grace/)]);
+    expect(errorsOf(lost)).toEqual([expect.stringMatching(/^This job lost its lock on a\. .* a is held by grace/)]);
   });
 });
 

@@ -98,7 +98,7 @@ test('rejects plain http to addresses other than loopback, unless allow-http is 
   // An address of this machine other than its loopback address.
   const job = await jobAt(`http://0.0.0.0:${server.port}/v1`);
   const listing = { operation: 'list-workspaces' };
-  expect((await job.run({ with: listing })).log).toMatch(/Plain http would expose the token to everyone on the way/);
+  expect((await job.run({ with: listing })).log).toMatch(/Plain http would expose the token on the network/);
   expect(server.requests).toEqual([]);
   expect((await job.run({ with: { ...listing, 'allow-http': 'true' } })).conclusion).toBe('success');
   expect(server.requests).toHaveLength(1);

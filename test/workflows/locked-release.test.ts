@@ -99,7 +99,7 @@ describe('the publish script', () => {
     const job = await running.finished;
     expect(job.result).toBe(result);
     expect(job.step('publish').outcome).toBe(outcome);
-    expect(job.log).toContain('This job has lost its lock on Content/Hero.uasset.');
+    expect(job.log).toContain('This job lost its lock on Content/Hero.uasset.');
   });
 });
 

@@ -156,7 +156,7 @@ function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
   }
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     return refused(
-      `The interface of GitHub is at ${url.origin}: plain http would expose the token to everyone on the way. Set \`allow-http: true\` on a network that is yours alone.`,
+      `The interface of GitHub is at ${url.origin}: plain http would expose the token on the network. Set \`allow-http: true\` on a private network only.`,
     );
   }
   return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));

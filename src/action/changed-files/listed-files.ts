@@ -26,7 +26,7 @@ export async function pullRequestFiles(
   number: number,
   pause: (ms: number) => Promise<void>,
 ): Promise<readonly ListedFile[]> {
-  let seen = 'It did not stay the same while its files were listed.';
+  let seen = 'It changed while its files were listed.';
   for (let turn = 1; turn <= maxTurns; turn += 1) {
     if (turn > 1) await pause(pauseMs);
     const before = await readState(github, number);

@@ -106,11 +106,11 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
   const workspace = parseWorkspaceId(text);
   return workspace.ok
     ? workspace
-    : refused(`${workspace.reason} \`operation: list-workspaces\` lists the ids there are.`);
+    : refused(`${workspace.reason} \`operation: list-workspaces\` lists the existing ids.`);
 }
 
 export const parseHookUrl = (text: string): Parsed<string> =>
-  URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It must be an https address.');
+  URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It must be an https URL.');
 
 /** A lock from the output `locks` of another step or job. */
 export interface HandoffLock {

@@ -153,7 +153,7 @@ const readListLocks = (reader: Reader): Read<ListLocksTask> =>
   });
 
 const parseGitHubToken = parseToken(
-  'With `changed-files: true` it has to be a GitHub token, in one piece. Leave it out to use the token of the job.',
+  'With `changed-files: true` it must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
 );
 
 function readLockScope(reader: Reader): Read<LockScope> {

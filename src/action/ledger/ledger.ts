@@ -97,7 +97,7 @@ export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder
       failed = true;
       const reason = error instanceof Error ? error.message : String(error);
       log.warn(
-        `The ledger of this job's locks cannot be written (${reason}). If a step is killed before it is done, the locks it was about to take or release can stay until their ttl ends. Make sure that the runner has room, and may write, in its temporary folder.`,
+        `The ledger of this job's locks cannot be written (${reason}). If a step is killed before it is done, the locks it was about to take or release can stay until their ttl ends. Make sure that the runner's temporary folder is writable and has free space.`,
       );
     }
   };

@@ -38,9 +38,9 @@ interface LostLock {
 export function lostText({ path, lock, holder }: LostLock, now: number): string {
   const end = Date.parse(lock.expires_at ?? '');
   const isOver = end <= now + answerClockMs || end <= Date.parse(holder?.acquired_at ?? '');
-  const parts = [`This job has lost its lock on ${path}.`];
-  if (isOver) parts.push(`It had ended at ${pastMoment(end, now)}; a longer \`ttl\` would have kept it.`);
-  else if (!Number.isNaN(end)) parts.push('Somebody had released it before its end.');
+  const parts = [`This job lost its lock on ${path}.`];
+  if (isOver) parts.push(`It had ended at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`);
+  else if (!Number.isNaN(end)) parts.push('Someone released it before it expired.');
   parts.push(holder === undefined ? 'Nobody holds the path now.' : `${heldText(path, holder, now, true)}.`);
   return parts.join(' ');
 }
@@ -90,7 +90,7 @@ export const unansweredText = ({ path, ttl, at }: Intent): string =>
 /** Suggests a `wait`, or a longer one, so that the next run gets the locks. */
 export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefined, now: number): string {
   const what = conflicts.length === 1 ? 'it' : 'one of them';
-  if (waited !== undefined) return `Waited ${formatDuration(waited)} for ${what}. Raise \`wait\` to wait longer.`;
+  if (waited !== undefined) return `Waited ${formatDuration(waited)} for ${what}. Increase \`wait\` to wait longer.`;
   const ends = conflicts.flatMap(({ holder }) => holder?.expires_at ?? []);
   const [soonest] = ends.toSorted((one, other) => Date.parse(one) - Date.parse(other));
   return waitAdvice(soonest, now, what);

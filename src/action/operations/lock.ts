@@ -227,7 +227,7 @@ function notAcquired(
       return failed(
         outputs,
         all
-          ? 'The step was cancelled and has released what it had locked.'
+          ? 'The step was cancelled. It released all locks that it had acquired.'
           : 'The step was cancelled. Some of its locks could not be released in time: the end of the job tries again.',
       );
     }

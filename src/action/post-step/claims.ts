@@ -77,9 +77,7 @@ export function readClaims(records: Records): ReleaseCandidates {
   const begun = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
   const ledgerError =
     unreadable ??
-    (missing.length > 0 || !begun
-      ? `The ledger in ${ledger.file} does not have all that this step has written to it.`
-      : undefined);
+    (missing.length > 0 || !begun ? `The ledger in ${ledger.file} lacks entries that this step wrote.` : undefined);
   if (ledgerError === undefined) {
     const claims = held.map(({ grant, releaseStarted, loss }) => ({
       grant,
@@ -91,7 +89,7 @@ export function readClaims(records: Records): ReleaseCandidates {
   const claims = [...held.map(({ grant }) => grant), ...missing];
   const rest =
     claims.length + unanswered.length > 0
-      ? 'What is still known of its locks is released as far as it can be proven.'
+      ? 'The known locks are released if they can be verified to belong to this step.'
       : 'The locks of this step are unknown. They stay until their ttl expires.';
   return {
     held: claims.map((grant) => ({ grant, doubt: 'records-damaged' })),

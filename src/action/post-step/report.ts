@@ -88,9 +88,9 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const itself = `The lock on ${path} was lost while the job relied on it.`;
   if (holder === 'nobody') return `${itself} It had ended at ${pastMoment(end, now)}.${unrenewed}`;
   const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
-  const longer = renewalError === undefined ? '; a longer `ttl` would have kept it.' : '.';
-  const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Someone had released it before its end.';
-  return `${itself}${when} ${heldText(path, holder, now, true)}; that lock has been left alone.${unrenewed}`;
+  const longer = renewalError === undefined ? '; a longer `ttl` would have prevented that.' : '.';
+  const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Someone released it before it expired.';
+  return `${itself}${when} ${heldText(path, holder, now, true)}; that lock was left alone.${unrenewed}`;
 }
 
 function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {
@@ -101,8 +101,7 @@ function warningsOf(results: readonly CandidateResult[], now: number): readonly 
     several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
     several(ofKind(results, 'ambiguous'), (one) => leftAloneText(one, now)),
     several(ofKind(results, 'unanswered'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
-    several(over, (one) => overText(one, now)) +
-      (over.length > 0 ? ' A longer `ttl` would have kept what the job relied on.' : ''),
+    several(over, (one) => overText(one, now)) + (over.length > 0 ? ' Increase `ttl` to cover the job.' : ''),
   ];
   return warnings.filter((text) => text !== '');
 }

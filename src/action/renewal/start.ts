@@ -80,7 +80,7 @@ export function prepareRenewal(context: Context, task: LockTask): Renewal {
         const silent = `The process that renews the locks did not answer within ${maxResponseMs / 1_000} s.`;
         log.warn(`${silent} Unless it still starts, they ${endText()}`);
       } else if (response.kind === 'ended') couldNotStart(isOrphan() ? orphaned : response.how);
-      else log.line('The locks are renewed for as long as the job lives: `renew` is true.');
+      else log.line('The locks are renewed until the job ends: `renew` is true.');
     } catch (error) {
       couldNotStart(error instanceof Error ? error.message : String(error));
     }

@@ -103,12 +103,9 @@ export const lockSchema = z
     owner: z.string().openapi({
       description: 'The owner of the token that took it: the name of the token, unless it was created with another.',
     }),
-    origin: z
-      .string()
-      .nullable()
-      .openapi({
-        description: 'URL that the lock was acquired from: the Referer of the request, or the verified run URL.',
-      }),
+    origin: z.string().nullable().openapi({
+      description: 'URL that the lock was acquired from: the Referer of the request, or the verified run URL.',
+    }),
     note: z.string().nullable().openapi({ description: 'Note from the owner to anyone who finds the path locked.' }),
     acquired_at: timestamp,
     expires_at: timestamp,

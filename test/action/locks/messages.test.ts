@@ -85,7 +85,7 @@ describe('the messages for any of several paths', () => {
     const blocked = { conflicts: five, count: 1, of: 5 };
     expect(blockedAdvice(blocked, undefined, start)).toBe('Set `wait: 45m` to wait for one of them.');
     expect(blockedAdvice(blocked, { seconds: 90 }, start)).toBe(
-      'Waited 90s for one of them. Raise `wait` to wait longer.',
+      'Waited 90s for one of them. Increase `wait` to wait longer.',
     );
   });
 });

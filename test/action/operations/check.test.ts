@@ -127,8 +127,8 @@ describe('the report of a check', () => {
   test('has a reason and the current holder for each lost lock, and groups unknown locks by reason', () => {
     const others = ['e', 'f'].map((name): CheckResult => ({ ...unknown, path: lockPath(name) }));
     expect(report([kept, taken, gone, unknown, ...others]).failures).toEqual([
-      'This job has lost its lock on b. Somebody had released it before its end. b is held by grace until 13:00 UTC (in 30 min), taken by https://ci.example.com/runs/7, since 12:05 UTC (25 min ago).',
-      'This job has lost its lock on c. Somebody had released it before its end. Nobody holds the path now.',
+      'This job lost its lock on b. Someone released it before it expired. b is held by grace until 13:00 UTC (in 30 min), taken by https://ci.example.com/runs/7, since 12:05 UTC (25 min ago).',
+      'This job lost its lock on c. Someone released it before it expired. Nobody holds the path now.',
       'It is not known whether this job still holds d, e, f. The service did not answer.',
     ]);
   });
@@ -136,9 +136,9 @@ describe('the report of a check', () => {
   test('says when a lock was lost, if that is known', () => {
     const lost = { path, kind: 'lost', lock, holder: undefined } as const;
     const [reason] = checkReport({ ...place, results: [lost], gap: undefined }, after, asItIs).failures;
-    expect(reason).toContain('It had ended at 13:00 UTC (5 min ago); a longer `ttl` would have kept it.');
+    expect(reason).toContain('It had ended at 13:00 UTC (5 min ago); a longer `ttl` would have prevented that.');
     expect(report([{ ...lost, lock: {} }]).failures).toEqual([
-      'This job has lost its lock on Content/Hero.uasset. Nobody holds the path now.',
+      'This job lost its lock on Content/Hero.uasset. Nobody holds the path now.',
     ]);
   });
 

@@ -76,7 +76,7 @@ describe('the locks that a step must release', () => {
   ])('include the saved locks of the runner, marked as doubtful, if the ledger %s', (_, records) => {
     const { held, ledgerError } = claims({ ...records, saved: ['a', 'b'] });
     expect(held).toEqual(['a', 'b'].map(inDoubt));
-    expect(ledgerError).toMatch(/released as far as it can be proven\.$/);
+    expect(ledgerError).toMatch(/released if they can be verified to belong to this step\.$/);
   });
 
   test('come from the file of the step if they were too many for the runner, without invalid entries', () => {

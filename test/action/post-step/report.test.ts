@@ -40,8 +40,8 @@ describe('the report at the end of a job', () => {
   });
 
   test('says whether a longer ttl would have kept a lost lock', () => {
-    expect(report([lost('a', over)]).failures[0]).toContain('a longer `ttl` would have kept it');
-    expect(report([lost('a')]).failures[0]).toContain('Someone had released it before its end.');
+    expect(report([lost('a', over)]).failures[0]).toContain('a longer `ttl` would have prevented that');
+    expect(report([lost('a')]).failures[0]).toContain('Someone released it before it expired.');
   });
 
   const renewalError = 'The service was down.';

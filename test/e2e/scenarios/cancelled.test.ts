@@ -124,7 +124,7 @@ describe('a job that is locking a thousand paths', () => {
     expect(new Set(taken.map(({ path }) => path)).size).toBeGreaterThanOrEqual(39);
     expect(await stage.locks()).toEqual([]);
     expect(result.log).toMatch(/(\d+) of 1,000 paths had been locked; \1 released again\./);
-    expect(result.log).toContain('The step was cancelled and has released what it had locked.');
+    expect(result.log).toContain('The step was cancelled. It released all locks that it had acquired.');
     expect(result.outputs).toMatchObject({ acquired: 'false', count: '0', locks: '[]' });
     expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
   });

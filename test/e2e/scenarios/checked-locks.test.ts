@@ -37,9 +37,7 @@ describe.each(forms(allManners, 0, 3))('with a service that %s', (_, manner) => 
     expect(gone, gone.log).toMatchObject({
       conclusion: 'failure',
       outputs: { status: 'lost', count: '2' },
-      annotations: [
-        { level: 'error', message: expect.stringMatching(/^This job has lost its lock on Content.*Nobody/) },
-      ],
+      annotations: [{ level: 'error', message: expect.stringMatching(/^This job lost its lock on Content.*Nobody/) }],
     });
     const theirs = await stage.takenByGrace(hero);
     const taken = await job.run(checking());
@@ -61,7 +59,7 @@ test('reports an expired lock as lost, and suggests a longer ttl', async () => {
   expect(await stage.locks()).toEqual([]);
   await expect(job.run(checking())).resolves.toMatchObject({
     outputs: { status: 'lost' },
-    annotations: [{ message: expect.stringMatching(/It had ended at .*; a longer `ttl` would have kept it\./) }],
+    annotations: [{ message: expect.stringMatching(/It had ended at .*; a longer `ttl` would have prevented that\./) }],
   });
 });
 

@@ -34,7 +34,7 @@ describe.each(forms(mannersOfGranting, 0, 2))(
       expect(post?.annotations.filter(({ level }) => level === 'error')).toMatchObject([
         {
           message: expect.stringMatching(
-            /^The lock on Content\/Hero\.uasset was lost while the job relied on it\. It had ended at (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d+ s ago\); a longer `ttl` would have kept it\. Content\/Hero\.uasset is held by grace until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
+            /^The lock on Content\/Hero\.uasset was lost while the job relied on it\. It had ended at (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d+ s ago\); a longer `ttl` would have prevented that\. Content\/Hero\.uasset is held by grace until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
           ),
         },
       ]);
@@ -97,7 +97,7 @@ test.each(conclusions)(
     expect(post?.annotations).toMatchObject([
       {
         level: conclusion === 'success' ? 'warning' : 'error',
-        message: expect.stringMatching(/\bb\b.* was lost .* Someone had released it before its end\. .* by grace/s),
+        message: expect.stringMatching(/\bb\b.* was lost .* Someone released it before it expired\. .* by grace/s),
       },
     ]);
     expect(await place.locks()).toEqual([theirs]);

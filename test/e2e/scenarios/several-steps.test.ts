@@ -20,7 +20,7 @@ const nextStep = (paths: readonly string[]) => ({ ...locking(paths, { wait: '45s
 function expectNamed(result: StepResult): void {
   expect(result.durationMs, result.log).toBeLessThan(atOnceMs);
   expect(result.log, 'the step that holds the path').toContain('take-maps');
-  expect(result.log, 'what would not help').not.toContain('Raise `wait`');
+  expect(result.log, 'what would not help').not.toContain('Increase `wait`');
   expect(result.log).not.toContain('Waiting,');
 }
 
