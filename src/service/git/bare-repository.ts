@@ -41,8 +41,8 @@ export async function makeRepository(
 }
 
 /**
- * Writes the minimal files of an empty repository: gitrepository-layout(5). Running git to create and read a repository
- * of short duration would take a noticeable part of a sync.
+ * Writes the minimal files of an empty repository: gitrepository-layout(5). For a repository that is soon removed,
+ * running git to create and read it would take a noticeable part of a sync.
  */
 export async function layOutRepository(folder: string): Promise<void> {
   for (const part of ['objects/info', 'objects/pack', 'refs/heads'])

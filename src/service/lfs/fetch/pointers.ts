@@ -10,7 +10,9 @@ export interface PointedObject extends ObjectName {
   readonly path: string;
 }
 
-/** Objects that the pointers of a commit name. A file in the format of a pointer is one, whatever `.gitattributes` says. */
+/**
+ * Objects named by the pointers of a commit. A file in the format of a pointer is one, whatever `.gitattributes` says.
+ */
 export async function pointedObjects(
   git: Pick<Git, 'smallBlobs'>,
   workspace: string,
