@@ -3,21 +3,21 @@ import { GitError } from '../git/git-error.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 
 export interface MirrorLimits {
-  /** How many clients are sent objects at the same time. */
+  /** Maximum number of clients that receive objects at the same time. */
   readonly parallelClones: number;
-  /** How long sending them may take. */
+  /** Time limit for sending them. */
   readonly cloneTimeoutMs: number;
-  /** How often it is looked whether the token of a client was revoked. */
+  /** Interval of checks whether the token of a client was revoked. */
   readonly checkTokenEveryMs: number;
-  /** How long a client may take for a piece of 64 KB. */
+  /** Time limit for a client to receive a chunk of 64 KB. */
   readonly maxMsPerPiece: number;
-  /** Minimum amount that a client must receive in this time while others wait for its place. */
+  /** Minimum amount that a client must receive in this time while others wait for its slot. */
   readonly minPaceIfWaitedFor: { readonly bytes: number; readonly forMs: number };
-  /** How long its request may take to arrive. */
+  /** Time limit for receiving a request. */
   readonly maxMsPerRequest: number;
-  /** Less than the minute in which proxies, and this service, give up a connection that is silent. */
+  /** Maximum wait for a slot: less than the minute after which proxies and this service close a silent connection. */
   readonly maxWaitMs: number;
-  /** Limit for all requests that are arriving, waiting or being served. */
+  /** Memory limit for all requests that are being received, waiting or being served. */
   readonly maxRequestBytes: number;
 }
 
@@ -33,15 +33,15 @@ export const defaultMirrorLimits = {
 
 export type MirrorPlaces = ReturnType<typeof createMirrorPlaces>;
 
-/** Requests that are answered within milliseconds, and must not wait for those that take minutes. */
+/** Slots for requests that take milliseconds, so that they do not wait for clones that take minutes. */
 const quickOnes = 8;
 
-/** One owner leaves places and memory for others, however many tokens it has. */
+/** Maximum share of one owner, regardless of the number of its tokens: the rest is left to others. */
 const shareOfOwner = 3 / 4;
 
 const busyText = 'The maximum number of clones is running. Try again in a minute.';
 
-/** Places for the work of requests, by owner. */
+/** Slots and memory for requests, by owner. */
 export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
   const timeout = { ms: maxWaitMs, error: busy };
   const placesOf = (max: number) =>
@@ -58,7 +58,7 @@ export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes 
   return {
     quick: placesOf(quickOnes),
     clones: placesOf(parallelClones),
-    /** `take` holds the place until the work ends. */
+    /** `take` reserves memory until the work ends, and throws if too much is reserved. */
     async holding<T>(owner: string, work: (take: (bytes: number) => void) => Promise<T>): Promise<T> {
       let held = 0;
       function take(bytes: number): void {

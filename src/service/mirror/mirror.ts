@@ -24,8 +24,8 @@ export interface MirrorParts extends AccessControl {
 const address = '/v1/workspaces/:id/git';
 
 /**
- * A remote of git for each workspace, which serves what was synced: gitprotocol-http(5), for reading. An app of its own,
- * because git shows errors as text alone.
+ * A read-only git remote for each workspace, which serves its synced branches: gitprotocol-http(5). Separate from the
+ * API because git displays errors only as plain text.
  */
 export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): App {
   const { storage, git, log } = parts;
@@ -50,7 +50,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
     const workspace = await addressedWorkspace(c, storage);
     const service = serviceIn(c);
     if (service === 'git-receive-pack') throw pushRefused(workspace);
-    // The answer to HEAD would be written twice: once by git, and once by Hono.
+    // The response to HEAD would be written twice: once by git, and once by Hono.
     if (service !== 'git-upload-pack' || c.req.method === 'HEAD') throw notServed();
     return serve(c, {
       kind: 'info-refs',
@@ -98,10 +98,10 @@ const notServed = (): Refusal =>
     'This address serves git clone, git fetch and git ls-remote over the smart HTTP protocol of git, and nothing else.',
   );
 
-/** In the log. */
+/** Maximum number of branches in a log entry. */
 const maxNamed = 20;
 
-/** Logs once that a mirror lacks branches, and again when it lacks others. */
+/** Logs the branches that a mirror lacks, and logs again only if they change. */
 function logLacking(log: Logger): (workspace: string, names: readonly string[]) => void {
   const logged = new Map<string, string>();
   return (workspace, names) => {

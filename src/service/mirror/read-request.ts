@@ -7,18 +7,18 @@ import type { GitProtocol } from '../git/serve-mirror.ts';
 import { parseUploadPackRequest, type UploadPackRequest } from '../git/upload-pack-request.ts';
 import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
 
-/** About 200,000 objects that a client has or wants. */
+/** Enough for about 200,000 ids of objects that a client has or wants. */
 const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, what: 'A request of git' };
 
 export interface ReadOptions {
   readonly maxMs: number;
-  /** Called with the memory that is needed; may refuse it. */
+  /** Called with the memory that the request needs. Throws to refuse the request. */
   readonly take: (bytes: number) => void;
-  /** Called with the time that this blocks everything else. */
+  /** Called with each time that parsing blocks the event loop. */
   readonly onParsed: (ms: number) => void;
 }
 
-/** gitprotocol-http(5), "Smart Service git-upload-pack". */
+/** Reads a request as defined in gitprotocol-http(5), "Smart Service git-upload-pack". */
 export async function readUploadPackRequest(
   incoming: IncomingMessage,
   { maxMs, take, onParsed }: ReadOptions,
@@ -61,7 +61,7 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
   }
 }
 
-/** Lets others have a turn between two pieces of the work, and reports how long each took. */
+/** Yields to other work between two steps, and reports the duration of each step. */
 async function inPieces<T>(work: Iterator<void, T>, onPiece: (ms: number) => void): Promise<T> {
   for (;;) {
     const began = performance.now();

@@ -4,16 +4,16 @@ import { send } from '../http/context.ts';
 
 const gitAddress = /^\/v1\/workspaces\/[^/]*\/git(?:\/|$)/;
 
-/** Shows git what is wrong, and to everybody else shows it as before. */
+/** Sends errors as text to git clients, and with `showOthers` to all others. */
 export const asTextToGit =
   (showOthers: ShowRefusal): ShowRefusal =>
   (c, refusal) =>
     gitAddress.test(c.req.path) ? sendText(c, refusal) : showOthers(c, refusal);
 
-/** git asks its credential helpers for a password after a challenge with Basic. */
+/** git asks its credential helpers for a password after a Basic challenge. */
 const basic = 'Basic realm="workspace-service"';
 
-/** git prints what is wrong where it comes as plain text (remote-curl.c, show_http_message), and nothing else. */
+/** git prints the body of an error only if it is plain text (remote-curl.c, show_http_message). */
 const sendText: ShowRefusal = (c, { problem, message, extras: { headers = {} } }) =>
   send(c, {
     status: problems[problem].status,

@@ -17,7 +17,7 @@ export interface MirrorRequest {
   readonly kind: GitRequestLabel;
   readonly workspace: string;
   readonly contentType: string;
-  /** Runs git, which ends when nobody reads its output any more. */
+  /** Runs git. The signal in `limits` ends it when the client disconnects. */
   readonly work: (task: Pick<ServeTask, 'limits' | 'onOutput'>) => Promise<void>;
 }
 
@@ -32,8 +32,9 @@ export interface ServeParts {
 export type ServeRequest = (c: Context<Environment>, request: MirrorRequest) => Promise<Response>;
 
 /**
- * Answers with the output of git. Where that fails before it has begun, git shows why: in the first request of a client as
- * the text of an error, and later in a packet, because it shows no text any more.
+ * Sends the output of git as the response. If git fails before its first output, the client displays the reason: from
+ * the text of an error response to `info-refs`, and from an error packet in later requests, where it ignores such a
+ * text.
  */
 export function createServe({ storage, metrics, log, limits, places }: ServeParts): ServeRequest {
   return async (c, { kind, workspace, contentType, work }) => {
@@ -57,10 +58,10 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
       else if (kind === 'fetch') log.info(about, 'a fetch from the mirror has ended');
     }
 
-    /** Kept when the answer has begun, or has ended without. */
+    /** Resolves when the response has started, or has ended without output. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
-    /** A token that ends meanwhile does not: it was valid when the clone began, and may be meant to live for minutes. */
+    /** Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes. */
     async function endIfRevoked(): Promise<void> {
       isRevoked = await isTokenRevoked(storage.read, bearer);
       if (isRevoked) response.cut();
@@ -68,7 +69,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
 
     const isSlow = watchPace(response, limits.minPaceIfWaitedFor);
 
-    /** A client that takes little keeps its place only if no other owner waits for one. */
+    /** Ends a slow clone if another owner is waiting for a slot. */
     async function endIfOthersAreFaster(): Promise<void> {
       if (isSlow() && places.clones.isWaitedFor(owner) && kind === 'fetch') response.cutAsTooSlow();
     }
@@ -76,7 +77,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
     async function run(): Promise<void> {
       if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
-      // Retried if the database does not respond.
+      // The next check retries if the database does not respond.
       const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
       const stopWatching = repeat(limits.minPaceIfWaitedFor.forMs, endIfOthersAreFaster, () => undefined);
       try {
@@ -107,7 +108,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
         if (kind === 'info-refs') reject(unavailable(message));
         else await response.write(errorPacket(message));
       }
-      // git itself has sent the reason to the client. A truncated response must not look complete.
+      // If git failed, it has sent the reason to the client. Otherwise a truncated response must not look complete.
       if (hasStarted && outcome !== 'failed') response.cut();
       else if (kind !== 'info-refs') response.end();
       note(outcome, error.message);
@@ -139,7 +140,7 @@ function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabe
   }
 }
 
-/** Response to the client: messages of git about this machine go only to the log. */
+/** Error message for the client. Messages of git may describe this machine, so they go only to the log. */
 function messageOf({ kind, message }: GitError, requestId: string): string {
   switch (kind) {
     case 'not-published':
@@ -151,7 +152,7 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
   }
 }
 
-/** Whether the client has taken too little since the last call, although most of the time there was more for it. */
+/** Checks whether the client received too little since the last check, although data was ready most of the time. */
 function watchPace(
   { sentBytes, waitedMs }: OutputResponse,
   { bytes, forMs }: MirrorLimits['minPaceIfWaitedFor'],

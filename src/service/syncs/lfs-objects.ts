@@ -3,7 +3,7 @@ import type { BranchName } from '../git/branch-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
 
-/** Handling of LFS objects by a sync, after the commits have been fetched. */
+/** A branch whose LFS objects a sync fetches after the commits. */
 export interface WantedObjects {
   readonly workspace: string;
   readonly branch: BranchName;
@@ -12,7 +12,7 @@ export interface WantedObjects {
   readonly settings: { readonly lfs_url: string | null; readonly lfs_mode: string | null };
 }
 
-/** Objects missing from the mirror. */
+/** Number and total size of LFS objects. */
 export interface ObjectCounts {
   readonly objects: number;
   readonly bytes: number;
@@ -33,12 +33,12 @@ export const noObjects: FetchedObjects = {
 /** Rejects with an LfsError if no object can be fetched, or with the reason of the signal. */
 export type FetchObjects = (
   wanted: WantedObjects,
-  /** The timeout is for git, and for how long a store may give nothing. */
+  /** The timeout applies to git, and to the time that a store sends nothing. */
   limits: Limits & { readonly signal: AbortSignal },
   onProgress: (progress: Pick<FetchedObjects, 'wanted' | 'received'>) => void,
 ) => Promise<FetchedObjects>;
 
-/** Why the objects of a workspace could not be fetched. The message is a sentence for a person and holds no credential. */
+/** The LFS objects of a workspace could not be fetched. The message is written for users, without credentials. */
 export class LfsError extends Error {
   override readonly name = 'LfsError';
 }

@@ -2,13 +2,13 @@ import type { Sync } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type SyncRow, syncOf, syncsIn } from './queue.ts';
 
-/** With what is not part of the API's resource. */
+/** A sync with fields that are not part of the resource in the API. */
 export interface RecordedSync extends Sync {
-  /** The name of the token that was first to ask for it; null when an earlier version of the service queued it. */
+  /** Name of the token that requested it first; null if an earlier version of the service queued it. */
   readonly requested_by: string | null;
 }
 
-/** A place in the history: a time in milliseconds, and which of those that were asked for in it. */
+/** Position in the history: a time in milliseconds, and the id of a sync that was created at this time. */
 export interface SyncPosition {
   readonly createdAt: number;
   readonly id: string;
@@ -16,13 +16,13 @@ export interface SyncPosition {
 
 export interface SyncQuery {
   readonly branch?: string | undefined;
-  /** Only older entries: the `next` of the previous page. */
+  /** Selects older syncs: the `next` of the previous page. */
   readonly before?: SyncPosition | undefined;
   readonly limit: number;
 }
 
 export interface SyncPage {
-  /** The newest first, by when they were asked for. */
+  /** Newest first, by time of creation. */
   readonly syncs: readonly RecordedSync[];
   /** Cursor of the next page; undefined on the last one. */
   readonly next: SyncPosition | undefined;

@@ -8,12 +8,12 @@ const timeoutMs = 10 * 60_000;
 export interface MirrorMaintenanceOptions {
   readonly git: Pick<Git, 'maintain'>;
   readonly log: Logger;
-  /** How many mirrors at the same time. */
+  /** Maximum number of mirrors at the same time. */
   readonly parallel: number;
   readonly signal: AbortSignal;
 }
 
-/** Keeps mirrors quick after syncs, next to those that run: it takes minutes where a lot was fetched. */
+/** Keeps mirrors fast after syncs. Runs alongside other syncs, because it takes minutes after a large fetch. */
 export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMaintenanceOptions) {
   const limitMaintenance = limitParallel({ max: parallel, maxPerKey: 1 });
   const once = createOnce<void>();
@@ -28,7 +28,7 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
   }
 
   return {
-    /** Once for all who ask until it begins. */
+    /** Calls before the maintenance starts share one run. */
     soon(workspace: string): void {
       const done = once(workspace, (begun) =>
         limitMaintenance(workspace, () => {
@@ -38,7 +38,7 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
       ).finally(() => unfinished.delete(done));
       unfinished.add(done);
     },
-    /** Waits for the processes that the signal ends. */
+    /** Waits for the processes that the signal aborts. */
     async stop(): Promise<void> {
       await Promise.all(unfinished);
     },

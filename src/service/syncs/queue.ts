@@ -17,11 +17,11 @@ export interface QueuedSync {
   readonly workspace: string;
   readonly branch: string;
   readonly estimatedObjects: number;
-  /** The name of the token that started the sync. Later ones that join are not stored. */
+  /** Name of the token that requested the sync. Tokens that join it later are not stored. */
   readonly requestedBy: string;
 }
 
-/** Joins the sync of the branch that is queued already, if there is one: it will fetch what this one would. */
+/** Queues a sync, or returns one that is already queued for the branch: it will fetch the same. */
 export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise<Sync> {
   const { workspace, branch, estimatedObjects, requestedBy } = sync;
   const inserted = await db
@@ -52,12 +52,12 @@ export async function findSync(db: Database, workspace: string, id: string): Pro
   return row && syncOf(row);
 }
 
-/** A sync whose instance died this often probably kills it. */
+/** A sync that was interrupted more often probably crashes its instance. */
 const maxAttempts = 5;
 
 /**
- * After this many syncs of a branch in this time, the next waits for the rest of the time. Otherwise triggers in a row
- * would start a fetch whenever the previous one ended, soon for a small repository. Triggers join the waiting sync.
+ * After this many syncs of a branch in this time, the next one waits for the rest of the time, and further triggers
+ * join it. Otherwise frequent triggers would start a fetch after every fetch, which is quick for a small repository.
  */
 const maxInARow = 3;
 const rowMs = 5_000;
@@ -65,18 +65,18 @@ const rowMs = 5_000;
 export interface ClaimedSync extends Leased {
   readonly workspace: string;
   readonly branch: string;
-  /** As stored, with its credentials. */
+  /** Stored address of the remote, with credentials. */
   readonly remote: string;
   /** LFS settings of its workspace. */
   readonly lfs: WantedObjects['settings'];
-  /** It was started too often without an end. */
+  /** True if it was started too often without finishing. */
   readonly exhausted: boolean;
 }
 
 /**
- * Takes the oldest sync that waits, or whose lease has ended. A running sync keeps others of its branch waiting (an index
- * guarantees it when two instances claim at once), and so do several recent ones. Syncs of the excepted workspaces wait in
- * any case.
+ * Claims the oldest sync that is queued or whose lease has expired. A queued sync waits while another sync of its
+ * branch runs (an index guarantees this if two instances claim at once), and after several recent ones. Syncs of the
+ * workspaces in `except` are not claimed.
  */
 export async function claimSync(
   { claim, dialect, now }: Storage,
@@ -111,7 +111,7 @@ export async function claimSync(
                   .whereRef('other.workspace_id', '=', 'syncs.workspace_id')
                   .whereRef('other.branch', '=', 'syncs.branch')
                   .where(sql<boolean>`other.finished_at > (select ${now}) - ${sql.lit(rowMs)}`)
-                  // After the clock was put back there are times ahead of it, for hours perhaps.
+                  // Ignores times in the future, which can exist for hours after the clock was set back.
                   .where(sql<boolean>`other.finished_at <= (select ${now})`),
                 '<',
                 maxInARow,
@@ -139,7 +139,7 @@ export async function claimSync(
           lease_until: leasedUntil(now),
         })
         .where('id', '=', next.id)
-        // Not all of it: a number that cannot be read would stop the claims of all workspaces.
+        // Only the columns needed: an unreadable number in another one would block the claims of all workspaces.
         .returning(['id', 'workspace_id', 'branch', 'attempts'])
         .executeTakeFirstOrThrow();
       const { remote, ...lfs } = await db
@@ -169,13 +169,13 @@ export type SyncEnd =
   | {
       readonly kind: 'succeeded';
       readonly head: string;
-      /** Progress of git alone. */
+      /** Objects that git received, without LFS objects. */
       readonly receivedObjects: number;
       readonly lfs: FetchedObjects;
     }
   | { readonly kind: 'failed'; readonly error: string };
 
-/** The row as it ended; undefined when it was no longer this instance's to end. */
+/** Returns the finished row; undefined if this instance no longer has the lease. */
 export async function finishSync(
   db: Database,
   now: Now,

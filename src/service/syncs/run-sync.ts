@@ -13,10 +13,10 @@ import { removeVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
 import { type ClaimedSync, finishSync, type SyncEnd, syncOf } from './queue.ts';
 
-/** Short enough to show progress; the lease is many times longer. */
+/** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
 
-/** In the log. */
+/** Maximum number of branches in a log entry. */
 const maxNamedForgotten = 20;
 
 export interface SyncRunParts {
@@ -27,15 +27,17 @@ export interface SyncRunParts {
   readonly timeoutMs: number;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** There are new deliveries. */
+  /** Called after an event was recorded, which may have queued deliveries. */
   readonly onEvent: () => void;
   readonly maintainSoon: (workspace: string) => void;
 }
 
-/** Progress, written while a sync runs. */
+/** Progress that is stored while a sync runs. */
 type Progress = Partial<Record<'estimated_objects' | 'received_objects' | 'received_bytes' | 'total_bytes', number>>;
 
-/** Runs one claimed sync. When the service stops or the lease is lost, the sync is left to the next instance that claims it. */
+/**
+ * Runs a claimed sync. If the service stops or the lease is lost, the sync is left to the next instance that claims it.
+ */
 export async function runSync(
   parts: SyncRunParts,
   sync: ClaimedSync,
@@ -92,7 +94,7 @@ export async function runSync(
 
 interface FetchEvents {
   readonly onProgress: (progress: Progress) => void;
-  /** git, the remote or the LFS store reports anything at all. */
+  /** Called when git, the remote or the LFS store sends anything. */
   readonly onSign: () => void;
   /** Rejects if the sync was taken over, or its workspace removed. */
   readonly beforeLanding: () => Promise<void>;
@@ -145,7 +147,7 @@ interface Recorded {
   readonly forgotten: readonly string[];
 }
 
-/** Ends the sync, updates the branches, and queues the event: all of it, or nothing. Undefined if the lease was lost. */
+/** Finishes the sync, updates the branches and queues the event, atomically. Undefined if the lease was lost. */
 async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<Recorded | undefined> {
   const row = await finishSync(db, now, sync, end);
   if (row === undefined) return undefined;
@@ -158,7 +160,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
       .onConflict((conflict) =>
         conflict.columns(['workspace_id', 'name']).doUpdateSet({
           ...values,
-          // A sync that had nothing to fetch says nothing about how much the next one will fetch.
+          // Syncs without new objects keep the earlier number, which is a better estimate for the next sync.
           received_objects: sql<number>`case when ${row.received_objects} > 0 then ${row.received_objects} else synced_branches.received_objects end`,
         }),
       )
@@ -179,10 +181,10 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
   return { forgotten };
 }
 
-/** A sync without a sign of life for this long leaves its slot to others. */
+/** A sync without any activity for this long gives up its slot. */
 const quietAfterMs = 10_000;
 
-/** Reports when there has been no sign for a while, and when there is one again. */
+/** Reports when a sync becomes quiet, and when it is active again. */
 function watchQuiet(onQuiet: (isQuiet: boolean) => void): { readonly onSign: () => void; readonly end: () => void } {
   let isQuiet = false;
   const timer = setTimeout(() => {

@@ -1,16 +1,16 @@
-/** Which syncs an instance runs at the moment, and so which it may begin next. */
+/** Running syncs of an instance, which decide the next sync that it may start. */
 export interface SyncSlots<Sync extends { readonly workspace: string }> {
-  /** `claim` takes the next sync that is of none of these workspaces. */
+  /** `claim` takes the next sync, but none of the workspaces in `except`. */
   claim(claim: (except: readonly string[]) => Promise<Sync | undefined>): Promise<Sync | undefined>;
-  /** A quiet sync makes no progress, and leaves its slot to others until it does. */
+  /** A quiet sync gives up its slot until it makes progress again. */
   setQuiet(sync: Sync, isQuiet: boolean): void;
   free(sync: Sync): void;
 }
 
 /**
- * A workspace gets more than its share only while no other waits, and that part does not count against later ones. Quiet
- * syncs do not count either. So neither endless syncs of a remote nor several silent remotes keep another workspace
- * waiting.
+ * A workspace gets more than its share only while no other workspace waits, and its syncs beyond the share do not count
+ * as taken slots. Quiet syncs do not count either. So neither endless syncs of one remote nor several silent remotes
+ * block another workspace.
  */
 export function createSyncSlots<Sync extends { readonly workspace: string }>(slots: number): SyncSlots<Sync> {
   const share = shareOf(slots);
@@ -50,11 +50,11 @@ export function createSyncSlots<Sync extends { readonly workspace: string }>(slo
   };
 }
 
-/** Neither quiet syncs nor those beyond the share of their workspace count, see below. */
+/** More than `slots`, because quiet syncs and syncs beyond the share of their workspace do not count. */
 export const maxParallelSyncs = (slots: number): number => 2 * slots - shareOf(slots) + maxQuiet(slots);
 
-/** Each is a process that waits: more of them than this take slots again. */
+/** Quiet syncs beyond this number take slots again, because each is a waiting process. */
 export const maxQuiet = (slots: number): number => 4 * slots;
 
-/** Half of the slots are for one workspace. With a single slot there is nothing to share. */
+/** The share of one workspace is half of the slots, but at least one. */
 const shareOf = (slots: number): number => Math.max(1, Math.floor(slots / 2));

@@ -10,7 +10,7 @@ import { noteVanished, removeBranch, type SyncedState, syncedStates } from '../w
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { enqueue, findQueued, syncsIn } from './queue.ts';
 
-/** A trigger is answered within 5 s, whatever the remote does; a little of it is for the database. */
+/** A trigger is answered within 5 s, even if the remote does not respond. The rest of this time is for the database. */
 const timeoutMs = 4_700;
 
 export interface TriggerParts {
@@ -24,7 +24,7 @@ export type Preparation =
   | {
       readonly kind: 'unknown-branch';
       readonly known: readonly string[];
-      /** The remote had it at its last sync. */
+      /** True if the branch had been synced. */
       readonly wasSynced: boolean;
     };
 
@@ -84,14 +84,15 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
 
   return async (workspace, branch) => {
     const queued = await findQueued(storage.read, workspace.id, branch);
-    // It will be joined, so the remote need not be asked again: a storm of triggers is one question.
+    // The trigger joins the queued sync without a request to the remote, so that many triggers cause only one request.
     if (queued !== undefined) return { kind: 'ready', estimatedObjects: queued.estimated_objects };
 
     let outOfTime: NodeJS.Timeout | undefined;
     const waited = new Promise<undefined>((resolve) => {
       outOfTime = setTimeout(resolve, timeoutMs, undefined);
     });
-    // A remote that cannot be asked now may answer when the sync runs; if not, the sync fails and says why.
+    // Errors of the remote are ignored here: it may respond when the sync runs. Otherwise the sync fails with the
+    // reason.
     const deadline = performance.now() + timeoutMs;
     const asked = shareAnswer(
       oncePrepared,
@@ -102,7 +103,7 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
       if (error instanceof GitError) return undefined;
       throw error;
     });
-    // After the deadline, nobody listens for further errors.
+    // Nothing handles an error after the deadline, which would end the process.
     asked.catch(() => undefined);
     try {
       return (await Promise.race([asked, waited])) ?? (await previousCount(workspace, branch));
@@ -115,16 +116,16 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
 export interface WantedSync {
   readonly workspace: string;
   readonly branch: BranchName;
-  /** The name of the token. */
+  /** Name of the token. */
   readonly requestedBy: string;
 }
 
 export type SyncStart =
   | { readonly kind: 'queued'; readonly sync: Sync }
-  /** Why is a sentence for a person. */
+  /** `reason` is a sentence for users. */
   | { readonly kind: 'unknown-branch'; readonly reason: string };
 
-/** Queues a sync as prepared before this transaction. The caller wakes the worker afterwards. */
+/** Queues a sync that was prepared before this transaction. The caller wakes the worker afterwards. */
 export async function startPrepared(
   db: Database,
   now: Now,
@@ -146,12 +147,12 @@ export async function startPrepared(
   }
 }
 
-/** Out of time is out of time: no limit is below zero. */
+/** At least 1 ms, because a timeout must be positive. */
 const timeLeft = (deadline: number): number => Math.max(1, deadline - performance.now());
 
 /**
- * Shares an answer that was being found when it was asked for. It may be too old to be a no: then the callers share the
- * next one.
+ * Shares the result of a lookup that is already running. A negative result may be outdated: the callers then share one
+ * new lookup.
  */
 async function shareAnswer<T>(
   once: Once<T>,

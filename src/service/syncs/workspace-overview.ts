@@ -10,23 +10,23 @@ export interface LastSync {
   readonly id: string;
   readonly branch: string;
   readonly status: SyncStatus;
-  /** When it ended, or began, or was asked for: whatever came last. */
+  /** Time of its end, start or creation: the latest that is known. */
   readonly at: Timestamp;
 }
 
 export interface WorkspaceOverview extends Workspace {
-  /** For asking its remote. */
+  /** For requests to its remote. */
   readonly stored: StoredWorkspace;
   /** Number of active locks. */
   readonly locks: number;
-  /** The one that was asked for last, whether it has ended or not. */
+  /** The sync that was created last, finished or not. */
   readonly lastSync: LastSync | null;
   readonly synced: SyncedBranches;
 }
 
 const noBranches: SyncedBranches = new Map();
 
-/** By id. */
+/** Overview of all workspaces, ordered by id. */
 export async function overviewOfWorkspaces(storage: Storage): Promise<readonly WorkspaceOverview[]> {
   const [workspaces, locks, syncs, synced] = await Promise.all([
     storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
@@ -43,7 +43,7 @@ export async function overviewOfWorkspaces(storage: Storage): Promise<readonly W
   }));
 }
 
-/** Two indexes: the rows of all locks, less the few that have expired and not been removed yet. */
+/** Reads two indexes: the number of all locks, minus the few that have expired but have not been removed yet. */
 async function countLocks({ read, now }: Storage): Promise<ReadonlyMap<string, number>> {
   const locks = read
     .selectFrom('locks')
@@ -59,7 +59,7 @@ async function countLocks({ read, now }: Storage): Promise<ReadonlyMap<string, n
   return counts;
 }
 
-/** One step in the index for each workspace, however many syncs it has had. */
+/** One index lookup per workspace, regardless of the number of its syncs. */
 async function lastSyncs({ read }: Storage): Promise<ReadonlyMap<string, LastSync>> {
   const rows = await read
     .selectFrom('workspaces')
