@@ -1,30 +1,30 @@
 import { type Compilable, type CompiledQuery, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Database, Now } from './storage.ts';
 
-/** The place of a member in its list. */
+/** Index of a member in its list. */
 export const inputIndex: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
 
 interface MemberRow {
-  /** Its place in the list. */
+  /** Its index in the list. */
   readonly key: string;
   /** The member, as JSON. */
   readonly value: string;
 }
 
-/** Placeholders for the list and its length while a query is built. No list has this text. */
+/** Placeholders for the list and its length while a query is built. No other parameter has these values. */
 const [anyList, anyLength] = ['(list)', '(length)'];
 
 /**
- * The members of a list as rows. Both databases have a `json_each` that returns a row for each field of an object. The one
- * of SQLite has further columns, such as `id`, `type` and `path`, so columns need the name of their table beside it.
+ * The members of a list as rows. Both databases have a `json_each` that returns a row for each field of an object. In
+ * SQLite it has further columns, such as `id`, `type` and `path`, so queries must qualify columns with their table.
  */
 const members = sql<MemberRow>`json_each(${anyList})`.as('asked');
 
 export type Members = typeof members;
 
 /**
- * A query about all members of a list at once. The list is one parameter, so that the text is the same for any number of
- * them: it is built once for each storage, which has a clock of its own.
+ * A query for all members of a list at once. The list is a single parameter, so that the SQL is the same for any number
+ * of members. It is built once per storage, because the SQL for the clock differs.
  */
 export function batchQuery<Row>(
   build: (db: Database, members: Members, now: Now) => Compilable<Row>,
@@ -51,12 +51,12 @@ export function batchQuery<Row>(
   };
 }
 
-/** A field of the members. */
+/** A field of each member. */
 export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.value ->> ${sql.lit(name)}`;
 export const numberOf = (name: string): RawBuilder<number> =>
   sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
 
-/** For each member of a list the row that was found for it. */
+/** The row for each member of a list, in the order of the list; undefined for a member without a row. */
 export function inInputOrder<Row extends { readonly place: number }>(
   list: readonly unknown[],
   rows: readonly Row[],
@@ -66,7 +66,9 @@ export function inInputOrder<Row extends { readonly place: number }>(
   return found;
 }
 
-/** The planner of PostgreSQL takes any list for one of a hundred members, and would rather read a whole table. */
+/**
+ * PostgreSQL estimates 100 rows for any list, and would scan a complete table instead. The limit has the real number.
+ */
 const countedMembers = sql<MemberRow>`(select key, value from json_each(${anyList}) limit ${anyLength})`.as('asked');
 
 const membersFor = (db: Database): Members =>

@@ -1,7 +1,7 @@
 import { type DatabaseConnection, sql } from 'kysely';
 import type { Database } from './storage.ts';
 
-/** Reads the newest row of each table that a lock needs, by the index that finds it: a query without tables reads nothing. */
+/** Reads the newest row of each table that locks need, through an index. A query without tables would read no data. */
 export async function checkNewestRows(db: Database): Promise<void> {
   await sql`select
     (select name from tokens order by id desc limit 1) as token,
@@ -12,7 +12,7 @@ export async function checkNewestRows(db: Database): Promise<void> {
     (select fingerprint from remembered_answers order by created_at desc limit 1) as answer`.execute(db);
 }
 
-/** Damage stays for the lifetime of the service, and no check reads all pages: the first statement that finds it counts. */
+/** Reports statements that find the database damaged. No check reads all pages, and damage does not disappear. */
 export function watchForDamage(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
   const execute = connection.executeQuery.bind(connection);
   connection.executeQuery = async (...call) => {

@@ -7,8 +7,8 @@ interface Waiting<Question, Reply> {
 }
 
 /**
- * For data that almost every request needs: requests that arrive at the same time share one query. It runs after the last
- * of them has arrived, so that each gets current data. Nothing is cached.
+ * For data that almost every request needs: requests that arrive at the same time share one query. It runs after all of
+ * them have arrived, so each gets current data. Nothing is cached.
  */
 export function coalesceReads<Question, Reply>(
   ask: (db: Database, now: Now, questions: readonly Question[]) => Promise<readonly Reply[]>,
@@ -19,7 +19,7 @@ export function coalesceReads<Question, Reply>(
     const waiting = arrived.get(read) ?? [];
     arrived.delete(read);
     try {
-      // Each question once: requests with one token ask the same about it.
+      // Without duplicates: requests with the same token ask the same question.
       const asked = [...Map.groupBy(waiting, ({ question }) => question)];
       const replies = await ask(
         read,

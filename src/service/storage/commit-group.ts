@@ -2,12 +2,12 @@ import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
 import type { CommitScope, Database, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
-/** Bounds how long a transaction holds up the changes that come after it. */
+/** Limits the time that later changes wait for a transaction. */
 export const maxGroupSize = 256;
 
 /**
- * A group without a new member for this many turns of the event loop is complete. From its arrival to its change, a request
- * takes some turns, for its token and its body. A request that is alone waits for one turn only.
+ * A group is complete after this many turns of the event loop without a new member. A request takes some turns from its
+ * arrival to its change, for its token and its body. A request that is alone waits for one turn only.
  */
 const quietTurns = { alone: 1, amongOthers: 4 };
 
@@ -19,29 +19,29 @@ interface Asked {
   reject(error: unknown): void;
 }
 
-/** Changes that are made by one call. */
+/** Changes that are made by one call of `make`. */
 interface Unit {
   readonly make: Make;
   readonly asked: Asked[];
 }
 
 export interface CommitGroupOptions {
-  /** Changes whose scopes have the same name here share groups, which are committed one after the other. */
+  /** Name of the queue for a scope. Changes in one queue share groups, which are committed one after the other. */
   readonly queueOf: (scope: CommitScope) => string;
-  /** How many groups are under way at the same time at most, each on a connection of its own. */
+  /** Maximum number of groups in progress, each on its own connection. */
   readonly maxParallel: number;
-  /** Runs first in every transaction. Waits for changes that must not run beside this one. */
+  /** Runs first in every transaction. Waits for changes that must not run at the same time as this one. */
   readonly begin: (db: Transaction<Tables>, scope: CommitScope) => Promise<void>;
   readonly onCommit: (changes: number) => void;
 }
 
-/** Changes that wait for those before them. */
+/** Changes that are committed in order. */
 interface Queue {
   readonly scope: CommitScope;
   readonly waiting: Unit[];
 }
 
-/** One flush to disk costs as much as many changes, so all changes that wait share the next one. */
+/** A flush to disk costs as much as many changes, so all waiting changes share the next one. */
 export function groupCommits(
   db: Kysely<Tables>,
   { queueOf, maxParallel, begin, onCommit }: CommitGroupOptions,
@@ -59,12 +59,12 @@ export function groupCommits(
     try {
       transaction = await db.startTransaction().execute();
       await begin(transaction, queue.scope);
-      // Only now: what came while this had to wait for others goes with it.
+      // After `begin`, so that changes that arrived while it waited are included.
       group = nextGroup(queue);
       const changes = changesIn(group);
       lastGroupSize = changes;
       const settle: (() => void)[] = [];
-      // A change that is alone in its transaction is rolled back with it.
+      // A single change needs no savepoint: it is rolled back with its transaction.
       for (const unit of group) {
         settle.push(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit)));
       }
@@ -123,14 +123,14 @@ export function groupCommits(
     });
 
   return {
-    // A unit has the changes that were asked for together with how they are made, and gives back what that makes of them.
+    // The casts hold because a unit passes its changes only to its own `make`, and returns the results of that.
     batchCommits: (scopeOf, make) => (change) => ask(scopeOf(change), make as Make, change) as Promise<never>,
     commit: (scope, change) =>
       ask(scope, async (transaction) => [await change(transaction)], undefined) as Promise<never>,
   };
 }
 
-/** In a savepoint, so that what fails is undone alone. */
+/** Runs a unit in a savepoint, so that a failure undoes only this unit. */
 async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: Unit): Promise<() => void> {
   const savepoint = await transaction.savepoint('change').execute();
   try {
@@ -138,7 +138,7 @@ async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: 
     await savepoint.releaseSavepoint('change').execute();
     return done;
   } catch (error) {
-    // Where it is gone, the database has already given up the whole transaction, as SQLite does on a full disk.
+    // Without the savepoint, the database has already rolled back the transaction, as SQLite does on a full disk.
     await savepoint
       .rollbackToSavepoint('change')
       .execute()
@@ -146,7 +146,7 @@ async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: 
     const { make, asked } = unit;
     const [only, ...more] = asked;
     if (more.length === 0) return () => only?.reject(error);
-    // One of them has spoiled it for the others: each by itself.
+    // One change has failed the call, so each change is retried alone.
     const each: (() => void)[] = [];
     for (const one of asked) each.push(await runInSavepoint(transaction, { make, asked: [one] }));
     return () => {
@@ -155,7 +155,7 @@ async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: 
   }
 }
 
-/** Gives what to do when the transaction has been committed. */
+/** Returns a function to call after the commit. */
 async function run(db: Database, { make, asked }: Unit): Promise<() => void> {
   const results = await make(
     db,
@@ -176,10 +176,10 @@ function nextGroup({ waiting }: Queue): readonly Unit[] {
   return waiting.splice(0, units);
 }
 
-/** Bounds how long the first of a group waits for others that come one by one: some milliseconds. */
+/** Limits the wait of the first change of a group, while others arrive one by one, to a few milliseconds. */
 const maxGatheringTurns = 32;
 
-/** Changes that arrive together share one flush. */
+/** Waits for changes that arrive together, so that they share one flush. */
 async function gather({ waiting }: Queue, enoughQuiet: number): Promise<void> {
   let quiet = 0;
   for (let turn = 0; turn < maxGatheringTurns && quiet < enoughQuiet; turn += 1) {

@@ -2,8 +2,8 @@ import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Makes a private folder that survives a power cut: SQLite flushes the folder of its files, but not those above it
- * (fsync(2)).
+ * Creates a private folder that survives a power failure: SQLite flushes the folder of its files, but not the folders
+ * above it (fsync(2)).
  */
 export function makeFolder(folder: string): void {
   const path = resolve(folder);
@@ -17,7 +17,7 @@ export function makeFolder(folder: string): void {
   } while (parent !== top && parent !== dirname(parent));
 }
 
-/** Not every file system can flush a folder, and not every folder is readable. SQLite ignores that, too. */
+/** Ignores errors, as SQLite does: some file systems cannot flush a folder, and some folders are not readable. */
 function flush(folder: string): void {
   try {
     const opened = openSync(folder, 'r');
@@ -40,7 +40,9 @@ function make(path: string): string | undefined {
   }
 }
 
-/** On a read-only disk, a recursive mkdir of Node fails with ENOENT. Without `recursive`, it fails with the real reason. */
+/**
+ * On a read-only disk, a recursive mkdir of Node fails with ENOENT. Without `recursive`, its error has the real reason.
+ */
 function sayWhy(path: string): void {
   let missing = path;
   while (!existsSync(dirname(missing))) missing = dirname(missing);

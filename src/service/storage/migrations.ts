@@ -5,17 +5,17 @@ import type { Tables } from './tables.ts';
 interface Spelling {
   readonly byteOrder: string;
   readonly sequence: string;
-  /** The workspace in the first address `…/workspaces/ID/…` of a text; null without one. */
+  /** Id of the workspace in the first URL `…/workspaces/ID/…` of a text; null without one. */
   readonly addressedWorkspace: (text: string) => string;
-  /** Refuses every change of what a table has. */
+  /** Rejects changes to existing rows of a table. */
   readonly appendOnly: (table: string) => readonly string[];
-  /** Refuses to remove entries of the audit, except those older than the retention that maintenance has applied. */
+  /** Rejects the removal of audit entries, except those older than the retention that maintenance has applied. */
   readonly removableAudit: readonly string[];
-  /** Refuses rows that take the place of another, or go in between. */
+  /** Rejects new rows that replace another row or are not at the end. */
   readonly insertAtEnd: (table: string) => readonly string[];
 }
 
-/** Each is applied once, in this order, and never changed after a release: a change is a new one at the end. */
+/** Applied once each, in this order. A released migration never changes: append a new one instead. */
 const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ({ byteOrder, sequence }) => [
     `create table tokens (
@@ -84,16 +84,16 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ],
   () => ['alter table hooks add column resumed_at bigint'],
   () => ['alter table syncs add column requested_by text'],
-  // A page of webhooks looks for the few that are not over, or had trouble, among all that were delivered in a week.
+  // The page of webhooks reads the few unfinished or failed deliveries among all deliveries of a week.
   () => [
     'create index open_deliveries on deliveries (hook_id, sequence) where finished_at is null',
     'create index troubled_deliveries on deliveries (hook_id, sequence) where last_error is not null',
   ],
-  // Each workspace counts its fences by itself, on from the last that was given out anywhere, and so does one that is
-  // added later: it may have the id of one that was removed. Without the old table, an instance of an earlier version
-  // that still runs can take no lock, and so cannot give out a fence again.
-  // Keys are of a token and a workspace. The answers about locks and syncs have an address, those about hooks a hook; the
-  // few that are left are of what has been removed since.
+  // Each workspace now has its own fences, which continue from the last fence of the service. This includes workspaces
+  // that are added later, which may have the id of a removed one. Without the old table, an instance of an earlier
+  // version that still runs cannot take locks, and so cannot issue a fence twice.
+  // Idempotency keys are now per token and workspace. Stored responses about locks and syncs contain a URL with the
+  // workspace, and those about hooks the id of a hook. The remaining few are about hooks that have been removed.
   ({ byteOrder, addressedWorkspace }) => [
     `create table fences (workspace_id text ${byteOrder} primary key, value bigint not null)`,
     `insert into fences (workspace_id, value) select '', value from counters where name = 'fence'`,
@@ -120,29 +120,29 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     `insert into hook_backlogs (hook_id, waiting, dropped)
       select hook_id, count(*), 0 from deliveries where finished_at is null group by hook_id`,
   ],
-  // Not unique: paths that differ by case may be locked from before. Without --windows-paths the index has no entries.
+  // Not unique: earlier locks may have paths that differ only in case. Without --windows-paths, the index is empty.
   ({ byteOrder }) => [
     `alter table locks add column folded_path text ${byteOrder}`,
     `create index locks_by_folded_path on locks (workspace_id, folded_path) where folded_path is not null`,
   ],
-  // The index alone has the workspaces with expired locks.
+  // A covering index for the workspaces with expired locks.
   () => ['create index expiring_locks on locks (expires_at, workspace_id)', 'drop index locks_by_expiry'],
-  // Git LFS names a lock by its id.
+  // Git LFS identifies a lock by its id.
   () => [
     'alter table workspaces add column desk_ttl text',
     'alter table workspaces add column lfs_url text',
     'alter table locks add column desk_id text',
     'create index locks_by_id on locks (workspace_id, id)',
   ],
-  // Null where unset, so that an instance of an earlier version works beside this one: its locks have no owner of their
-  // own, and after it has granted an expired lock again, the old note belongs to another lock.
+  // Nullable, so that an instance of an earlier version can run at the same time: its tokens have no owner of their
+  // own, and when one of its locks replaces an expired one, the row keeps the note of the expired lock.
   () => [
     'alter table tokens add column owner text',
     'alter table tokens add column replaced_by text',
     'alter table locks add column note text',
     'alter table locks add column noted_lock_id text',
   ],
-  // LFS objects of a sync. What an instance of an earlier version runs has none.
+  // LFS objects of a sync. Syncs that an instance of an earlier version runs have none.
   () => [
     'alter table workspaces add column lfs_mode text',
     'alter table syncs add column received_bytes bigint not null default 0',
@@ -150,8 +150,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table syncs add column missing_objects bigint not null default 0',
     'alter table syncs add column missing text',
   ],
-  // What an instance of an earlier version does to locks has no history. The key of a request is a hash: PostgreSQL has no
-  // index entries as long as a path and the address of a run can be together.
+  // An instance of an earlier version writes no history. The key of a request is a hash, because a path and the URL of
+  // a run can together exceed the size of an index entry in PostgreSQL.
   ({ byteOrder }) => [
     `create table lock_history (
       workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, at bigint not null,
@@ -171,15 +171,15 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       workspace_id text ${byteOrder} primary key references workspaces (id) on delete cascade,
       objects bigint not null, bytes bigint not null, needed_bytes bigint)`,
   ],
-  // People look for their own locks, in one workspace or in all, among those of pipelines.
+  // For users who search for their own locks, in one workspace or in all, among the locks of pipelines.
   () => ['create index locks_by_owner on locks (owner, workspace_id, path)'],
   () => [
     `create table trust_rules (
       id text primary key, issuer text not null, owner text not null, claims text not null, workflow text,
       repository text, scopes text not null, workspaces text, created_at bigint not null)`,
   ],
-  // Tokens from exchanged identities. An instance of an earlier version lists them like any token. The audit shows which
-  // runs already have an entry.
+  // Tokens from token exchange. An instance of an earlier version lists them like any token. The last index finds the
+  // runs that already have an audit entry.
   () => [
     'alter table tokens add column run_id text',
     'alter table tokens add column run_origin text',
@@ -190,13 +190,13 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'create index tokens_to_forget on tokens (forget_at)',
     `create index audited_runs on audit (token_id) where action = 'token.exchanged'`,
   ],
-  // An instance of an earlier version leaves it as it is: the next attempt that this version makes puts it right.
+  // An instance of an earlier version does not update it: the next attempt of this version corrects it.
   () => ['alter table hooks add column failing_since bigint'],
-  // An instance of an earlier version leaves it as it is: the next sync of the branch changes `synced_at`, which voids it.
+  // An instance of an earlier version does not update it: its syncs change `synced_at`, which makes the value void.
   () => ['alter table synced_branches add column vanished_after bigint'],
-  // To remove those of a workspace in pieces.
+  // For removing the stored responses of a workspace in batches.
   () => ['create index remembered_answers_of_workspace on remembered_answers (workspace_id, created_at)'],
-  // Each filter of the audit finds its newest entries without reading the others.
+  // Each filter of the audit finds its newest entries without reading other entries.
   () => [
     'create index audit_of_actor on audit (actor, sequence)',
     'create index audit_of_token on audit (token_id, sequence)',
@@ -205,7 +205,7 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ({ removableAudit }) => removableAudit,
 ];
 
-/** The schema of this version. */
+/** Number of the schema of this version. */
 export const schemaVersion = migrations.length;
 
 const onlyGrows = 'The audit only grows.';
@@ -230,7 +230,7 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
       'drop trigger audit_refuses_delete',
       `create trigger audit_refuses_delete before delete on audit when old.at >= ${removableBefore} begin select raise(abort, '${onlyGrows}'); end`,
     ],
-    // REPLACE removes the row that is in the way without a trigger for it (https://www.sqlite.org/lang_conflict.html).
+    // REPLACE removes the conflicting row without a delete trigger (https://www.sqlite.org/lang_conflict.html).
     insertAtEnd: (table) => [
       `create trigger ${table}_refuses_replace before insert on ${table} when exists (select 1 from ${table} where sequence = new.sequence) begin select raise(abort, '${onlyGrows}'); end`,
       `create trigger ${table}_refuses_insert_between after insert on ${table} when new.sequence < 1 or new.sequence < (select max(sequence) from ${table}) begin select raise(abort, '${onlyGrows}'); end`,
@@ -253,17 +253,17 @@ const spelling: Readonly<Record<Dialect, Spelling>> = {
       end $$`,
       'create trigger audit_refuses_delete before delete on audit for each row execute function audit_keeps()',
     ],
-    // An insert that meets a row is an update there, and so refused; the sequence is the database's own.
+    // Not needed: a conflicting insert is an update here, which is rejected, and the database generates the sequence.
     insertAtEnd: () => [],
   },
 };
 
-/** The message is a sentence for a person. */
+/** The message is a sentence for users. */
 export class NewerSchemaError extends Error {
   override readonly name = 'NewerSchemaError';
 }
 
-/** A change of an existing database, which earlier versions refuse since. */
+/** A migration of an existing database. Earlier versions no longer open it. */
 export interface Migration {
   readonly from: number;
   readonly to: number;
@@ -271,7 +271,7 @@ export interface Migration {
 }
 
 /**
- * Brings the tables to this version, or to an earlier one, for tests of what older databases become. Has to run in a
+ * Migrates the tables to the schema of this version, or to an earlier schema in tests of upgrades. Must run in a
  * transaction that excludes all other writers.
  */
 export async function migrate(

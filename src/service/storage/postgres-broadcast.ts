@@ -4,7 +4,7 @@ import type { Broadcast } from './storage.ts';
 
 const channel = 'workspace_service';
 
-/** The pause before another attempt to listen, and between two checks of the connection. */
+/** Pause before the next attempt to listen, and between checks of the connection. */
 const retryMs = 1_000;
 const proofMs = 5_000;
 
@@ -12,15 +12,16 @@ const proofPrefix = 'proof ';
 
 /**
  * LISTEN and NOTIFY on a separate connection, opened for the first listener or message. NOTIFY is not part of the
- * transaction of the change: there, it would serialize all commits of the server. A connection that is lost, or silently
- * cut by a proxy, is opened again, and listeners are called without a message: anything may have happened.
+ * transaction of the change: there, it would serialize all commits of the server. A connection that is lost, or
+ * silently cut by a proxy, is opened again, and listeners are called without a message, because messages may have been
+ * lost.
  */
 export function createPostgresBroadcast(url: string): Broadcast & { close(): Promise<void> } {
   const listeners = new Set<(message: string | undefined) => void>();
   let connection: Promise<pg.Client> | undefined;
   let unsent: string[] = [];
   let sending: Promise<void> | undefined;
-  /** Messages sent to itself that have not arrived yet. */
+  /** Message that checks the connection: sent to this process itself, and not received yet. */
   let unheardProof: { readonly text: string; readonly sentAt: number } | undefined;
   let upkeep: NodeJS.Timeout | undefined;
   let closed = false;
@@ -42,7 +43,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
       query_timeout: 5_000,
       keepAlive: true,
     });
-    // Unheard, it would end the process; the end of the connection follows it.
+    // Without a listener, the error would end the process. An `end` event follows it.
     client.on('error', () => undefined);
     client.on('notification', ({ payload = '' }) => onNotification(payload));
     try {
@@ -68,7 +69,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
         forget();
         if (!closed && listeners.size > 0) keepUpIn(retryMs);
       });
-      // Messages sent before it listened did not arrive.
+      // Messages that were sent before `listen` did not arrive.
       tell(undefined);
     }, forget);
     return opening;
@@ -113,7 +114,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
         const text = 'select pg_notify($1, value) from json_array_elements_text($2)';
         await client.query(text, [channel, JSON.stringify(messages)]);
       } catch {
-        // Waiting clients then find out by themselves, though later.
+        // Waiting clients then notice the change without the message, only later.
       }
     }
     sending = undefined;

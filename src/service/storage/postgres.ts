@@ -9,21 +9,21 @@ import { replaceSilentConnections } from './replace-silent.ts';
 import type { Broadcast, CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
-/** Groups of changes that are under way at the same time, each of another workspace. */
+/** Maximum number of groups of changes in progress, each for another workspace. */
 const maxParallelGroups = 8;
 
-/** Reads and claims have as many connections as changes may take. They are opened when they are needed. */
+/** Leaves as many connections for reads and claims as changes may use. Connections are opened on demand. */
 const maxConnections = 2 * maxParallelGroups;
 
 const int8 = 20;
 
 export interface PostgresOptions {
   readonly url: string;
-  /** Longer than the server itself allows for a statement. */
+  /** Longer than `statement_timeout`, the limit of the server itself. */
   readonly queryTimeoutMs?: number;
   readonly onCommit?: (changes: number) => void;
   readonly onMigrated?: (migration: Migration) => void;
-  /** A connection was lost while nobody used it; the next query opens another. */
+  /** Called when an idle connection is lost. The next query opens another one. */
   readonly onIdleError: (error: Error) => void;
 }
 
@@ -41,7 +41,7 @@ export function openPostgres({
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
     query_timeout: queryTimeoutMs,
-    // An instance that stops in the middle of a change must not hold up the others.
+    // An instance that hangs during a change must not block the others.
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
     types: {
@@ -51,8 +51,8 @@ export function openPostgres({
     },
   });
   pool.on('error', onIdleError);
-  // The pool listens only to connections that nobody uses. One that is lost in use fails its query as well, and that
-  // is what counts; unheard, its event would end the process.
+  // The pool handles errors only of idle connections. A connection that is lost in use also fails its query, which is
+  // handled. Without a listener, its error event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   return openPostgresDialect(
     new PostgresDialect({ pool: replaceSilentConnections(pool) }),
@@ -62,7 +62,7 @@ export function openPostgres({
   );
 }
 
-/** The same on any driver that speaks PostgreSQL. */
+/** Opens the storage with any driver for PostgreSQL. */
 export async function openPostgresDialect(
   dialect: KyselyDialect,
   broadcast: Broadcast & { close(): Promise<void> },
@@ -70,8 +70,9 @@ export async function openPostgresDialect(
   onMigrated?: (migration: Migration) => void,
 ): Promise<Storage> {
   const db = new Kysely<Tables>({ dialect });
-  // A response promises that a change survives a power cut, whatever the server's default is. Set here and not for each new
-  // connection: a connection lost during that would never return to the pool of Kysely's driver.
+  // A response promises that a change survives a power failure, whatever the default of the server. Set per transaction
+  // and not per connection: a connection that is lost during its setup would never return to the pool of Kysely's
+  // driver.
   const excludeOthers = async (transaction: Kysely<Tables>, scope: CommitScope) => {
     await sql`select ${locksFor(scope)}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
   };
@@ -88,10 +89,10 @@ export async function openPostgresDialect(
   return {
     dialect: 'postgres',
     read: db,
-    // Not now(): that is the time at which the transaction began, which may have waited for others since.
+    // Not now(), which is the start of the transaction: it may have waited for others since then.
     now: sql<number>`cast(extract(epoch from clock_timestamp()) * 1000 as bigint)`,
     ...groupCommits(db, {
-      // No workspace has such an id.
+      // With a space, which no id of a workspace contains.
       queueOf: (scope) => (typeof scope === 'string' ? ` ${scope}` : scope.workspace),
       maxParallel: maxParallelGroups,
       begin: excludeOthers,
@@ -108,28 +109,30 @@ export async function openPostgresDialect(
 }
 
 /**
- * Any number that no other program uses on this database. A global change holds it alone, and every change of a workspace
- * shares it: so a global one waits for all others, and they for it. An instance of an earlier version that still runs takes it
- * alone for each of its changes.
+ * Key of an advisory lock, which no other program may use on this database. A global change takes the lock exclusively
+ * and all others share it, so that a global change excludes all others. An instance of an earlier version takes it
+ * exclusively for each of its changes.
  */
 const writersLock = 7_241_553_019;
 
-/** The first half of the locks of workspaces: two numbers of 32 bits are a space of their own. */
+/**
+ * First key of the locks of workspaces. PostgreSQL keeps locks with two 32-bit keys separate from those with one key.
+ */
 const workspaceLocks = 724_155_301;
 
-/** The same for changes of tokens. */
+/** First key of the lock for changes of tokens. */
 const tokensLock = 724_155_302;
 
 /**
- * The locks that a change waits for, held until the end of its transaction. All changes take them in this order, and those
- * of a workspace or of tokens take one more and no other, so that no two wait for each other.
+ * SQL that takes the locks of a change, held until the end of its transaction. All changes take the common lock first,
+ * and those of a workspace or of tokens take exactly one more, so there are no deadlocks.
  */
 function locksFor(scope: CommitScope): RawBuilder<unknown> {
   const all = sql.lit(writersLock);
   if (scope === 'global') return sql`pg_advisory_xact_lock(${all})`;
   const shared = sql`pg_advisory_xact_lock_shared(${all})`;
   if (scope === 'tokens') return sql`${shared}, pg_advisory_xact_lock(${sql.lit(tokensLock)}, 0)`;
-  // Two workspaces with the same hash merely wait for each other. An integer of PostgreSQL has a sign.
+  // Workspaces with the same hash only wait for each other. Integers of PostgreSQL are signed.
   const workspace = sql`${sql.lit(workspaceLocks)}, ${crc32(scope.workspace) | 0}::integer`;
   return sql`${shared}, pg_advisory_xact_lock(${workspace})`;
 }

@@ -4,42 +4,42 @@ import type { Duration } from '../../interface/duration.ts';
 import type { Database, Storage } from './storage.ts';
 import { maxBusyPauseMs } from './when-busy.ts';
 
-/** How long the service keeps what it no longer needs itself. */
+/** Time that the service keeps data that it no longer needs itself. */
 export interface Retention {
   readonly keepLockHistory: Duration;
-  /** After their end, as for deliveries. */
+  /** Counted from the end of a sync; for deliveries too. */
   readonly keepSyncs: Duration;
   readonly keepDeliveries: Duration;
-  /** Undefined: for ever. */
+  /** Undefined: forever. */
   readonly keepAudit: Duration | undefined;
 }
 
 interface Rows {
   readonly table: 'syncs' | 'locks' | 'lock_history' | 'deliveries' | 'remembered_answers' | 'tokens' | 'audit';
-  /** Gives the order. An index must begin with it, or with the columns that `where` compares and then it. */
+  /** Sort column. An index must start with it, or with the columns that `where` compares, followed by it. */
   readonly time: 'finished_at' | 'created_at' | 'expires_at' | 'at' | 'forget_at' | 'sequence';
-  /** Only rows of this one: changes of other workspaces do not wait while they are removed. */
+  /** Limits the removal to this workspace. Changes of other workspaces then do not wait. */
   readonly workspace?: string;
-  /** How many rows one transaction removes: the changes of others wait for it. */
+  /** Number of rows per transaction. Limits the time that other changes wait. */
   readonly atOnce?: number;
 }
 
 export interface OldRows extends Rows {
-  /** Rows for which the time is null are never old. */
+  /** Rows without this time are never old. */
   readonly time: Exclude<Rows['time'], 'sequence' | 'expires_at'>;
   readonly keptForMs: number;
 }
 
 export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'>, rows: OldRows): Promise<void> {
-  // The clock in a query of its own, so that PostgreSQL finds the time out once and can use the index.
+  // The clock is in a subquery, so that PostgreSQL reads the time once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${storage.now}) - ${sql.lit(rows.keptForMs)}`;
   const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
   await removeInPieces(storage, rows, within);
 }
 
 /**
- * Removes the oldest rows of a workspace beyond a number, or a few less. It counts from the newest on, in pieces, so that
- * nobody waits for it.
+ * Removes the oldest rows of a workspace beyond a number, or slightly fewer. Counts from the newest row, in batches, so
+ * that other work does not wait for it.
  */
 export async function removeBeyond(
   storage: Pick<Storage, 'read' | 'commit'>,
@@ -62,12 +62,12 @@ export async function removeBeyond(
   await removeInPieces(storage, rows, sql`${ofWorkspace} and ${at} < ${before}`);
 }
 
-/** In which changes of other processes get their turn: longer than they pause between two attempts. */
+/** Pause for changes of other processes: longer than the pause between two of their attempts. */
 const pauseMs = maxBusyPauseMs + 5;
 
 /**
- * Removes rows in order, the lowest first, and returns their number. `mayGoOn` is asked in each transaction, and ends the
- * removal early.
+ * Removes rows in batches, in ascending order, and returns their number. Each transaction calls `mayGoOn`, which can
+ * end the removal early.
  */
 export async function removeInPieces(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,

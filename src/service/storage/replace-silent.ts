@@ -2,8 +2,8 @@ import type { PostgresPool } from 'kysely';
 import type pg from 'pg';
 
 /**
- * The driver keeps a connection after a query on it has timed out, and the next query would wait for the same server: one
- * whose machine is gone, after a fail-over. The connection is closed instead, and the next query opens another.
+ * Closes a connection after a query on it has timed out, so that the next query opens another one. The driver would
+ * keep it, and the next query would wait for the same server, which may be gone after a failover.
  */
 export const replaceSilentConnections = (pool: pg.Pool): PostgresPool => ({
   options: pool.options,
@@ -12,7 +12,7 @@ export const replaceSilentConnections = (pool: pg.Pool): PostgresPool => ({
     const client = await pool.connect();
     let silence: Error | undefined;
     const query = async (text: string, values: unknown[]) => {
-      // Such as the rollback of a transaction.
+      // For later queries, such as the rollback of the transaction.
       if (silence !== undefined) throw silence;
       try {
         return await client.query(text, values);

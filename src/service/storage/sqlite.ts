@@ -11,8 +11,9 @@ import type { Tables } from './tables.ts';
 import { busyTimeoutMs, waitWhenBusy } from './when-busy.ts';
 
 /**
- * Pages of the write-ahead log, 16 MiB of it, until they are copied into the database, which takes two more flushes. SQLite's
- * 1,000 would be less than 200 locks; a page that is changed again before is copied once.
+ * Pages in the write-ahead log, 16 MiB, before they are copied into the database, which costs two more flushes. The
+ * default of SQLite, 1,000 pages, would hold fewer than 200 locks. A page that changes several times in between is
+ * copied once.
  */
 const checkpointAfter = 4_000;
 
@@ -25,7 +26,7 @@ export interface SqliteOptions {
 export async function openSqlite({ folder, onCommit = () => undefined, onMigrated }: SqliteOptions): Promise<Storage> {
   makeFolder(folder);
   const file = databaseFile(folder);
-  // Until the tables are ready nobody is served, and statements may block.
+  // Statements may block here: the service handles no requests until the tables are ready.
   const writing = new DatabaseSync(file, { timeout: busyTimeoutMs });
   chmodSync(file, 0o600);
   writing.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointAfter}`);
@@ -38,11 +39,11 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
   if (migration !== undefined) onMigrated?.(migration);
   writing.exec('pragma busy_timeout = 0');
 
-  // A connection of its own: one that shares the writer's would see changes that are not on disk yet.
+  // A separate connection, because the one of the writer also sees changes that are not on disk yet.
   const reading = new DatabaseSync(file, { timeout: 0, readOnly: true });
   const reader = openKysely(reading, onDamage);
 
-  // SQLite has one writer: changes of all scopes share its groups, and it keeps other processes out by itself.
+  // SQLite has one writer: changes of all scopes share its groups, and SQLite itself excludes other processes.
   const grouped = groupCommits(writer, {
     queueOf: () => '',
     maxParallel: 1,
@@ -80,15 +81,15 @@ const openKysely = (database: DatabaseSync, onDamage: (error: unknown) => void):
     }),
   });
 
-/** More than the service has different statements; it only bounds those whose text varies with their parameters. */
+/** More than the service has distinct statements. Only limits statements whose text varies with their parameters. */
 const cachedStatements = 500;
 
-/** Interface that Kysely's SQLite dialect requires of a driver, on top of node:sqlite. */
+/** Adapts node:sqlite to the driver interface of Kysely's SQLite dialect. */
 function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
   const cache = new Map<string, SqliteStatement>();
 
   function prepare(text: string): SqliteStatement {
-    // A deferred transaction that reads first cannot write after another process has: SQLite refuses it at once.
+    // A deferred transaction that reads first cannot write after another process has written: SQLite fails at once.
     const statement: StatementSync = database.prepare(text === 'begin' ? 'begin immediate' : text);
     // Kysely's compiler emits only strings, numbers, bigints, buffers and null for the types in `Tables`.
     const values = (parameters: readonly unknown[]) => parameters.map(readable) as SQLInputValue[];
@@ -116,7 +117,7 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
   };
 }
 
-/** A larger number could be written, but a row that has it cannot be read: node:sqlite throws. */
+/** Clamps integers to the safe range: node:sqlite can write larger ones, but throws when it reads them. */
 const readable = (value: unknown): unknown =>
   typeof value === 'number' && Number.isInteger(value)
     ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
@@ -125,13 +126,14 @@ const readable = (value: unknown): unknown =>
 const lookEveryMs = 100;
 
 /**
- * SQLite has one instance and short commands beside it. `data_version` of the writing connection shows changes by commands:
- * own changes do not affect it, and reading it touches no table (https://www.sqlite.org/pragma.html#pragma_data_version).
+ * With SQLite, only short commands run at the same time as the single instance. `data_version` of the writing
+ * connection shows their changes: own changes do not affect it, and reading it touches no table
+ * (https://www.sqlite.org/pragma.html#pragma_data_version).
  */
 function broadcastOf(writing: DatabaseSync): Broadcast {
   const statement = writing.prepare('pragma data_version');
 
-  /** If it cannot be read now, as on a failing disk, the next attempt reads it. */
+  /** Returns the known version if reading fails, as on a failing disk: the next call reads it again. */
   function versionAfter(known: unknown): unknown {
     try {
       return statement.get()?.['data_version'];

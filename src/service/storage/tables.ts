@@ -1,13 +1,13 @@
 import type { Generated } from 'kysely';
 
-/** Times are milliseconds since 1970 by the database's clock; lists and objects are JSON text; yes and no are 1 and 0. */
+/** Times are milliseconds since 1970 by the clock of the database, lists and objects are JSON, booleans are 1 and 0. */
 export interface Tables {
   readonly tokens: {
     id: string;
     name: string;
     /** Owner of its locks. Null if an earlier version created the token: then its name. */
     owner: string | null;
-    /** The id of the token that took over when this one was rotated. */
+    /** Id of the token that replaced this one in a rotation. */
     replaced_by: string | null;
     hash: string;
     scopes: string;
@@ -20,13 +20,13 @@ export interface Tables {
     last_used_at: number | null;
     /** Run of an exchanged token: the same for all tokens of the run. Null for other tokens. */
     run_id: string | null;
-    /** The address of the run, as its identity proves it. */
+    /** URL of the run, verified by its identity token. */
     run_origin: string | null;
-    /** The ids of the trust rules that allowed it. */
+    /** Ids of the trust rules that allowed it. */
     trust_rules: string | null;
-    /** A hash that identifies the JWT, which can be exchanged once. */
+    /** Hash that identifies the JWT, which can be exchanged only once. */
     identity: string | null;
-    /** When the token and the JWT are both over. */
+    /** Time when the token and the JWT have both expired. */
     forget_at: number | null;
   };
   /** See trust/rules.ts. */
@@ -58,16 +58,16 @@ export interface Tables {
   };
   readonly workspaces: {
     id: string;
-    /** As the operator gave it, credentials included: it never leaves the service but to git. */
+    /** Address as the operator entered it, with credentials: no client ever receives it. */
     remote: string;
     created_at: number;
-    /** How long a lock taken at a desk lasts, as the operator wrote it; null for the default. */
+    /** Ttl of locks taken with Git LFS, as the operator wrote it; null for the default. */
     desk_ttl: string | null;
     /** URL of its LFS store; null to derive it from the remote. */
     lfs_url: string | null;
     /** See workspaces/lfs-mode.ts. */
     lfs_mode: string | null;
-    /** How many bytes its LFS objects may take; null for no limit. */
+    /** Maximum size of its LFS objects in bytes; null for no limit. */
     lfs_limit: number | null;
   };
   readonly synced_branches: {
@@ -75,9 +75,9 @@ export interface Tables {
     name: string;
     head: string;
     synced_at: number;
-    /** The number of objects in the last sync: the estimate if the remote does not respond in time. */
+    /** Number of objects in the last sync that received any: the estimate if the remote does not respond in time. */
     received_objects: number;
-    /** The `synced_at` of the last sync before the remote listed its branches without this one; void once they differ. */
+    /** `synced_at` when the remote no longer listed the branch; void if `synced_at` has changed since then. */
     vanished_after: Generated<number | null>;
   };
   readonly syncs: {
@@ -95,13 +95,13 @@ export interface Tables {
     finished_at: number | null;
     lease_owner: string | null;
     lease_until: number | null;
-    /** The name of the token that asked for it. */
+    /** Name of the token that requested it. */
     requested_by: string | null;
     /** Bytes of LFS objects. */
     received_bytes: Generated<number>;
-    /** Null until it is known which objects the mirror lacks. */
+    /** Null until the missing objects are known. */
     total_bytes: number | null;
-    /** LFS objects that could not be fetched; some of them in JSON. */
+    /** Number of LFS objects that could not be fetched. `missing` lists some of them. */
     missing_objects: Generated<number>;
     missing: string | null;
   };
@@ -114,7 +114,7 @@ export interface Tables {
     owner: string;
     origin: string | null;
     note: string | null;
-    /** The note counts only if this is the id of the lock: earlier versions leave the note of the lock before. */
+    /** The note is valid only if this is the id of the lock: earlier versions keep the note of the previous lock. */
     noted_lock_id: string | null;
     acquired_at: number;
     expires_at: number;
@@ -122,15 +122,15 @@ export interface Tables {
     /** The path in folded case; null for a lock taken without --windows-paths. */
     folded_path: string | null;
     /**
-     * Its own id where it was taken at a desk. Anything else says nothing: an instance of an earlier version leaves here what
-     * it finds when a lock takes the place of one that has expired.
+     * The id of the lock if it was taken with Git LFS. Other values have no meaning: an instance of an earlier version
+     * keeps the value when a lock replaces an expired one.
      */
     desk_id: string | null;
   };
-  /** Takes and ends of locks; renewals are left out. Each row stands for itself: an earlier version writes none. */
+  /** Starts and ends of locks, without renewals. Rows must not depend on others: earlier versions write none. */
   readonly lock_history: {
     workspace_id: string;
-    /** The time of the change. For an expired lock, the end of its ttl. */
+    /** Time of the change. For an expired lock, the end of its ttl. */
     at: number;
     /** Fence of the lock: within a millisecond, the later lock has the higher one. */
     fence: number;
@@ -146,7 +146,7 @@ export interface Tables {
   };
   /** Recent requests for locked paths, at most one row for each path and run: see refused-requests.ts. */
   readonly refused_lock_requests: {
-    /** A hash of the workspace, path, owner and origin. */
+    /** Hash of the workspace, path, owner and origin. */
     key: string;
     workspace_id: string;
     path: string;
@@ -157,7 +157,7 @@ export interface Tables {
   };
   /** The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. */
   readonly fences: {
-    /** Empty for where workspaces begin that have no row yet. */
+    /** Empty for the start value of workspaces that have no row yet. */
     workspace_id: string;
     value: number;
   };
@@ -173,17 +173,17 @@ export interface Tables {
     active: number;
     /** Null while it is active. */
     inactive_why: string | null;
-    /** When it was last woken; what was held for it is no older than that. */
+    /** Time when it was last reactivated. The age of a delivery counts from this time at the earliest. */
     resumed_at: number | null;
-    /** When the first of the attempts was made that have all failed since; null where the last one succeeded. */
+    /** Time of the first of all consecutive failed attempts; null if the last attempt succeeded. */
     failing_since: number | null;
     created_at: number;
     updated_at: number;
   };
-  /** A table of its own: it is written with every event, and a row of hooks may be long. None before the first event. */
+  /** Separate from `hooks`, whose rows may be long, because every event writes it. No row before the first event. */
   readonly hook_backlogs: {
     hook_id: string;
-    /** Deliveries that are not over. */
+    /** Unfinished deliveries. */
     waiting: number;
     /** Events dropped for the hook, because too many were waiting. */
     dropped: number;
@@ -194,7 +194,7 @@ export interface Tables {
     name: string;
     value: number;
   };
-  /** The LFS objects of a workspace as they were measured last. */
+  /** LFS objects of a workspace at the last measurement. */
   readonly lfs_usage: {
     workspace_id: string;
     objects: number;
@@ -208,9 +208,9 @@ export interface Tables {
     secret: string;
   };
   readonly deliveries: {
-    /** Grows in the order in which the events were committed. */
+    /** Increases in the order in which events were committed. */
     sequence: Generated<number>;
-    /** The same for every attempt, so that a receiver can tell a repetition. */
+    /** The same for every attempt, so that receivers can detect duplicates. */
     id: string;
     hook_id: string;
     /** Deliveries of one hook with the same key are made one after the other. */
@@ -221,7 +221,7 @@ export interface Tables {
     /** Null while it waits for another delivery, and after its end. */
     next_attempt_at: number | null;
     last_error: string | null;
-    /** When the last attempt was made, how long it took, and what was answered; null before the first. */
+    /** Time, duration and response of the last attempt; null before the first one. */
     last_attempt_at: number | null;
     last_duration_ms: number | null;
     last_answer: string | null;
@@ -232,7 +232,7 @@ export interface Tables {
   };
   readonly remembered_answers: {
     token_id: string;
-    /** Empty for a request that is about none. */
+    /** Empty for a request without a workspace. */
     workspace_id: string;
     key: string;
     fingerprint: string;
@@ -245,7 +245,7 @@ export interface Tables {
     sequence: Generated<number>;
     at: number;
     actor: string;
-    /** Null for what was done at the command line. */
+    /** Null for actions on the command line. */
     token_id: string | null;
     address: string | null;
     action: string;

@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { DatabaseConnection } from 'kysely';
 
-/** How long a statement waits for another process, such as a command next to a running service. */
+/** Maximum time that a statement waits for another process, such as a command next to a running service. */
 export const busyTimeoutMs = 10_000;
 
-/** The longest pause before the next attempt. Pauses are random, so that two processes do not stay in step. */
+/** Maximum pause before the next attempt. Pauses are random, so that two processes do not stay in step. */
 export const maxBusyPauseMs = 15;
 
 /**
- * Makes statements wait for other processes without blocking this one. SQLite itself would sleep on the event loop. A busy
- * statement has done nothing, and only `begin immediate` and reads outside of transactions can meet another process.
+ * Makes statements wait for other processes without blocking this one: SQLite itself would block the event loop. A busy
+ * statement has had no effect, and only `begin immediate` and reads outside transactions can conflict with others.
  */
 export function waitWhenBusy(connection: DatabaseConnection): void {
   const execute = connection.executeQuery.bind(connection);
