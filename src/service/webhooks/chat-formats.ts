@@ -1,14 +1,17 @@
 import type { HookFormat, Lock, Timestamp } from '../../interface/resources.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 
-/** For people: their receivers show a sentence, look at no signature, and know who sends by a secret in the address. */
+/**
+ * Formats for people. Receivers display a text, ignore the signature, and authenticate the sender by a secret in the
+ * URL.
+ */
 export const chatFormats = ['slack', 'discord', 'teams'] as const satisfies readonly HookFormat[];
 
 export type ChatFormat = (typeof chatFormats)[number];
 
 export const isChatFormat = (format: HookFormat): format is ChatFormat => chatFormats.some((each) => each === format);
 
-/** The message to a receiver. Nobody is mentioned and nothing is formatted, whatever a path or a note contains. */
+/** Message for a receiver. Escaped, so that a path or a note cannot mention anyone or contain formatting. */
 export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence): unknown {
   const { lines, link } = messageOf(occurrence);
   const all = link === null ? lines : [...lines, link];
@@ -16,7 +19,7 @@ export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence)
     case 'slack':
       return { text: escapedForSlack(all.join('\n')), mrkdwn: false, unfurl_links: false };
     case 'discord': {
-      // An address takes no escapes. https://docs.discord.com/developers/resources/webhook#execute-webhook
+      // URLs must not be escaped. https://docs.discord.com/developers/resources/webhook#execute-webhook
       const escaped = lines.map(escapedForDiscord);
       return {
         content: (link === null ? escaped : [...escaped, `<${link}>`]).join('\n'),
@@ -24,7 +27,8 @@ export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence)
       };
     }
     case 'teams':
-      // A RichTextBlock shows text as it is, a TextBlock would read Markdown. https://adaptivecards.io/explorer/RichTextBlock.html
+      // A RichTextBlock displays plain text, a TextBlock would render Markdown:
+      // https://adaptivecards.io/explorer/RichTextBlock.html
       return {
         type: 'message',
         attachments: [
@@ -45,9 +49,9 @@ export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence)
 const maxLinkLength = 500;
 
 interface Message {
-  /** The sentence, and which file it is about. */
+  /** The sentence, and the file that it is about. */
   readonly lines: readonly string[];
-  /** The address of the run that took the lock. */
+  /** URL of the run that acquired the lock. */
   readonly link: string | null;
 }
 
@@ -59,7 +63,7 @@ function messageOf(occurrence: HookEventOccurrence): Message {
   return { lines: [sentence, shortened(`${occurrence.workspace}: ${path}`)], link };
 }
 
-/** A message of Discord has at most 2,000 characters, and an escape makes two of one. */
+/** A Discord message has at most 2,000 characters, and escaping can double the length. */
 const maxLength = 360;
 
 const shortened = (text: string): string =>
@@ -87,7 +91,7 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
   }
 }
 
-/** "2026-01-02 03:04 UTC": readers may be in any time zone, and read it later. */
+/** "2026-01-02 03:04 UTC", with date and zone: readers may be in any time zone, and may read it later. */
 const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 
 function releaseText(lock: Lock, releasedBy: string | undefined, forced: boolean): string {
@@ -100,7 +104,10 @@ function releaseText(lock: Lock, releasedBy: string | undefined, forced: boolean
 
 const fileName = ({ path }: Lock): string => path.slice(path.lastIndexOf('/') + 1);
 
-/** "Escaping text": these three begin all mentions and links. https://docs.slack.dev/messaging/formatting-message-text */
+/**
+ * "Escaping text": all mentions and links need these characters.
+ * https://docs.slack.dev/messaging/formatting-message-text
+ */
 const escapedForSlack = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
 

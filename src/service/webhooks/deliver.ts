@@ -8,32 +8,32 @@ import type { DeliveryRequest } from './delivery-request.ts';
 import { completeResponse, type ReadResponse, type ReceiverResponse, responseStatus } from './receiver-response.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
 
-/** The result of one attempt. No sentence holds more of the URL than its origin, nor anything that was sent. */
+/** Result of one attempt. Reasons contain only the origin of the URL, and nothing that was sent. */
 export type DeliveryResult =
   | { readonly kind: 'delivered'; readonly response: ReceiverResponse }
-  /** 410: the receiver wants no more deliveries of this hook. */
+  /** 410: the receiver wants no more deliveries from this hook. */
   | { readonly kind: 'gone'; readonly response: ReceiverResponse }
   | {
       readonly kind: 'failed';
       readonly reason: string;
       readonly response?: ReceiverResponse;
-      /** Wait that the receiver asks for; at most a day. */
+      /** Wait that the receiver requests; at most a day. */
       readonly retryAfterSeconds?: number;
     }
-  /** The target is not allowed; nothing was sent. */
+  /** The target is not allowed. Nothing was sent. */
   | { readonly kind: 'refused-target'; readonly reason: string }
   /** The caller cancelled it. It may have reached the receiver. */
   | { readonly kind: 'cancelled' };
 
 interface Terms {
   readonly check: TargetCheck;
-  /** Over everything, from the name to the end of the answer. Standard Webhooks 1.0 recommends 15 to 30 seconds. */
+  /** Total time, from the DNS lookup to the end of the response. Standard Webhooks 1.0 recommends 15 to 30 seconds. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
   readonly now?: () => Date;
 }
 
-/** Makes one attempt. It does not reject. */
+/** Makes one attempt. Never rejects. */
 export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
   const { check, timeoutMs = 15_000, signal, now = () => new Date() } = terms;
   const parsed = parseTarget(request.url);
@@ -84,16 +84,19 @@ function resultOf(
   return { kind: 'failed', reason, response, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
-/** Node's default, said here so that no option of the process changes it. */
+/** Default of Node, set explicitly so that options of the process do not change it. */
 const maxHeaderBytes = 16 * 1_024;
 
-/** RFC 9110, section 15.2 lets a server send as many 1xx as it likes before its answer; most send none, and some one or two. */
+/**
+ * RFC 9110, section 15.2 allows any number of 1xx responses before the final one. Most servers send none, some one or
+ * two.
+ */
 export const maxInterimResponses = 8;
 
 /** Limit for all interim responses together, headers and body. */
 export const maxResponseBytes = 64 * 1_024;
 
-/** Sends the request to one of the addresses that were judged, and to no other: the name is not looked up again. */
+/** Sends the request only to one of the checked addresses: the name is not looked up again. */
 function exchange(
   target: Target,
   addresses: IpAddresses,
@@ -120,10 +123,10 @@ function exchange(
 
   return new Promise((resolve, reject) => {
     function cut(tooMuch: string): void {
-      // Received data is still parsed, perhaps with thousands of interim responses.
+      // The parser still processes received data, perhaps with thousands of interim responses.
       if (request.destroyed) return;
       const error = new ResponseTooLong(tooMuch);
-      // Immediately: the answer may be among what was already received.
+      // Rejects first, because the final response may be in the data that was already received.
       reject(error);
       request.destroy(error);
     }
@@ -134,7 +137,7 @@ function exchange(
     });
     request.once('socket', (socket: Socket) => {
       let received = 0;
-      // Before the parser gets it.
+      // Counts the bytes before the parser receives them.
       socket.prependListener('data', (piece: Buffer) => {
         received += piece.length;
         if (received > maxResponseBytes) cut(`more than ${maxResponseBytes / 1_024} KB`);
@@ -149,10 +152,10 @@ function exchange(
   });
 }
 
-/** More than is kept of the body of an answer, so that a receiver can finish what it says. */
+/** More than the stored part of a body, so that receivers can usually complete their response. */
 const maxBytesRead = 16 * 1_024;
 
-/** The status has already decided, so later errors do not matter. */
+/** Reads the body. Errors are ignored, because the status has already decided the result. */
 async function readAnswer(response: IncomingMessage): Promise<ReadResponse> {
   const pieces: Buffer[] = [];
   let read = 0;
@@ -166,7 +169,7 @@ async function readAnswer(response: IncomingMessage): Promise<ReadResponse> {
       break;
     }
   } catch {
-    // Cut off, or out of time.
+    // The connection was closed, or the time limit was reached.
     isCut = true;
   }
   response.destroy();

@@ -1,9 +1,9 @@
 import type { Target } from '../outbound/target.ts';
 
-/** How far an attempt got. */
+/** Progress of an attempt. */
 export type Stage = 'resolving' | 'connecting' | 'securing' | 'waiting';
 
-/** Why the attempt failed: it took too long. */
+/** Reason for an attempt that reached the time limit. */
 export function timeoutReason({ origin }: Target, stage: Stage, limitMs: number): string {
   const within = `within ${limitMs / 1_000} s`;
   switch (stage) {
@@ -29,12 +29,12 @@ const certificateFaults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
 };
 
-/** The receiver sent more than is accepted; the connection was cut. */
+/** The receiver sent more than the limit, so the connection was closed. */
 export class ResponseTooLong extends Error {
   override readonly name = 'AnswerTooLong';
 }
 
-/** Why the attempt failed: the connection, or what came over it. */
+/** Reason for an attempt that failed because of the connection or an invalid response. */
 export function failureReason({ origin }: Target, stage: Stage, error: unknown): string {
   const code = codeOf(error);
   const because = code === '' ? '' : ` (${code})`;
@@ -53,13 +53,13 @@ export function failureReason({ origin }: Target, stage: Stage, error: unknown):
       if (error instanceof ResponseTooLong) return `${origin} sent ${error.message}, and the connection was cut.`;
       if (code === 'HPE_HEADER_OVERFLOW') return `${origin} answered with headers that are too long${because}.`;
       if (code.startsWith('HPE_')) return `${origin} answered with something that is not HTTP${because}.`;
-      // In TLS 1.3 a receiver refuses a client only after the client's side of the handshake is done.
+      // In TLS 1.3, a receiver rejects a client only after the client has completed its side of the handshake.
       if (code.startsWith('ERR_SSL_')) return `The TLS handshake with ${origin} failed${because}.`;
       return `${origin} closed the connection without an answer${because}.`;
   }
 }
 
-/** Why the attempt failed: the status of the answer. */
+/** Reason for an attempt that failed because of the status of the response. */
 export function rejectionReason({ origin }: Target, status: number): string {
   if (status >= 300 && status < 400) {
     return `${origin} answered with the redirect ${status}. Redirects are not followed: register the address it leads to.`;
@@ -67,7 +67,7 @@ export function rejectionReason({ origin }: Target, status: number): string {
   return `${origin} answered with the status ${status}.`;
 }
 
-/** The message of an error may quote the request; its code does not. */
+/** Uses the code because the message of an error may quote the request. */
 function codeOf(error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : undefined;
   return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : '';

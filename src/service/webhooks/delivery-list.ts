@@ -13,7 +13,7 @@ export type DeliveryState =
   | { readonly kind: 'under-way' }
   /** The next attempt is due at this time. */
   | { readonly kind: 'waiting'; readonly until: Timestamp }
-  /** An earlier delivery with the same ordering key has to end first. */
+  /** An earlier delivery with the same ordering key must finish first. */
   | { readonly kind: 'behind-another' }
   /** Its hook is paused. */
   | { readonly kind: 'held' };
@@ -21,33 +21,33 @@ export type DeliveryState =
 export interface LastAttempt {
   readonly at: Timestamp;
   readonly duration_ms: number;
-  /** Null when there was none. */
+  /** Null without a response. */
   readonly response: ReceiverResponse | null;
 }
 
-/** Nothing of it is secret. What a receiver has answered is text from elsewhere. */
+/** Contains no secrets. The response of a receiver is untrusted text. */
 export interface DeliveryOverview {
   readonly id: string;
   readonly event: HookEventOccurrence;
   readonly state: DeliveryState;
-  /** Ended before, and sent again by a person. */
+  /** True if it had finished before and was sent again by a user. */
   readonly again: boolean;
   readonly attempts: number;
   readonly created_at: Timestamp;
-  /** Null before the first, and of attempts that were made by an earlier version of the service. */
+  /** Null before the first attempt, and if an earlier version of the service made the last one. */
   readonly last_attempt: LastAttempt | null;
-  /** Why the last attempt failed. */
+  /** Reason why the last attempt failed. */
   readonly last_error: string | null;
 }
 
 export interface DeliveryPage {
-  /** The newest first. */
+  /** Newest first. */
   readonly deliveries: readonly DeliveryOverview[];
   /** Cursor of the next page; undefined on the last one. */
   readonly next: number | undefined;
 }
 
-/** Unfinished deliveries are `open`, whatever they wait for. */
+/** All unfinished deliveries are `open`. */
 export const deliveryFilters = ['open', 'failed', 'delivered', 'dropped'] as const;
 
 export type DeliveryFilter = (typeof deliveryFilters)[number];
@@ -55,7 +55,7 @@ export type DeliveryFilter = (typeof deliveryFilters)[number];
 interface DeliveryQuery {
   readonly limit: number;
   readonly before?: number | undefined;
-  /** All of them without it. */
+  /** Undefined: all deliveries. */
   readonly only?: DeliveryFilter | undefined;
 }
 
@@ -70,7 +70,7 @@ export async function listDeliveries(
     .$if(only !== undefined && only !== 'open', (deliveries) =>
       deliveries.where('finished_at', 'is not', null).where('status', '=', only ?? ''),
     )
-    // There is always a reason, and few have one: an index knows them.
+    // Allows the use of an index: these deliveries always have an error, and few others do.
     .$if(only === 'failed' || only === 'dropped', (deliveries) => deliveries.where('last_error', 'is not', null))
     .orderBy('sequence', 'desc')
     .limit(limit + 1)

@@ -18,7 +18,9 @@ export interface ActiveHooks {
   readonly due: readonly DueHook[];
 }
 
-/** A look that changes nothing, and does not stand among the changes of others. However much is due, each hook is one look. */
+/**
+ * Only reads, so it does not wait for changes. One index lookup per hook, regardless of the number of due deliveries.
+ */
 export async function activeHooks({ read, now }: Storage): Promise<ActiveHooks> {
   const hooks = await read
     .selectFrom('hooks')
@@ -35,7 +37,7 @@ export async function activeHooks({ read, now }: Storage): Promise<ActiveHooks> 
     .where('active', '=', 1)
     .execute();
   const withDue = hooks.flatMap(({ id, workspace, url, since }) =>
-    // A damaged URL fails the attempts of its own hook, and must not stop the search for all others.
+    // A damaged URL fails the attempts of its own hook, but must not stop the search for others.
     since === null ? [] : [{ id, workspace, origin: URL.parse(url)?.origin ?? url, since }],
   );
   return { count: hooks.length, due: withDue };
@@ -44,17 +46,19 @@ export async function activeHooks({ read, now }: Storage): Promise<ActiveHooks> 
 export interface ClaimedDelivery extends Leased {
   readonly hook: HookRow;
   readonly event: HookEventOccurrence;
-  /** How many attempts were made before this one. */
+  /** Number of attempts before this one. */
   readonly attempts: number;
-  /** It had ended before: this attempt is the only one. */
+  /** True if it had finished before: it then gets only this attempt. */
   readonly again: boolean;
-  /** Since the event, or since its hook was resumed: what was held gets its full time from then on. */
+  /** Time since the event, or since its hook was resumed: held deliveries get their full time from then on. */
   readonly ageMs: number;
 }
 
 const again: DeliveryStatus = 'again';
 
-/** The delivery of a hook that became due first; undefined when another instance was faster or the hook is inactive. */
+/**
+ * Claims the delivery of a hook that was due first. Undefined if another instance was faster or the hook is inactive.
+ */
 export async function claimDelivery(
   { claim, dialect, now }: Storage,
   hookId: string,
@@ -100,13 +104,13 @@ export type DeliveryEnd =
   | { readonly kind: 'delivered' }
   | { readonly kind: 'retry'; readonly afterMs: number; readonly reason: string }
   | { readonly kind: 'given-up'; readonly reason: string }
-  /** The receiver wants nothing more: the hook sleeps, and what waits for it is dropped. */
+  /** The receiver wants no more deliveries: the hook becomes inactive, and its waiting deliveries are dropped. */
   | { readonly kind: 'gone'; readonly reason: string };
 
-/** The attempt that is settled. */
+/** The finished attempt. */
 export interface AttemptMade {
   readonly durationMs: number;
-  /** Null when there was none. */
+  /** Null without a response. */
   readonly response: ReceiverResponse | null;
 }
 
@@ -114,7 +118,7 @@ type Columns = Partial<Selectable<Tables['deliveries']>>;
 
 export const free: Columns = { lease_owner: null, lease_until: null };
 
-/** False when it was no longer this instance's to settle: then nothing is changed. */
+/** Records the result of an attempt. False, without changes, if this instance no longer has the lease. */
 export async function settleDelivery(
   db: Database,
   now: Now,
@@ -160,16 +164,16 @@ export const removeOldDeliveries = (
   removeOld(storage, { table: 'deliveries', time: 'finished_at', keptForMs: milliseconds(keepDeliveries) });
 
 /**
- * The deliveries that are due. Of those to one hook with the same key only the first has a time, so that a receiver never
- * gets a release before its lock. The clock is read in a subquery: PostgreSQL would read it for every row otherwise, and
- * could not use the index.
+ * Selects due deliveries. Among the deliveries of one hook with the same key, only the first has a time, so that a
+ * receiver never gets a release before its lock. The clock is in a subquery: otherwise PostgreSQL would read it for
+ * every row, and could not use the index.
  */
 const due = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
 
-/** No attempt is under way, or the instance that made it has died. */
+/** No attempt is in progress, or its instance has crashed. */
 export const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
 
-/** Written where something has changed since the attempt was claimed, which is seldom. */
+/** Writes only if the state has changed since the delivery was claimed, which is rare. */
 async function markFailing(db: Database, now: Now, { id, failing_since }: HookRow, isFailing: boolean): Promise<void> {
   if ((failing_since !== null) === isFailing) return;
   await db
@@ -195,7 +199,10 @@ async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: 
     .execute();
 }
 
-/** Unless the hook was registered again since the attempt began: what the receiver said was not of that. */
+/**
+ * Has no effect if the hook was registered again after the start of the attempt: the 410 is not about the new
+ * registration.
+ */
 async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, reason: string): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')

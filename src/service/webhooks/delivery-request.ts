@@ -10,21 +10,21 @@ import { signedHeaders, type WebhookSecret } from './signature.ts';
 
 export type ShownHeader =
   | { readonly name: string; readonly value: string }
-  /** Extra headers and the signature are secret; the time is that of an attempt. */
+  /** Extra headers and the signature are secret. The time differs for each attempt. */
   | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
 
 export interface ShownRequest {
   readonly method: 'POST';
-  /** Without its query. */
+  /** Without secrets: see shownUrl(). */
   readonly url: string;
   readonly headers: readonly ShownHeader[];
-  /** As it is sent. */
+  /** Body as it is sent. */
   readonly body: string;
-  /** The same with line breaks, for people. */
+  /** Body with line breaks, for people. */
   readonly prettyBody: string;
 }
 
-/** The request, for people. An attempt from before the hook was registered again may have looked otherwise. */
+/** The request, for display. Attempts before the hook was last changed may have sent a different one. */
 export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<ShownRequest> {
   const request = deliveryRequest(hook, event, new Date(0));
   if (!request.ok) return request;
@@ -42,7 +42,7 @@ export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<
   });
 }
 
-/** One attempt, ready to be sent. */
+/** Request of one attempt. */
 export interface DeliveryRequest {
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
@@ -79,7 +79,7 @@ interface Sent {
   readonly signature: string;
 }
 
-/** The secrets that a delivery gives to its receiver, in every form in which its answer may repeat them. */
+/** Secrets that a delivery sends to its receiver, in every form in which the response may repeat them. */
 export function requestSecrets({ url, format, secret, headers, signature }: Sent): readonly string[] {
   const { pathname, search } = new URL(url);
   return [
@@ -93,14 +93,16 @@ export function requestSecrets({ url, format, secret, headers, signature }: Sent
   ].filter((text) => text !== '');
 }
 
-/** Without the query, where many receivers expect a secret, and without the path where a chat has it there. */
+/**
+ * URL without the query, which is a secret for many receivers, and for chats without the path, which is their secret.
+ */
 export function shownUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
   const { origin, pathname, search } = new URL(hook.url);
   if (isChatFormat(formatOf(hook))) return `${origin}/…`;
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 
-/** The whole of a query, and each value as it is spelled there and as what it means; a name alone is a value. */
+/** The complete query, and each of its values, encoded and decoded. A name without a value counts as a value. */
 function valuesIn(query: string): readonly string[] {
   const spelled = query.split('&').map((part) => part.slice(part.indexOf('=') + 1));
   const meant = [...new URLSearchParams(query)].map(([name, value]) => (value === '' ? name : value));
@@ -114,7 +116,7 @@ const secretsInPath = (pathname: string): readonly string[] => [
   ...pathname.split('/').filter((segment) => segment.length >= minSecretLength),
 ];
 
-/** For `Bearer …` also the credential, and for `Basic …` the decoded one (RFC 7617). */
+/** The value and its credential, such as that after `Bearer`. For `Basic`, also the decoded one (RFC 7617). */
 function credentialsIn(value: string): readonly string[] {
   const [, scheme = '', credential = ''] = /^(\S+) +(.+)$/.exec(value) ?? [];
   if (scheme.toLowerCase() !== 'basic') return [value, credential];

@@ -3,54 +3,56 @@ export const slowAfterMs = 1_000;
 export type DeliverySlots = ReturnType<typeof createDeliverySlots>;
 
 /**
- * Limits the attempts under way. A slot is for the first second of an attempt: a longer one returns its slot and goes on,
- * so that a silent receiver costs others a second and not the time limit of an attempt. The number of these is limited as
- * well, because each holds a connection.
+ * Limits parallel attempts. An attempt has a slot for its first second: a longer one returns its slot and continues, so
+ * that a silent receiver delays others for a second and not for the time limit of an attempt. The number of attempts
+ * without a slot is limited as well, because each uses a connection.
  */
 export const maxSlots = 16;
 
-/** The last slots are for workspaces that have fewer. Where several have something due, their shares become equal. */
+/**
+ * The remaining slots are for workspaces that have fewer. If several have due deliveries, their shares become equal.
+ */
 export const maxSlotsPerWorkspace = 12;
 
-/** In slots and beyond them. */
+/** Attempts with and without a slot. */
 export const maxUnderWay = maxSlots + 256;
 export const maxUnderWayPerWorkspace = 32;
 
-/** For hooks of a workspace that are not known to be quick. The rest is reserved for quick hooks. */
+/** Attempts for hooks that are not known to be quick. The rest is reserved for quick hooks. */
 export const maxUnansweredPerWorkspace = 16;
 
 /**
- * Three quarters of the above. The hooks of a workspace often share one origin, such as a gateway or a chat service: if all of
- * it hangs, the hooks to other origins still have room.
+ * Three quarters of the limits per workspace. The hooks of a workspace often share one origin, such as a gateway or a
+ * chat service: if it hangs completely, the hooks to other origins still have room.
  */
 export const maxUnansweredPerReceiver = 12;
 export const maxUnderWayPerReceiver = 24;
 
-/** For a hook whose last attempt took less than a second. Any other hook gets one attempt at a time. */
+/** Attempts for a hook whose last attempt took less than a second. Any other hook gets one attempt at a time. */
 export const maxPerHook = 4;
 
-/** A hook for which something is due. */
+/** A hook with due deliveries. */
 export interface DueHook {
   readonly id: string;
   readonly workspace: string;
   /** Origin of the URL: hooks of a workspace with the same origin have the same receiver. */
   readonly origin: string;
-  /** When its oldest due delivery became due. */
+  /** Time when its oldest due delivery became due. */
   readonly since: number;
 }
 
-/** An attempt that is counted. */
+/** A running attempt. Its events update the counts. */
 export interface AttemptUnderWay {
-  /** It has been under way for longer than a second. */
+  /** Called after a second. */
   becameSlow(): void;
-  /** The delivery was not accepted. Called before the end. */
+  /** Called before `ended` if the delivery was not accepted. */
   failed(): void;
   ended(): void;
 }
 
 interface Use {
   readonly underWay: number;
-  /** The part with a slot, and the part for hooks that are not known to be quick. */
+  /** Number of these with a slot, and for hooks that are not known to be quick. */
   readonly slots: number;
   readonly unanswered: number;
 }
@@ -58,9 +60,9 @@ interface Use {
 const unused: Use = { underWay: 0, slots: 0, unanswered: 0 };
 
 /**
- * Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. A hook is slow or
- * failing by itself: others to the same origin share only the number of attempts, because one URL that hangs says nothing
- * about the rest of a gateway.
+ * Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. Each hook is
+ * slow or failing on its own: hooks with the same origin share only the limit of attempts, because one URL that hangs
+ * says nothing about the others on a gateway.
  */
 export function createDeliverySlots(now: () => number = () => performance.now()) {
   const workspaces = new Map<string, Use>();
@@ -71,7 +73,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
   const quick = new Map<string, true>();
   /** Hooks whose last attempt failed. */
   const failing = new Map<string, { readonly failures: number; readonly until: number }>();
-  /** When each had its last attempt, by the number of attempts before it. */
+  /** Position of each one's last attempt in the sequence of all attempts. */
   const workspaceTurns = new Map<string, number>();
   const hookTurns = new Map<string, number>();
   let turn = 0;
@@ -86,7 +88,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     return underWay === 0 && unanswered < maxUnansweredPerWorkspace && receiver.unanswered < maxUnansweredPerReceiver;
   };
 
-  /** Whether an attempt may begin at all, whatever is due. */
+  /** Whether any attempt may start. */
   const hasRoom = (): boolean => {
     const { slots, underWay } = all.get('all') ?? unused;
     return slots < maxSlots && underWay < maxUnderWay;
@@ -95,7 +97,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
   return {
     hasRoom,
 
-    /** The hook whose turn it is; undefined where every one that is due has its share. */
+    /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
     next(due: Iterable<DueHook>): DueHook | undefined {
       if (!hasRoom()) return undefined;
       const candidates = [...Map.groupBy(due, ({ workspace }) => workspace)]
@@ -158,7 +160,9 @@ export function createDeliverySlots(now: () => number = () => performance.now())
   };
 }
 
-/** How long a hook rests after failed attempts in a row. Without a rest, one that fails at once would be tried all the time. */
+/**
+ * Pause of a hook after consecutive failed attempts. Without it, a hook that fails at once would be tried continuously.
+ */
 export const restMs = (failures: number): number => Math.min(1_000, 25 * 2 ** Math.min(failures, 10));
 
 function change(uses: Map<string, Use>, key: string, by: Partial<Use>): void {
@@ -172,10 +176,10 @@ function change(uses: Map<string, Use>, key: string, by: Partial<Use>): void {
   else uses.set(key, use);
 }
 
-/** By workspace too, so that one workspace cannot use up the share that another has of the same origin. */
+/** Separate per workspace, so that one workspace cannot use up the share of another one for the same origin. */
 const receiverOf = ({ workspace, origin }: DueHook): string => `${workspace} ${origin}`;
 
-/** How many workspaces and hooks are remembered; the least recently used is forgotten first. */
+/** Maximum number of workspaces and of hooks in memory. The least recently used is dropped first. */
 const maxRemembered = 10_000;
 
 function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {

@@ -27,11 +27,13 @@ export interface DeliveryParts {
 export interface DeliveryTerms {
   readonly timeoutMs: number;
   readonly renewEveryMs: number;
-  /** Milliseconds from the last attempt to the next one; undefined when the delivery is given up. */
+  /** Milliseconds from the last attempt to the next one; undefined to give up the delivery. */
   readonly schedule: (attemptsMade: number) => number | undefined;
 }
 
-/** How long it is believed which hooks have something due: new ones wait no longer than this for their turn. */
+/**
+ * Time until the list of hooks with due deliveries is read again, and so the maximum wait of a hook that is not on it.
+ */
 const dueForMs = 50;
 
 export interface DeliveriesOptions extends DeliveryParts {
@@ -46,11 +48,11 @@ interface Attempt {
 }
 
 export interface Deliveries extends Worker {
-  /** Webhooks were added or changed, or are to be sent something again. */
+  /** Call this after webhooks were added or changed, and to send a delivery again. */
   hooksChanged(): void;
 }
 
-/** Makes deliveries as they become due, together with all other instances. */
+/** Makes deliveries when they are due, together with all other instances. */
 export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveriesOptions): Deliveries {
   const slots = createDeliverySlots();
   let due = new Map<string, DueHook>();
@@ -65,7 +67,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
     readAt = performance.now();
   }
 
-  /** Claims for the hook whose turn it is, of those that are known to have something due. */
+  /** Claims a delivery of the next hook from the known list of hooks with due deliveries. */
   async function claimKnown(): Promise<Attempt | undefined> {
     for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
       const delivery = await claimOrRest(hook);
@@ -75,7 +77,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
     return undefined;
   }
 
-  /** A row that cannot be read costs its own hook a rest, and must not stop the claims for others. */
+  /** Claims a delivery. An unreadable row only pauses its own hook, and must not stop the claims for others. */
   async function claimOrRest(hook: DueHook): Promise<ClaimedDelivery | undefined> {
     try {
       return await claimDelivery(parts.storage, hook.id);
@@ -130,7 +132,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
 
 const defaultTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
 
-/** Makes one attempt at a claimed delivery and records its end; undefined when there was none that counts. */
+/** Makes one attempt at a claimed delivery and records its result. Undefined if the attempt does not count. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
@@ -180,15 +182,18 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<Attempted> {
   const request = deliveryRequest(hook, event, new Date());
-  // The hook was registered again in another format, which cannot express an event that is still under way.
+  // The hook was changed to another format, which cannot express this earlier event.
   if (!request.ok) return { kind: 'impossible', reason: request.reason };
   return deliver(request.value, { check: targets, timeoutMs, signal });
 }
 
-/** The schedule ends long before. This is for what waited for others first, or a dead receiver's queue had no end. */
+/**
+ * The schedule ends long before. This limit is for deliveries that waited for others first: otherwise the queue of a
+ * dead receiver would never end.
+ */
 const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
 
-/** Undefined when the attempt was called off, which says nothing about the receiver. */
+/** Undefined for a cancelled attempt, which says nothing about the receiver. */
 function endOf(
   outcome: Attempted,
   { attempts, again, ageMs }: ClaimedDelivery,

@@ -5,16 +5,16 @@ const visible = '\\x21-\\x7e\\xa0-\\xff';
 
 export const valuePattern = new RegExp(`^[${visible}](?:[ ${visible}]*[${visible}])?$`);
 
-/** Set by the delivery itself, or of one connection alone (RFC 9110, section 7.6.1), or they change what the body is. */
+/** Set by the delivery itself, specific to one connection (RFC 9110, section 7.6.1), or describing the body. */
 const ours = new Set(['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect']);
 const ourPrefixes = ['webhook-', 'content-', 'proxy-'];
 
-/** In words, for the description of the field. */
+/** Text for the description of the field. */
 export const namesOfOurs = `${[...ours].join(', ')}, and what begins with ${ourPrefixes.join(', ')}`;
 
 declare const brand: unique symbol;
 
-/** Headers that a hook adds to its deliveries, such as the receiver's credentials; names in lower case. */
+/** Headers that a hook adds to its deliveries, such as credentials for the receiver. Names are in lower case. */
 export type ExtraHeaders = Readonly<Record<string, string>> & { readonly [brand]: 'ExtraHeaders' };
 
 export const maxHeaders = 20;
@@ -24,7 +24,7 @@ export const maxHeaderNameLength = 100;
 /** RFC 9110, section 5.6.2. */
 export const namePattern = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
 
-/** Programs that keep headers as the members of an object lose one of this name, receivers among them. */
+/** Programs that store headers as members of an object lose this one, also at the receiver. */
 export const unsafeName = '__proto__';
 export const unsafeHeaderText = `The header ${unsafeName} cannot be set: programs that read headers lose it.`;
 
@@ -55,7 +55,7 @@ const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((pr
 export const maxHeaderValueLength = 4_096;
 const notSendable = new RegExp(`[^ ${visible}]`);
 
-/** Says nothing of the value itself: it may be a credential. */
+/** The problem does not quote the value, which may be a credential. */
 function headerValueProblem(value: string): string | undefined {
   if (value === '') return 'has no value. Was a secret left empty?';
   if (value.length > maxHeaderValueLength) return `has a value of more than ${maxHeaderValueLength} bytes.`;

@@ -15,13 +15,13 @@ export function parseSubscription(format: HookFormat, events: readonly HookEvent
   return events.every(isSyncEvent) ? accepted({ format, events }) : refused(onlySyncs);
 }
 
-/** Body and headers of a delivery in a format; header names in lower case. */
+/** Body and headers of a delivery in a format. Header names are in lower case. */
 export interface Content {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }
 
-/** A hook may have been given another format since the event occurred, so this too may find no words for it. */
+/** Also refuses unsupported events, because the format of a hook may have changed since the event occurred. */
 export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): Parsed<Content> {
   if (isChatFormat(format)) return accepted(json(chatMessage(format, occurrence)));
   switch (format) {
@@ -47,8 +47,8 @@ export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): 
 const standard = (occurrence: HookEventOccurrence): Content => json(payload(occurrence));
 
 /**
- * "Create a repository dispatch event" of GitHub's REST API: `event_type` has at most 100 characters, `client_payload` at
- * most 10 properties. The headers of a request do not reach the workflow, so the id is in the payload as well.
+ * "Create a repository dispatch event" of GitHub's REST API: `event_type` has at most 100 characters, `client_payload`
+ * at most 10 properties. Workflows do not receive the headers, so the id is in the payload as well.
  * https://docs.github.com/rest/repos/repos#create-a-repository-dispatch-event
  */
 const github = (occurrence: HookEventOccurrence): Content =>
@@ -64,8 +64,8 @@ const payload = ({ type, occurredAt, workspace, data }: HookEventOccurrence) => 
 });
 
 /**
- * "Create a build" of Buildkite's REST API. The values of `meta_data` are strings. A sync that failed may have no head:
- * `HEAD` lets Buildkite look the commit up.
+ * "Create a build" of Buildkite's REST API. The values of `meta_data` are strings. A failed sync may have no head: with
+ * `HEAD`, Buildkite looks up the commit.
  * https://buildkite.com/docs/apis/rest-api/builds#create-a-build
  */
 function buildkite({ id, type, workspace, data: { sync } }: SyncOccurrence): Content {

@@ -4,22 +4,22 @@ import type { Database } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { hookOf, type InactiveReason, inactiveWhyOf } from './hooks.ts';
 
-/** A hook and how its deliveries fare, for the operator. */
+/** A hook and the state of its deliveries, for the operator. */
 export interface HookOverview extends Hook {
-  /** Null while it is active. */
+  /** Null if active. */
   readonly inactive_why: InactiveReason | null;
-  /** Every attempt since then has failed; null where the last one succeeded. */
+  /** Every attempt since then has failed; null if the last one succeeded. */
   readonly failing_since: Timestamp | null;
   readonly pending_deliveries: number;
-  /** Counts the latest hundred: counting all would take longer the more there are. */
+  /** Counted among the latest hundred deliveries, because the time to count all would grow with their number. */
   readonly failed_deliveries: number;
-  /** Why the latest of the deliveries that had trouble had it; null when none is remembered. */
+  /** Last error of the latest delivery that has one; null without any. */
   readonly last_error: string | null;
-  /** Null while no event was dropped. */
+  /** Null if no event was dropped. */
   readonly dropped_events: DroppedEvents | null;
 }
 
-/** Events that were dropped for a hook, because it had as many waiting deliveries as it may. */
+/** Events that were dropped for a hook because its queue was full. */
 export interface DroppedEvents {
   readonly count: number;
   readonly since: Timestamp;
@@ -46,7 +46,7 @@ export interface FailingHook extends HookOverview {
   readonly workspace: string;
 }
 
-/** Failing hooks of all or some workspaces, the longest failing first. */
+/** Failing hooks of all or some workspaces, longest failing first. */
 export async function failingHooks(
   db: Database,
   workspaces: readonly string[] | null,

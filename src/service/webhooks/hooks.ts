@@ -20,7 +20,7 @@ export interface HookRegistration {
   readonly branches: readonly string[] | null;
   readonly format: HookFormat;
   readonly headers: ExtraHeaders;
-  /** Null: the one that the hook has, or a new one. */
+  /** Null: keep the secret of the hook, or create one. */
   readonly secret: WebhookSecret | null;
   readonly actor: Actor;
 }
@@ -29,13 +29,13 @@ export type RegisteredHook =
   | { readonly kind: 'created'; readonly hook: Hook; readonly madeSecret: WebhookSecret | null }
   | { readonly kind: 'updated'; readonly hook: Hook };
 
-/** The workspace has as many as it may have, and none for the url. */
+/** The workspace has its maximum number of hooks, and none with this URL. */
 export interface TooManyHooks {
   readonly kind: 'too-many';
   readonly maxHooks: number;
 }
 
-/** A workspace has one hook per url: registering it again replaces the registration and resumes the hook. */
+/** A workspace has one hook per URL: registering it again replaces the registration and resumes the hook. */
 export async function registerHook(
   db: Database,
   now: Now,
@@ -94,7 +94,7 @@ export interface HookChange {
   readonly actor: Actor;
 }
 
-/** One that is paused stays so. False when there is no such hook. */
+/** Changes a hook. A paused hook stays paused. False if the hook does not exist. */
 export async function editHook(
   db: Database,
   now: Now,
@@ -113,7 +113,7 @@ export async function editHook(
   return true;
 }
 
-/** Waiting deliveries are removed as well. False if the hook does not exist. */
+/** Removes a hook and its deliveries. False if the hook does not exist. */
 export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
   const hook = await db
     .deleteFrom('hooks')
@@ -126,12 +126,12 @@ export async function removeHook(db: Database, now: Now, { workspace, id, actor 
   return true;
 }
 
-/** Somebody paused it, or its receiver answered 410 and wants nothing more. */
+/** A user paused it, or its receiver answered 410 and wants no more deliveries. */
 export type InactiveReason = 'paused' | 'gone';
 
 /**
- * Null while the hook is active. An instance of an earlier version, which may run beside this one, stores no reason for a
- * 410.
+ * Null if the hook is active. An instance of an earlier version, which may run at the same time, stores no reason after
+ * a 410.
  */
 export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
   active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
@@ -147,7 +147,7 @@ interface HookAct {
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
-/** Records only the origin of the URL: a path can be a credential as well as a query. */
+/** Records only the origin of the URL, because its path or query may be a credential. */
 export const recordHookAudit = (
   db: Database,
   now: Now,

@@ -9,8 +9,8 @@ export type Pause =
   | { readonly kind: 'absent' };
 
 /**
- * Until it is resumed, the hook gets no new deliveries, and those that wait are held. It keeps its `updated_at`,
- * as the same registration: an attempt that is under way can still end it with 410.
+ * Until it is resumed, the hook gets no new deliveries, and its waiting deliveries are held. `updated_at` does not
+ * change, because the registration is the same: a running attempt can still end it with a 410.
  */
 export async function pauseHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<Pause> {
   const found = await findHook(db, workspace, id);
@@ -29,7 +29,7 @@ export type Resumption =
   | { readonly kind: 'active-already'; readonly hook: Hook }
   | { readonly kind: 'absent' };
 
-/** Also wakes a hook whose receiver has answered 410, as registering it again does. */
+/** Also resumes a hook whose receiver has answered 410, like registering it again. */
 export async function resumeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<Resumption> {
   const found = await findHook(db, workspace, id);
   if (found === undefined) return { kind: 'absent' };

@@ -7,13 +7,13 @@ export type ReceiverResponse =
       readonly kept: 'whole';
       readonly status: number;
       readonly headers: Readonly<Record<string, string>>;
-      /** How it begins, as text that can be shown. */
+      /** Start of the body, as text that is safe to display. */
       readonly body: string;
-      /** The response was longer. */
+      /** True if the response was longer. */
       readonly bodyIsCut: boolean;
     }
   /**
-   * The receiver is inside a network that the operator allows: people who can register hooks must not read its responses.
+   * The receiver is in a network that the operator allows: users who can register hooks must not read its responses.
    */
   | { readonly kept: 'status'; readonly status: number };
 
@@ -22,18 +22,18 @@ export interface ReadResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** Not all of the body was read, or it broke off. */
+  /** The body was not read completely, or the connection was closed early. */
   readonly isCut: boolean;
 }
 
 export const responseStatus = ({ status }: ReadResponse): ReceiverResponse => ({ kept: 'status', status });
 
-/** Shorter values are part of ordinary words, and hide nothing. */
+/** Shorter values are not redacted: they also occur in ordinary words. */
 const minSecret = 4;
 
 const maxHeaderLength = 256;
 
-/** Headers that help to find a cause, and are not credentials as cookies are. */
+/** Headers that help to find the cause of an error and, unlike cookies, are not credentials. */
 const keptHeaders = [
   'content-type',
   'content-encoding',
@@ -44,7 +44,7 @@ const keptHeaders = [
   'x-request-id',
 ] as const;
 
-/** The secrets are those of the request: a receiver may repeat what it was sent. */
+/** Redacts the secrets of the request, because a receiver may repeat them. */
 export function completeResponse(
   { status, headers, body, isCut }: ReadResponse,
   secrets: readonly string[],
@@ -72,13 +72,13 @@ export function completeResponse(
 export const storedResponse = (text: string | null): ReceiverResponse | null =>
   JSON.parse(text ?? 'null') as ReceiverResponse | null;
 
-/** Characters that are not text: controls but for lines and tabs, invisible formatting, separators of lines. */
+/** Control characters except line feeds and tabs, invisible formatting, and line separators. */
 const notText = /(?![\n\t])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 const asText = (text: string): string => text.toWellFormed().replaceAll(/\r\n?/g, '\n').replaceAll(notText, '\ufffd');
 
 const maxBytes = 1_024;
 
-/** Drops a character that was cut in the middle. */
+/** Drops a character that was cut at the end. */
 const firstBytes = (text: string): string =>
   new TextDecoder().decode(Buffer.from(text).subarray(0, maxBytes), { stream: true });

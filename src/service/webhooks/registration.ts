@@ -33,7 +33,7 @@ export const createdHookSchema = hookSchema
 
 const maxBranches = 100;
 
-// Apart, because the schema type lacks this keyword, which OpenAPI 3.0 did not have.
+// A separate object, because the schema type lacks this keyword, which OpenAPI 3.0 did not have.
 const propertyNames = { propertyNames: { maxLength: maxHeaderNameLength, pattern: namePattern.source } };
 
 export const hookRequestSchema = z
@@ -66,7 +66,7 @@ export const hookRequestSchema = z
     format: z.enum(hookFormats).default('standard'),
     headers: z
       .preprocess(examineAsWhole, z.record(z.string(), z.string()).transform(parsedBy(parseExtraHeaders)))
-      .default({} as ExtraHeaders) // No header at all is what parseExtraHeaders makes of nothing.
+      .default({} as ExtraHeaders) // Same as the result of parseExtraHeaders() without headers.
       .openapi({
         type: 'object',
         default: {},
@@ -82,7 +82,7 @@ export const hookRequestSchema = z
   })
   .openapi('HookRequest');
 
-/** The request of a program or of a dashboard form, as parsed by the schema. */
+/** Request of an API client or a dashboard form, as parsed by the schema. */
 export type HookRequest = z.output<typeof hookRequestSchema>;
 
 export async function targetOf({ url }: HookRequest, targets: TargetCheck): Promise<Target> {
@@ -113,14 +113,14 @@ export async function registerRequested(
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
 }
 
-/** The audit is for administrators, and so is a webhook that receives it. */
+/** The audit is for administrators only, so a webhook that receives it is too. */
 export function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
   if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
 }
 
 /**
- * Checks the number of headers before each of them: errors for a hundred thousand would take a second. And zod's record
- * silently drops a member with the unsafe name.
+ * Checks the number of headers before each header: errors for a hundred thousand headers would take a second. Also
+ * checks for the unsafe name, because the record of zod silently drops a member with this name.
  */
 function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
   if (typeof given !== 'object' || given === null) return given;

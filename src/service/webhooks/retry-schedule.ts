@@ -5,8 +5,8 @@ const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * How long each attempt waits after the one before it. This is the example schedule of Standard Webhooks 1.0, section
- * "Deliverability and reliability"; the last attempt is made three days after the event.
+ * Delay of each attempt after the previous one. This is the example schedule of Standard Webhooks 1.0, section
+ * "Deliverability and reliability". The last attempt is made three days after the event.
  * https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md#deliverability-and-reliability
  */
 const delays = [
@@ -24,10 +24,10 @@ const delays = [
 
 export const maxAttempts = delays.length;
 
-/** At most a tenth is added, so that what failed together is not retried together, and nothing is retried early. */
+/** Adds up to a tenth, so that deliveries that failed together are not retried together, and none is retried early. */
 const jitter = 0.1;
 
-/** Milliseconds from the last attempt to the next one; undefined when the delivery is given up. */
+/** Milliseconds from the last attempt to the next one; undefined to give up the delivery. */
 export function nextAttemptAfter(attemptsMade: number, random: () => number = Math.random): number | undefined {
   const delay = delays[attemptsMade];
   return delay === undefined ? undefined : Math.round(delay * (1 + jitter * random()));
@@ -35,7 +35,7 @@ export function nextAttemptAfter(attemptsMade: number, random: () => number = Ma
 
 const maxRetryAfterSeconds = 24 * 60 * 60;
 
-/** No receiver puts the next attempt off by more than a day, the longest delay of the schedule itself. */
+/** A receiver can delay the next attempt by at most a day, which is also the longest delay of the schedule. */
 export function retryAfterSeconds(field: string | undefined, now: Date): number | undefined {
   const ms = parseRetryAfter(field, now.getTime());
   return ms === undefined ? undefined : Math.min(Math.ceil(ms / 1_000), maxRetryAfterSeconds);

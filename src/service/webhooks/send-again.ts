@@ -15,7 +15,7 @@ export interface SendAgainRequest {
 }
 
 export type SendAgain =
-  /** After an earlier one about the same, where that is not over. */
+  /** `after-another`: an earlier delivery about the same subject must finish first. */
   | { readonly kind: 'sent-again'; readonly due: 'at-once' | 'after-another' }
   | { readonly kind: 'refused'; readonly reason: string }
   | { readonly kind: 'absent' };
@@ -26,8 +26,8 @@ const inactiveText: Readonly<Record<InactiveReason, string>> = {
 };
 
 /**
- * Makes a delivery due again under its id, so that a receiver can recognize a repetition. A delivery that had ended gets
- * one attempt. The caller wakes the deliveries after the commit.
+ * Makes a delivery due again under its id, so that a receiver can detect the duplicate. A finished delivery gets one
+ * attempt. The caller wakes the worker after the commit.
  */
 export async function sendAgain(
   db: Database,
@@ -54,7 +54,7 @@ export async function sendAgain(
 
 type DeliveryRow = Selectable<Tables['deliveries']>;
 
-/** One that is not over does not wait for its time any more. */
+/** Makes an unfinished delivery due now. */
 async function hurry(db: Database, now: Now, { id, next_attempt_at }: DeliveryRow): Promise<SendAgain> {
   if (next_attempt_at === null) {
     return refused(
@@ -72,7 +72,7 @@ async function hurry(db: Database, now: Now, { id, next_attempt_at }: DeliveryRo
     : refused('An attempt is in progress. If it fails, try again in a moment.');
 }
 
-/** A delivery that had ended takes its old place in the line of its key. */
+/** Makes a finished delivery due again, at its old position among the deliveries with its ordering key. */
 async function reopen(
   db: Database,
   now: Now,
@@ -107,7 +107,7 @@ async function reopen(
 
 const refused = (reason: string): SendAgain => ({ kind: 'refused', reason });
 
-/** Due when the previous one has ended. False while an attempt is under way: the two would race each other. */
+/** Makes a delivery wait for the previous one. False if an attempt is in progress, because the two would race. */
 async function stepBack(db: Database, now: Now, sequence: number): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('deliveries')

@@ -9,7 +9,9 @@ import { findHook, type HookChange, hookOf, recordHookAudit } from './hooks.ts';
 
 export type TestSent = 'sent' | 'inactive' | 'absent';
 
-/** One attempt, at once, before all other deliveries of the hook. The caller wakes the deliveries after the commit. */
+/**
+ * Queues one attempt, due now and independent of other deliveries of the hook. The caller wakes the worker afterwards.
+ */
 export async function sendTest(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<TestSent> {
   const hook = await findHook(db, workspace, id);
   if (hook === undefined) return 'absent';
@@ -25,7 +27,7 @@ export async function sendTest(db: Database, now: Now, { workspace, id, actor }:
       hook_id: id,
       ordering_key: delivery,
       event: JSON.stringify(exampleOf(about, hookOf(hook), actor.name)),
-      // No automatic retry: a person looks at the result.
+      // No automatic retry: a user checks the result.
       status: 'again' satisfies DeliveryStatus,
       attempts: 0,
       next_attempt_at: now,
@@ -42,7 +44,7 @@ interface Example {
   readonly occurredAt: Timestamp;
 }
 
-/** An event that the hook subscribes to: it shows whether the receiver understands later deliveries. */
+/** An event that the hook subscribes to, so that the test shows whether the receiver supports later deliveries. */
 function exampleOf(
   about: Example,
   { events: [type = 'lock.acquired'], branches }: ReturnType<typeof hookOf>,

@@ -3,7 +3,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 declare const brand: unique symbol;
 
-/** The secret that signs the deliveries of one hook, as Standard Webhooks 1.0 writes it: `whsec_` and base64. */
+/** Secret that signs the deliveries of one hook, in the format of Standard Webhooks 1.0: `whsec_` and base64. */
 export type WebhookSecret = string & { readonly [brand]: 'WebhookSecret' };
 
 const prefix = 'whsec_';
@@ -18,14 +18,14 @@ export function parseSecret(text: string): Parsed<WebhookSecret> {
   );
 }
 
-// 32 bytes are a secret: see the pattern.
+// The cast holds because 32 random bytes match the pattern.
 export const newWebhookSecret = (): WebhookSecret => (prefix + randomBytes(32).toString('base64')) as WebhookSecret;
 
 interface Signed {
   readonly id: string;
-  /** When this attempt is made; not when the event occurred. */
+  /** Time of this attempt, not of the event. */
   readonly timestamp: Date;
-  /** Exactly what is sent. */
+  /** Exactly the body that is sent. */
   readonly body: string;
   readonly secret: WebhookSecret;
 }
@@ -36,7 +36,7 @@ export interface SignedHeaders {
   readonly 'webhook-signature': string;
 }
 
-/** Standard Webhooks 1.0, "Signature scheme" and "Webhook headers", symmetric. */
+/** Symmetric signature: Standard Webhooks 1.0, "Signature scheme" and "Webhook headers". */
 export function signedHeaders({ id, timestamp, body, secret }: Signed): SignedHeaders {
   const seconds = String(Math.floor(timestamp.getTime() / 1_000));
   const signature = createHmac('sha256', secretKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64');
@@ -45,14 +45,14 @@ export function signedHeaders({ id, timestamp, body, secret }: Signed): SignedHe
 
 export const secretKey = (secret: WebhookSecret): Buffer => Buffer.from(secret.slice(prefix.length), 'base64');
 
-/** Groups of three bytes. */
+/** Number of groups of three bytes. */
 const minGroups = minBytes / 3;
 const maxGroups = (maxBytes - 1) / 3;
 const sextet = '[A-Za-z0-9+/]';
 
 /**
- * Decoders differ in what else they take for base64. What encodes back to itself means the same to all of them: RFC 4648
- * section 3.5, the bits behind the last byte are zero. After the most groups there is room for one byte, not for two.
+ * Accepts only canonical base64, which all decoders decode in the same way: the bits after the last byte are zero (RFC
+ * 4648 section 3.5). After the maximum number of groups there is room for one more byte, not for two.
  */
 export const secretPattern = new RegExp(
   `^${prefix}(?:(?:${sextet}{4}){${minGroups},${maxGroups}}(?:${sextet}[AQgw]==)?|` +
