@@ -4,7 +4,7 @@ import ipaddr from 'ipaddr.js';
 import { unlessAborted } from '../../interface/timers.ts';
 import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddress } from '../platform/ip-address.ts';
 
-/** All addresses of a name. It rejects, or gives none, when the name does not resolve. */
+/** Returns all addresses of a name. Rejects or returns none if the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
 
 export type IpAddresses = readonly [string, ...string[]];
@@ -14,9 +14,9 @@ export type AddressVerdict =
   | { readonly kind: 'allowed' }
   | { readonly kind: 'refused'; readonly what: string };
 
-/** Which addresses may be delivered to. */
+/** Decides the addresses to which the service may send requests. */
 export interface TargetCheck {
-  /** The addresses behind the host of a URL; a host that is an address is its own answer. Rejects if there are none. */
+  /** Resolves the host of a URL. For an IP address, returns the address itself. Rejects if there are none. */
   readonly addressesOf: (hostname: string, signal: AbortSignal) => Promise<IpAddresses>;
   readonly judge: (address: string) => AddressVerdict;
 }
@@ -50,7 +50,7 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
   };
 }
 
-/** For a request that is to go to these addresses alone: a second lookup could give others. */
+/** Lookup function that limits a request to these addresses: a second DNS lookup could return others. */
 export const lookupAmong =
   (addresses: IpAddresses): LookupFunction =>
   (_hostname, { all }, callback) => {
@@ -59,22 +59,22 @@ export const lookupAmong =
     else callback(null, addresses[0], isIP(addresses[0]));
   };
 
-/** As every other program on the machine resolves names, `/etc/hosts` included. */
+/** Resolves names like other programs on the machine, including `/etc/hosts`. */
 export const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
-/** Addresses that carry an IPv4 address in their last 32 bits and reach it: mapped ones, and NAT64 (RFC 6052). */
+/** IPv6 addresses that lead to the IPv4 address in their last 32 bits: mapped addresses, and NAT64 (RFC 6052). */
 const carriers = [[ipaddr.IPv6.parse('::ffff:0:0'), 96] as const, cidr('64:ff9b::/96')];
 
-/** The IPv4 address that is reached in the end, or the address itself. */
+/** The IPv4 address that an IPv6 address leads to, or the address itself. */
 const reachedBy = (address: IpAddress): IpAddress =>
   carriers.some((network) => isInside(address, network))
     ? ipaddr.fromByteArray(address.toByteArray().slice(-4))
     : address;
 
 /**
- * What the IANA special-purpose address registries (RFC 6890) do not call globally reachable, and multicast. The ranges that
- * come with `ipaddr.js` are fewer.
+ * Addresses that are not globally reachable according to the IANA special-purpose address registries (RFC 6890), and
+ * multicast addresses. `ipaddr.js` has fewer ranges.
  * https://www.iana.org/assignments/iana-ipv4-special-registry
  * https://www.iana.org/assignments/iana-ipv6-special-registry
  */
@@ -84,18 +84,18 @@ const special = Object.entries({
   'a private address': ['10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16', 'fc00::/7', 'fec0::/10'],
   'a link-local address': ['169.254.0.0/16', 'fe80::/10'],
   "an address of a carrier's shared space": ['100.64.0.0/10'],
-  // Not in the registry: public by its number, but inside a machine on Azure it is the platform's own control service.
+  // Not in the registry: formally public, but on Azure machines it is the control service of the platform.
   "an address of a cloud platform's own service": ['168.63.129.16/32'],
   'an address for documentation': ['192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24', '2001:db8::/32', '3fff::/20'],
   'an address for benchmarks': ['198.18.0.0/15', '2001:2::/48'],
   'an address of a tunnel (Teredo)': ['2001::/32'],
   'an address of a tunnel (6to4)': ['2002::/16'],
   'a multicast address': ['224.0.0.0/4', 'ff00::/8'],
-  // Last, because 2001::/23 holds some of those above.
+  // Last, because 2001::/23 contains some of the ranges above.
   'a reserved address': ['192.0.0.0/24', '192.88.99.0/24', '240.0.0.0/4', '2001::/23'],
 }).map(([kind, networks]) => ({ kind, networks: networks.map(cidr) }));
 
-/** The only part of IPv6 from which public addresses are given out (RFC 4291, section 2.4, and IANA's allocations). */
+/** The only range of IPv6 with public addresses so far (RFC 4291, section 2.4, and the allocations of IANA). */
 const globalUnicast = cidr('2000::/3');
 
 /** The kind of a non-public address; undefined for a public one. */

@@ -1,15 +1,18 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { IpAddresses, TargetCheck } from './target-address.ts';
 
-/** Whether everybody could ask there: the connection may go to any of the addresses. */
+/** Whether all addresses are public. All must be, because the connection may use any of them. */
 export const isPublic = (addresses: IpAddresses, check: TargetCheck): boolean =>
   addresses.every((address) => check.judge(address).kind === 'public');
 
 declare const brand: unique symbol;
 
-/** Where the service sends a request of its own: a delivery, or a question to an issuer. Its path and query may hold secrets: only its origin is for sentences and logs. */
+/**
+ * Target of a request by the service itself: a delivery, or a request to an issuer. The path and query may contain
+ * secrets: messages and logs use only the origin.
+ */
 export interface Target {
-  /** In the one spelling that the URL standard gives it. */
+  /** Serialized as defined by the URL standard. */
   readonly url: string;
   readonly origin: string;
   readonly protocol: 'http:' | 'https:';
@@ -17,7 +20,7 @@ export interface Target {
   readonly [brand]: 'Target';
 }
 
-/** Whether a hook may be registered for this URL. A name that does not resolve now is checked again at delivery. */
+/** Checks whether a hook may be registered for this URL. Names that do not resolve now are checked at delivery. */
 export async function checkTarget(
   text: string,
   check: TargetCheck,
@@ -38,7 +41,7 @@ export async function checkTarget(
 export const maxUrlLength = 2_048;
 const controlCharacter = /\p{Cc}/u;
 
-/** The form of a target alone, without a look at where it leads. */
+/** Parses a target without resolving its name. */
 export function parseTarget(text: string): Parsed<Target> {
   if (text.length > maxUrlLength) return refused(`The URL has more than ${maxUrlLength} characters.`);
   if (controlCharacter.test(text) || !text.isWellFormed() || text !== text.trim()) {
@@ -54,14 +57,14 @@ export function parseTarget(text: string): Parsed<Target> {
   if (href.includes('#')) return refused('The URL has a fragment (the part from # on), which is never sent.');
   if (href.length > maxUrlLength)
     return refused(`The URL has more than ${maxUrlLength} characters once it is encoded.`);
-  // The brand exists for the compiler alone.
+  // The brand exists only at compile time.
   return accepted({ url: href, origin, protocol, hostname } as Target);
 }
 
 const whatIsAllowed =
   'Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).';
 
-/** Whether the target may be reached at these addresses. All of them must be allowed, because any may be used. */
+/** Checks the addresses of the target. All of them must be allowed, because any may be used. */
 export function checkTargetAddresses(target: Target, addresses: IpAddresses, check: TargetCheck): Parsed<Target> {
   for (const address of addresses) {
     const decision = check.judge(address);

@@ -6,17 +6,17 @@ import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
 /**
- * How many deliveries wait for a hook. It is counted as they come and go, in the same transactions: to count the rows would
- * take longer the more there are, for every change of a lock.
+ * Change of the number of deliveries that wait for a hook. The number is updated in the transactions of the deliveries:
+ * counting rows for every change of a lock would take longer the more there are.
  */
 interface BacklogChange {
   readonly hookId: string;
   readonly added: number;
-  /** Events that were dropped, because as many deliveries waited as may. */
+  /** Number of events that were dropped because the queue was full. */
   readonly dropped: number;
 }
 
-/** One statement for all: a workspace may have a hundred hooks, and each of its events is told to all of them. */
+/** One statement for all hooks: a workspace may have a hundred hooks that subscribe to the same event. */
 const addToBacklogs = batchQuery((db, members, now) =>
   db
     .insertInto('hook_backlogs')
@@ -51,7 +51,7 @@ export async function changeBacklogs(db: Database, now: Now, changed: readonly B
   if (changed.length > 0) await addToBacklogs(db, now, changed);
 }
 
-/** A waiting delivery has ended. */
+/** Call this when a waiting delivery has finished. */
 export async function shortenBacklog(db: Database, hookId: string): Promise<void> {
   await db
     .updateTable('hook_backlogs')
@@ -60,18 +60,18 @@ export async function shortenBacklog(db: Database, hookId: string): Promise<void
     .execute();
 }
 
-/** All waiting deliveries have ended. */
+/** Call this when all waiting deliveries have finished. */
 export async function emptyBacklog(db: Database, hookId: string): Promise<void> {
   await db.updateTable('hook_backlogs').set({ waiting: 0 }).where('hook_id', '=', hookId).execute();
 }
 
-/** Corrects counts that an instance of an earlier version, which does not know them, has left wrong. */
+/** Corrects counts after an instance of an earlier version, which does not update them. */
 export async function recountBacklogs({ read, commit }: Storage): Promise<void> {
   const backlogs = await read.selectFrom('hook_backlogs').select(['hook_id', 'waiting']).execute();
   for (const { hook_id, waiting } of backlogs) {
     await untilOthersHadTheirTurn();
     const [{ count = 0 } = {}] = await waitingFor(read, hook_id).execute();
-    // One that has come or gone meanwhile is counted right as well.
+    // The commit counts again, so changes in the meantime are included.
     if (Number(count) === waiting) continue;
     await commit('global', (db) =>
       db
@@ -83,7 +83,7 @@ export async function recountBacklogs({ read, commit }: Storage): Promise<void> 
   }
 }
 
-/** Tells the metrics how near the quotas of hooks are, and the log of each hook that has lost events since the last time. */
+/** Updates the metrics for the quotas of hooks, and logs each hook that has lost events since the last call. */
 export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Logger): () => Promise<void> {
   let known: ReadonlyMap<string, number> | undefined;
   return async () => {

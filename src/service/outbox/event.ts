@@ -5,14 +5,14 @@ export type LockEvent = Extract<HookEvent, `lock.${string}`>;
 
 interface Occurrence<Type extends HookEvent, Data> {
   /**
-   * Becomes the header `webhook-id`, the same at every attempt. It must not have a full stop: that is what separates the
+   * Value of the header `webhook-id`, the same for every attempt. It must not contain a period, which separates the
    * parts of the signed text (Standard Webhooks 1.0, "Signature scheme").
    */
   readonly id: string;
   readonly type: Type;
   readonly workspace: string;
   readonly occurredAt: Timestamp;
-  /** `test`: it has not happened, and somebody wants to see what the receiver makes of it. */
+  /** `test`: a test delivery that a user requested. The event has not happened. */
   readonly data: Data & { readonly test?: true };
 }
 
@@ -24,22 +24,22 @@ export type LockOccurrence =
       'lock.released',
       {
         readonly lock: Lock;
-        /** The name of the token that released it. */
+        /** Name of the token that released it. */
         readonly released_by?: string;
         readonly forced?: boolean;
       }
     >;
 
-/** An entry of the audit, as it is listed, exported and sent. */
+/** An audit entry, in the format for lists, exports and webhooks. */
 export interface RecordedEntry {
-  /** Grows with each entry; not without gaps. */
+  /** Increases with each entry, possibly with gaps. */
   readonly sequence: number;
   readonly at: Timestamp;
   readonly actor: string;
-  /** Null for acts at the command line. */
+  /** Null for actions on the command line. */
   readonly token_id: string | null;
   readonly address: string | null;
-  /** Another version of the service may have recorded actions that this one does not have. */
+  /** May be an action of another version of the service that is unknown to this one. */
   readonly action: string;
   readonly detail: Readonly<Record<string, unknown>>;
 }
@@ -47,7 +47,7 @@ export interface RecordedEntry {
 /** Only entries about the workspace of the hook. */
 export type AuditOccurrence = Occurrence<'audit.recorded', { readonly entry: RecordedEntry }>;
 
-/** Something that happened in a workspace, as the formats send it to the receivers. */
+/** An event in a workspace, as input for the formats of deliveries. */
 export type HookEventOccurrence = SyncOccurrence | LockOccurrence | AuditOccurrence;
 
 export const isSyncEvent = (event: HookEvent): event is SyncEvent =>

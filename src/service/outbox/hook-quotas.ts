@@ -1,17 +1,17 @@
 import { type RawBuilder, sql } from 'kysely';
 import type { Database, Storage } from '../storage/storage.ts';
 
-/** Limits of one tenant. */
+/** Limits for the webhooks of a workspace. */
 export interface HookQuotas {
   /** Maximum number of webhooks of a workspace. */
   readonly maxHooks: number;
-  /** Deliveries that wait for one hook. Events beyond that are dropped for it. */
+  /** Maximum number of deliveries that wait for one hook. Further events are dropped for it. */
   readonly maxWaitingDeliveries: number;
 }
 
 /**
- * In the database, because every writer of events must respect them: all instances, and commands beside the service. The
- * instance that started last has set them.
+ * Stores the quotas in the database, because all writers of events must respect them: all instances, and commands. The
+ * settings of the instance that started last apply.
  */
 export async function setHookQuotas({ commit }: Pick<Storage, 'commit'>, quotas: HookQuotas): Promise<void> {
   const { maxHooks, maxWaitingDeliveries } = quotas;
@@ -26,6 +26,6 @@ export async function setHookQuotas({ commit }: Pick<Storage, 'commit'>, quotas:
 
 export const defaultHookQuotas: HookQuotas = { maxHooks: 100, maxWaitingDeliveries: 100_000 };
 
-/** The value as part of a query; the default where no service has ever run on the database. */
+/** SQL for the value of a quota. The default applies if no service has ever run on the database. */
 export const hookQuota = (db: Database, name: keyof HookQuotas): RawBuilder<number> =>
   sql<number>`coalesce(${db.selectFrom('quotas').select('value').where('name', '=', name)}, ${sql.lit(defaultHookQuotas[name])})`;

@@ -10,7 +10,7 @@ export function wantsEvent(row: HookRow, event: HookEvent, branch: string | null
   return branch === null || branches === null || branches.includes(branch);
 }
 
-// Only registerHook writes these columns. Events that this version does not know are left out.
+// Only registerHook() and editHook() write these columns. Events that are unknown to this version are omitted.
 export const eventsOf = (row: HookRow): readonly HookEvent[] => {
   const stored = JSON.parse(row.events) as string[];
   return hookEvents.filter((event) => stored.includes(event));

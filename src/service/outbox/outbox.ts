@@ -7,7 +7,7 @@ import type { HookEventOccurrence } from './event.ts';
 import { hookQuota } from './hook-quotas.ts';
 import { type HookRow, wantsEvent } from './hook-row.ts';
 
-/** A union member without its id, which each delivery has for itself. */
+/** A union member without its id: each delivery has its own. */
 type WithoutId<Occurrence> = Occurrence extends { readonly id: string } ? Omit<Occurrence, 'id'> : never;
 
 export type OutboxEvent = WithoutId<HookEventOccurrence>;
@@ -15,7 +15,7 @@ export type OutboxEvent = WithoutId<HookEventOccurrence>;
 export interface EventSubject {
   /** Events with the same key reach a hook in the order in which they happened. */
   readonly orderingKey: string;
-  /** Null for events that have no branch: filters by branch do not hold them back. */
+  /** Null for events without a branch, which filters by branch let through. */
   readonly branch: string | null;
 }
 
@@ -24,11 +24,11 @@ export const recordEvent = (db: Database, now: Now, event: OutboxEvent, subject:
 
 export type DeliveryStatus =
   | 'pending'
-  /** Finished, and sent again by hand: one attempt is made. */
+  /** Finished, then sent again by a user: gets one attempt. */
   | 'again'
   | 'delivered'
   | 'failed'
-  /** Its receiver answered 410 to another delivery. */
+  /** The receiver answered 410 to another delivery. */
   | 'dropped';
 
 export interface OccurredEvent {
@@ -37,7 +37,8 @@ export interface OccurredEvent {
 }
 
 /**
- * Due at once, or after the previous one, by settleDelivery(). The previous one is in the table, or earlier in the list.
+ * Inserts deliveries that are due now, or that settleDelivery() makes due after the previous one with the same key. The
+ * previous one is in the table or earlier in the list.
  */
 const insertDeliveries = batchQuery((db, members, now) =>
   db
@@ -80,7 +81,7 @@ interface NewDelivery {
   readonly hookId: string;
   readonly orderingKey: string;
   readonly event: string;
-  /** Whether another of the list comes before it, by the order of its key. */
+  /** 1 if an earlier delivery in the list has the same hook and key. */
   readonly follows: 0 | 1;
 }
 
@@ -88,8 +89,8 @@ interface NewDelivery {
 const maxInsertedAtOnce = 1_000;
 
 /**
- * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. For a hook
- * whose queue is full, the event is dropped and counted.
+ * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. For a
+ * hook whose queue is full, the event is dropped and counted.
  */
 export async function recordEvents(db: Database, now: Now, events: readonly OccurredEvent[]): Promise<void> {
   if (events.length === 0) return;

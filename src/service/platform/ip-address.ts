@@ -4,22 +4,24 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Each address in one spelling (RFC 5952). */
+/** Text of an address in its canonical form (RFC 5952). */
 export const writeIpAddress = (address: IpAddress): string => address.toString();
 
-/** The address that the host of a URL is, if it is one and not a name. The URL parser has undone unusual spellings. */
+/**
+ * The address if the host of a URL is an IP address and not a name. The URL parser has normalized unusual spellings.
+ */
 export function addressInHost(hostname: string): string | undefined {
   const text = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIPv4(text) || isIPv6(text) ? text : undefined;
 }
 
-/** A network: every address that begins with the same bits. */
+/** A network: all addresses that start with the same bits. */
 export type Cidr = readonly [network: IpAddress, prefix: number];
 
 export const isInside = (address: IpAddress, [network, prefix]: Cidr): boolean =>
   address.kind() === network.kind() && address.match(network, prefix);
 
-/** For networks that stand in the code. */
+/** Parses a network that is written in the code. */
 export function cidr(text: string): Cidr {
   const parsed = parseCidr(text);
   if (!parsed.ok) throw new TypeError(parsed.reason);
@@ -45,24 +47,25 @@ export function parseCidr(text: string): Parsed<Cidr> {
 }
 
 /**
- * Node decides what an address is: `ipaddr.js` alone also takes octal, hexadecimal and short spellings, which no two
- * programs read alike. A zone (`fe80::1%eth0`) says through which interface an address is reached, not which one it is.
+ * Node validates the address: `ipaddr.js` also accepts octal, hexadecimal and short spellings, which programs interpret
+ * differently. A zone (`fe80::1%eth0`) is ignored: it names an interface and is not part of the address.
  */
 export function parseIpAddress(text: string): IpAddress | undefined {
   if (isIPv4(text)) return ipaddr.IPv4.parse(text);
   const [address = ''] = text.split('%');
   if (!isIPv6(address)) return undefined;
-  // `ipaddr.js` takes `::192.0.2.7` for the mapped `::ffff:192.0.2.7`. The URL parser writes no IPv4 part.
+  // `ipaddr.js` parses `::192.0.2.7` as the mapped `::ffff:192.0.2.7`. The URL parser converts the IPv4 part to
+  // hexadecimal.
   return ipaddr.IPv6.parse(new URL(`http://[${address}]`).hostname.slice(1, -1));
 }
 
-/** The first address of the network that the address is in. */
+/** First address of the network that contains the address. */
 export const networkOf = (address: IpAddress, prefix: number): IpAddress =>
   (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);
 
 /**
- * `::ffff:192.0.2.7` is how a socket that takes both versions names a peer of IPv4 (RFC 4291, section 2.5.5.2). Gives
- * that peer.
+ * Converts `::ffff:192.0.2.7` to `192.0.2.7`. A socket for both versions reports IPv4 peers in the mapped form (RFC
+ * 4291, section 2.5.5.2).
  */
 export const unmapped = (address: IpAddress): IpAddress =>
   address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;

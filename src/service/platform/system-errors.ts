@@ -1,4 +1,4 @@
-/** Reasons of failed system calls, to complete a sentence: codes of errno(3) and getaddrinfo(3). */
+/** Reasons of failed system calls, to complete a sentence. Keys are codes of errno(3) and getaddrinfo(3). */
 const texts: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read and write it',
   EPERM: 'this user may not read and write it',
@@ -25,7 +25,7 @@ const texts: Readonly<Record<string, string>> = {
 
 export const systemErrorText = (code: string): string | undefined => texts[code];
 
-/** By the primary result codes of SQLite (https://www.sqlite.org/rescode.html) that say nothing about the query itself. */
+/** Keys are primary result codes of SQLite that are not about the query itself: https://www.sqlite.org/rescode.html */
 const sqliteTexts: Readonly<Record<number, string>> = {
   5: 'the database is busy with another process',
   8: 'its file or folder is read-only',
@@ -36,6 +36,6 @@ const sqliteTexts: Readonly<Record<number, string>> = {
   26: 'the database file is not an SQLite database',
 };
 
-/** Why SQLite cannot work, whatever it was asked; undefined when the query itself was wrong. */
+/** Reason why SQLite fails regardless of the query; undefined if the query itself was wrong. */
 export const sqliteErrorText = (error: Error): string | undefined =>
   'errcode' in error && typeof error.errcode === 'number' ? sqliteTexts[error.errcode & 0xff] : undefined;

@@ -1,10 +1,10 @@
-/** Undefined for a folder that was put there by somebody else. */
+/** Undefined if the service did not create the folder. */
 export function workspaceOfFolder(folder: string): string | undefined {
   const workspace = folder.replaceAll(/%([0-9a-f]{2})/g, (_, byte: string) => String.fromCharCode(Number(`0x${byte}`)));
   return folder === workspaceFolder(workspace) ? workspace : undefined;
 }
 
-/** One name of a folder for each workspace, also where a disk takes upper and lower case for the same. */
+/** Name of the folder of a workspace, unique even on file systems that ignore case. */
 export const workspaceFolder = (workspace: string): string =>
   [...Buffer.from(workspace)]
     .map((byte) => String.fromCharCode(byte))

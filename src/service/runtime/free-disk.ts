@@ -1,19 +1,19 @@
 import { statfs } from 'node:fs/promises';
 import { repeat } from './repeat.ts';
 
-/** In bytes. */
+/** Sizes in bytes. */
 export interface DiskSpace {
   readonly free: number;
   readonly size: number;
 }
 
-/** How much room the disk of the data folder has. */
+/** Free space on the disk of the data folder. */
 export interface FreeDisk {
-  /** Less than the reserve is free: new work is refused, and work that frees space goes on. */
+  /** True if less than the reserve is free: new work is then refused, and work that frees space continues. */
   isLow(): boolean;
-  /** In words, for error messages. */
+  /** Text for error messages. */
   readonly reserve: string;
-  /** As it was measured last. */
+  /** Last measurement. */
   space(): DiskSpace;
   stop(): Promise<void>;
 }
@@ -28,13 +28,13 @@ export const endlessDisk: FreeDisk = {
 
 export interface FreeDiskOptions {
   readonly folder: string;
-  /** 0 keeps nothing free. */
+  /** 0 disables the reserve. */
   readonly minBytes: number;
   readonly onMeasured: (space: DiskSpace) => void;
   readonly onError: (error: unknown) => void;
 }
 
-/** Current disks need longer than this to write the default reserve. */
+/** Current disks take longer than this to write the default reserve. */
 const lookEveryMs = 500;
 
 const mebibyte = 1_024 * 1_024;

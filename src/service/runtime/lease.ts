@@ -2,13 +2,13 @@ import { sql } from 'kysely';
 import type { Now, Storage } from '../storage/storage.ts';
 import { repeat } from './repeat.ts';
 
-/** Work that an instance has claimed: a row, and what names the claim. A later claim of the same row has another name. */
+/** Work that an instance has claimed: the id of a row, and the id of the claim. Each claim of a row has a new id. */
 export interface Leased {
   readonly id: string;
   readonly lease: string;
 }
 
-/** Renews the lease and records the progress; false if it was taken over, ended, or removed. */
+/** Renews the lease and records the progress. False if the work was taken over, finished or removed. */
 export async function renewLease(
   { claim, now }: Storage,
   table: 'syncs' | 'deliveries',
@@ -24,8 +24,8 @@ export async function renewLease(
 }
 
 /**
- * Ends the lease at once, so that the next instance continues the work. A sync counts its attempts when it is claimed,
- * except one that a stopping service interrupts; a delivery counts ended attempts.
+ * Ends the lease at once, so that another instance can continue the work. Syncs count attempts when they are claimed,
+ * so an attempt that a stopping service interrupts is subtracted. Deliveries count finished attempts.
  */
 export async function endLease(
   { claim }: Storage,
@@ -39,7 +39,7 @@ export async function endLease(
   );
 }
 
-/** For a database that no other instance uses: whatever is leased there was left by an earlier process. */
+/** For a database that no other instance uses: an earlier process has left all leases. */
 export async function endAllLeases({ claim }: Storage): Promise<void> {
   await claim(async (db) => {
     for (const table of ['syncs', 'deliveries']) {
@@ -49,7 +49,7 @@ export async function endAllLeases({ claim }: Storage): Promise<void> {
   });
 }
 
-/** Renews a lease while a job runs, until the returned function is called; calls `lost` once when the lease is lost. */
+/** Renews a lease until the returned function is called. Calls `lost` once if the lease is lost. */
 export function keepLease(renew: () => Promise<boolean>, everyMs: number, lost: () => void): () => void {
   let ended = false;
   const end = (): void => {
@@ -63,13 +63,15 @@ export function keepLease(renew: () => Promise<boolean>, everyMs: number, lost: 
       end();
       lost();
     },
-    // The database does not answer: the lease is longer than one interval, so the next renewal may still keep it.
+    // If the database does not respond, the next renewal may still succeed: the lease is longer than one interval.
     () => undefined,
   );
   return end;
 }
 
-/** Long enough to survive a pause of the process, short enough that a dead instance's work does not wait for long. */
+/**
+ * Long enough to survive a pause of the process, short enough that the work of a crashed instance is soon taken over.
+ */
 export const leaseMs = 30_000;
 
 export const leasedUntil = (now: Now) => sql<number>`${now} + ${sql.lit(leaseMs)}`;

@@ -1,11 +1,11 @@
 export interface ParallelLimit {
   readonly max: number;
-  /** So that the work of one key leaves places for that of others. */
+  /** Leaves slots for the work of other keys. */
   readonly maxPerKey?: number;
-  /** Without it, work waits for as long as it takes. */
+  /** Without a timeout, work waits indefinitely. */
   readonly timeout?: {
     readonly ms: number;
-    /** Error if no place became free in time. */
+    /** Error if no slot became free in time. */
     readonly error: () => Error;
   };
 }
@@ -13,13 +13,13 @@ export interface ParallelLimit {
 interface Key {
   readonly name: string;
   running: number;
-  /** In the order in which they came. */
+  /** In order of arrival. */
   readonly waiting: Set<() => void>;
 }
 
 /**
- * Runs at most `max` pieces of work at the same time. A place that comes free goes to the key with the fewest of them, and
- * among equals to the one that has waited longest for its turn. The number of those that wait costs nothing.
+ * Runs at most `max` pieces of work at the same time. A free slot goes to the key with the fewest slots, and among
+ * equals to the one that has waited longest. The cost of this choice does not depend on the number of waiting pieces.
  */
 export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) {
   /** Keys with running or waiting work. */
@@ -36,7 +36,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     return key;
   }
 
-  /** To be called after each change of a key. */
+  /** Must be called after each change of a key. */
   function place(key: Key, from = key.running): void {
     if (from !== key.running || key.waiting.size === 0) levels[from]?.delete(key);
     if (key.waiting.size > 0) {
@@ -101,7 +101,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     }
   }
   return Object.assign(limited, {
-    /** Whether work of another key waits for a place that this key has. */
+    /** Whether work of another key waits for a slot that this key has. */
     isWaitedFor: (name: string): boolean =>
       levels.slice(0, maxPerKey).some((level) => level.values().some((key) => key.name !== name)),
   });

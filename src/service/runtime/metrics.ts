@@ -10,7 +10,7 @@ export type Metrics = ReturnType<typeof createMetrics>;
 
 export const exchangeOutcomes = ['exchanged', 'refused', 'invalid-scope', 'limited', 'unavailable'] as const;
 
-/** Gauges of Node with names that belong to counters. Each is the sum of another one over its label. */
+/** Gauges of Node whose names are those of counters. Each is the sum of another gauge over its label. */
 const misnamedTotals = ['resources', 'handles', 'requests'].map((what) => `nodejs_active_${what}_total`);
 
 export function createMetrics() {
@@ -94,7 +94,7 @@ export function createMetrics() {
     issuerErrors: counter('workspace_issuer_troubles_total', 'Failed requests for the keys of an issuer.'),
     expiredLocks: counter('workspace_locks_expired_total', 'Locks whose ttl expired.'),
   };
-  // Prometheus sees an increase only from one value to another: without a zero, it would miss the first failure.
+  // Prometheus needs a previous value to detect an increase: without an initial zero, it would miss the first failure.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
   for (const outcome of exchangeOutcomes) metrics.tokenExchanges.inc({ outcome }, 0);
   for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);

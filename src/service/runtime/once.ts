@@ -1,8 +1,8 @@
 export type Once<T> = (key: string, work: (begun: () => void) => Promise<T>) => Promise<T>;
 
 /**
- * Does the work of a key once for all who ask for it while it is under way. Work that calls `begun` is shared only by those
- * who asked before that call, so that its result is newer than each of their requests.
+ * Shares running work among all callers with the same key. Work that calls `begun` is shared only by callers before
+ * that call, so that its result is newer than each of their requests.
  */
 export function createOnce<T>(): Once<T> {
   const underWay = new Map<string, Promise<T>>();

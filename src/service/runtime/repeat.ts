@@ -1,4 +1,4 @@
-/** Repeats the work at an interval, never twice at once; returns a function that ends it and waits for the last run. */
+/** Repeats the work at an interval, without overlaps. Returns a function that stops it and waits for the last run. */
 export function repeat(
   everyMs: number,
   work: () => Promise<void>,

@@ -6,7 +6,7 @@ export interface ThrottleOptions {
 /** A call that passes gets the number of calls suppressed since the last one. */
 export type Throttled = { readonly passes: true; readonly skipped: number } | { readonly passes: false };
 
-/** For events that others can cause at will: lets at most `max` pass in each interval, and counts the rest. */
+/** For events that clients can cause at will: lets at most `max` pass in each interval, and counts the others. */
 export function throttle({ max, everyMs }: ThrottleOptions, clock: () => number): () => Throttled {
   let began = Number.NEGATIVE_INFINITY;
   let passed = 0;

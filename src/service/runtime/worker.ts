@@ -1,23 +1,23 @@
 export interface WorkerOptions<Job> {
-  /** How many jobs this instance does at the same time. */
+  /** Maximum number of parallel jobs on this instance. */
   readonly parallel: number;
-  /** How often to look for work without being woken: that of other instances, and what becomes due later. */
+  /** Interval of checks without a wake-up, for work from other instances and work that becomes due later. */
   readonly pollMs: number;
-  /** Claims the next job, if there is one. */
+  /** Claims the next job; undefined if there is none. */
   readonly claim: () => Promise<Job | undefined>;
-  /** Must end soon after the signal. */
+  /** Runs a job. Must end soon after the signal. */
   readonly run: (job: Job, signal: AbortSignal) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
 export interface Worker {
-  /** There may be work now. */
+  /** Checks for work now. */
   wake(): void;
-  /** Takes no further job, interrupts those that run, and waits for them. */
+  /** Claims no further jobs, aborts the running ones, and waits for them. */
   stop(): Promise<void>;
 }
 
-/** Does jobs that are rows: claims one after the other while there is room, and looks again when one ends. */
+/** Runs jobs that are stored as rows: claims one after the other up to the limit, and again when a job ends. */
 export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: WorkerOptions<Job>): Worker {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
