@@ -2,7 +2,7 @@ import { recordEvent } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
-/** The acts that are audited: everything beyond a token's own locks and syncs. */
+/** Audited actions: everything except a token's own locks and syncs. */
 export const auditActions = [
   'session.signed-in',
   'session.signed-out',
@@ -32,7 +32,7 @@ export type AuditAction = (typeof auditActions)[number];
 
 export const isAuditAction = (text: string): text is AuditAction => auditActions.some((action) => action === text);
 
-/** The person or token that acted, and the client's address. */
+/** User or token that acted, and the IP address of the client. */
 export interface Actor {
   readonly name: string;
   /** Null for the operator at the command line. */
@@ -43,13 +43,13 @@ export interface Actor {
 export interface AuditEntry {
   readonly actor: Actor;
   readonly action: AuditAction;
-  /** Never a secret: everyone who may read the audit reads all of it. */
+  /** Must not contain secrets: everyone who may read the audit can read all of it. */
   readonly detail: Readonly<Record<string, unknown>>;
 }
 
 /**
- * In the same transaction as the act, so that neither exists without the other. Webhooks of a workspace get its entries;
- * entries about the whole service, such as of tokens, go to none.
+ * Must run in the transaction of the action, so that neither exists without the other. Webhooks of a workspace receive
+ * its entries. Entries about the service, such as those about tokens, go to no webhook.
  */
 export async function recordAudit(db: Database, now: Now, { actor, action, detail }: AuditEntry): Promise<void> {
   const { name, tokenId: token_id, address } = actor;

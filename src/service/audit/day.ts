@@ -2,13 +2,13 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 const dayMs = 86_400_000;
 
-/** The first millisecond after the day. */
+/** First millisecond after the day, since 1970. */
 export function parseEndOfDay(text: string): Parsed<number> {
   const day = parseDay(text);
   return day.ok ? accepted(day.value + dayMs) : day;
 }
 
-/** The first millisecond of a day in UTC, since 1970. */
+/** First millisecond of the day in UTC, since 1970. */
 export function parseDay(text: string): Parsed<number> {
   const day = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
   const exists = !Number.isNaN(day) && new Date(day).toISOString().startsWith(text);

@@ -2,7 +2,7 @@ import { csvLine } from '../contract/csv.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import type { AuditPage } from './read-audit.ts';
 
-/** Each with its media type. */
+/** Formats and their media types. */
 export const auditFormats = {
   csv: 'text/csv; charset=utf-8; header=present',
   jsonl: 'application/jsonl; charset=utf-8',
@@ -12,13 +12,13 @@ export type AuditFormat = keyof typeof auditFormats;
 
 const columns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
 
-/** All entries of the pages, the newest first. A reader that is slow is waited for: nothing is read ahead. */
+/** Exports the entries of all pages, newest first. Reads a page only when the consumer needs it. */
 export async function* exportAudit(
   format: AuditFormat,
   readPage: (before: number | undefined) => Promise<AuditPage>,
 ): AsyncGenerator<string, void, undefined> {
   const line = format === 'csv' ? csvEntry : (entry: RecordedEntry) => `${JSON.stringify(entry)}\n`;
-  // The byte order mark tells Excel that it is UTF-8.
+  // Excel needs the byte order mark to detect UTF-8.
   if (format === 'csv') yield `\uFEFF${csvLine(columns)}`;
   let before: number | undefined;
   do {

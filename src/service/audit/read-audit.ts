@@ -7,12 +7,12 @@ import { asTimestamp } from '../storage/timestamp.ts';
 
 export interface AuditQuery {
   readonly limit: number;
-  /** Only older entries: the `next` of the previous page. */
+  /** Selects older entries: the `next` of the previous page. */
   readonly before?: number | undefined;
   readonly action?: string | undefined;
-  /** Its name, or the id of its token. */
+  /** Name of the actor, or id of its token. */
   readonly actor?: string | undefined;
-  /** How far back. */
+  /** Maximum age of the entries. */
   readonly since?: Duration | undefined;
   /** Milliseconds since 1970; `until` is excluded. */
   readonly from?: number | undefined;
@@ -21,7 +21,7 @@ export interface AuditQuery {
 }
 
 export interface AuditPage {
-  /** The newest first. With a workspace, there may be fewer than the limit, or none, before the last page. */
+  /** Newest first. With a workspace, pages before the last one may be shorter than the limit, or empty. */
   readonly entries: readonly RecordedEntry[];
   /** Cursor of the next page; undefined on the last one. */
   readonly next: number | undefined;
@@ -44,7 +44,7 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
   if (action !== undefined) entries = entries.where('action', '=', action);
   if (since !== undefined) entries = entries.where('at', '>=', sql<number>`${now} - ${milliseconds(since)}`);
   const of = (column: 'actor' | 'token_id') => entries.where(column, '=', actor ?? '').execute();
-  // Two queries, each with an index for its newest entries: a single one with "or" would sort all of them.
+  // Two queries, each with an index for its newest entries: a single query with "or" would sort all entries.
   const found = actor === undefined ? [await entries.execute()] : [await of('actor'), await of('token_id')];
   const rows = [...new Map(found.flat().map((row) => [row.sequence, row])).values()]
     .toSorted((one, other) => other.sequence - one.sequence)
@@ -54,7 +54,7 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
   return { entries: page, next: rows.length > limit ? page.at(-1)?.sequence : nextWindow };
 }
 
-/** Entries are in the order of their times, but for corrections of the clock; no index has these. */
+/** Binary search, because times have no index. Entries are ordered by time, except after corrections of the clock. */
 export async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
   const last = await read
     .selectFrom('audit')
@@ -91,7 +91,7 @@ function entryOf({
   return { sequence, at: asTimestamp(at), actor, token_id, address, action, detail: detailOf(detail) };
 }
 
-/** An entry that was put into the table by hand must not hide all others. */
+/** A manually inserted entry must not make all others unreadable. */
 function detailOf(text: string): Readonly<Record<string, unknown>> {
   try {
     const detail: unknown = JSON.parse(text);
@@ -119,6 +119,6 @@ async function windowBefore(read: Storage['read'], end: number): Promise<number>
   return oldest?.sequence ?? 0;
 }
 
-/** The detail is what JSON.stringify() writes, so the member has one spelling. */
+/** JSON.stringify() writes the detail, so the member always has the same spelling. */
 const ofWorkspace = (workspace: string) =>
   sql<boolean>`detail like ${`%"workspace":${JSON.stringify(workspace).replaceAll(/[\\%_]/g, '\\$&')}%`} escape '\\'`;

@@ -11,8 +11,8 @@ const dayMs = 86_400_000;
 const maintenance = { name: 'maintenance', tokenId: null, address: null };
 
 /**
- * Removes the entries of all days that are older than the retention. A trigger refuses to remove any other, until the
- * limit is raised, in one transaction with the entry that says so.
+ * Removes the entries of all days that are older than the retention. A trigger rejects the removal of entries after a
+ * stored limit. The limit is raised in one transaction with an audit entry about it.
  */
 export async function removeOldAudit(
   storage: Pick<Storage, 'read' | 'now' | 'commit'>,

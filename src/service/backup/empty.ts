@@ -3,7 +3,7 @@ import type { Database, Dialect } from '../storage/storage.ts';
 import { BackupError } from './format.ts';
 import { tableKeys } from './tables.ts';
 
-/** A service that was only started has rows in other tables, which it makes again. */
+/** Tables with data of users. An unused service has rows only in other tables, and creates them again. */
 const tablesOfUsers = ['workspaces', 'tokens', 'trust_rules', 'audit'] as const;
 
 export async function refuseStoredData(db: Database): Promise<void> {
@@ -17,8 +17,8 @@ export async function refuseStoredData(db: Database): Promise<void> {
 }
 
 /**
- * An instance looks for work all the time, so that it always has a connection; this process has no other than this one. A
- * service that starts during the restore waits until it ends, or gives up.
+ * Every instance polls for work and so always has a connection. This process has only this one. A service that starts
+ * during the restore waits for it, or gives up.
  */
 export async function refuseOtherUsers(db: Database): Promise<void> {
   const { rows } = await sql<{ pid: number }>`
@@ -31,7 +31,7 @@ export async function refuseOtherUsers(db: Database): Promise<void> {
   );
 }
 
-/** Removes the tables: rows of the audit cannot be removed. */
+/** Drops the tables, because rows of the audit cannot be deleted. */
 export async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
   for (const table of [...tableKeys.map((each) => each.table).toReversed(), 'schema_version'])
     await sql`drop table ${sql.table(table)}`.execute(db);

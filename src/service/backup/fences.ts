@@ -8,17 +8,17 @@ type Fence = Selectable<Tables['fences']>;
 export const readFences = (db: Database): Promise<readonly Fence[]> => db.selectFrom('fences').selectAll().execute();
 
 /**
- * No workspace gives out that many fences in a millisecond: each is written to the disk. Since it is far more, a clock that
- * was set back, or the clock of another database, makes no difference.
+ * Far more fences than a workspace can issue in a millisecond, because each is written to disk. The margin also covers
+ * a clock that was set back, and the clock of another database.
  */
 const perMillisecond = 100;
 
-/** For the moment of the backup itself, and for clocks that disagree. */
+/** Minimum, for the moment of the backup itself and for clocks that differ. */
 const atLeast = 1_000_000;
 
 /**
- * Raises the last fence of every workspace above any that can have been given out since the backup, and any that the replaced
- * database has given out. Returns by how much.
+ * Raises the last fence of every workspace above all fences that may have been issued since the backup, and above those
+ * of the replaced database. Returns the difference.
  */
 export async function raiseFences(db: Database, replaced: readonly Fence[], sinceBackupMs: number): Promise<number> {
   const raisedBy = atLeast + perMillisecond * Math.max(0, sinceBackupMs);

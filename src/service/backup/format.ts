@@ -1,13 +1,13 @@
 /**
- * A backup is gzip'd JSON, a value a line: the header, then for each table its name and columns as an object, followed by
- * its rows as arrays, and in the end the number of rows of each table. Without that last line it is incomplete.
+ * A backup is gzipped JSON, one value per line: the header, then for each table an object with its name and columns,
+ * then its rows as arrays, and at the end the number of rows of each table. Without that last line it is incomplete.
  */
 export interface Header {
   readonly format: typeof format;
   readonly schema: number;
-  /** The version of the service that wrote it. */
+  /** Version of the service that wrote it. */
   readonly service: string;
-  /** By the clock of the database, in milliseconds since 1970. */
+  /** Milliseconds since 1970, by the clock of the database. */
   readonly taken_at: number;
 }
 
@@ -21,12 +21,12 @@ export type Part =
   | { readonly kind: 'row'; readonly row: Row }
   | { readonly kind: 'end'; readonly rows: Counts };
 
-/** Rows by table. */
+/** Number of rows by table. */
 export type Counts = Readonly<Record<string, number>>;
 
 export const format = 'workspace-service backup 1';
 
-/** The first line of a backup is its header. */
+/** Parses a line. The first line must be the header. */
 export function parsePart(line: string, isFirst: boolean): Part {
   const value = parseJson(line);
   if (isFirst) {
@@ -43,7 +43,7 @@ export function parsePart(line: string, isFirst: boolean): Part {
   throw damaged('a line in it is not one of a backup');
 }
 
-/** The message is a sentence for a person. */
+/** The message is written for users. */
 export class BackupError extends Error {
   override readonly name = 'BackupError';
 }

@@ -6,7 +6,7 @@ import { type Counts, damaged, foreign, type Header, type Part, type Row } from 
 export interface Loader {
   readonly db: Database;
   readonly dialect: Dialect;
-  /** Empties the tables and brings them to the schema of the backup, before the first row. */
+  /** Empties the tables and creates the schema of the backup, before the first row. */
   prepare(header: Header): Promise<void>;
 }
 
@@ -15,7 +15,7 @@ export interface Loaded {
   readonly rows: Counts;
 }
 
-/** Fewer than either database accepts in a statement. */
+/** Below the limits of both databases for a statement. */
 const maxParameters = 4_000;
 
 interface OpenTable {
@@ -24,7 +24,7 @@ interface OpenTable {
   rows: Row[];
 }
 
-/** Fails unless the backup is complete to its last row. */
+/** Loads all rows. Fails if the backup is incomplete. */
 export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }: Loader): Promise<Loaded> {
   const counts: Record<string, number> = {};
   let [header, end, open]: [Header?, Counts?, OpenTable?] = [];
@@ -70,7 +70,7 @@ export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }:
 async function insertRows(db: Database, dialect: Dialect, { table, columns, rows }: OpenTable): Promise<void> {
   const names = sql.join(columns.map((name) => sql.ref(name)));
   const values = sql.join(rows.map((row) => sql`(${sql.join(row)})`));
-  // PostgreSQL generates the sequence of audit entries and deliveries, and otherwise refuses any other.
+  // PostgreSQL generates the sequence of audit entries and deliveries, and without this clause rejects other values.
   const overriding = dialect === 'postgres' ? sql`overriding system value` : sql``;
   try {
     await sql`insert into ${sql.table(table)} (${names}) ${overriding} values ${values}`.execute(db);
@@ -80,7 +80,7 @@ async function insertRows(db: Database, dialect: Dialect, { table, columns, rows
   }
 }
 
-/** On SQLite, the next number follows the highest one without further ado. */
+/** Continues the sequence after the highest number. SQLite does so by itself. */
 async function continueSequence(db: Database, dialect: Dialect, { table, columns }: OpenTable): Promise<void> {
   if (dialect === 'sqlite' || !columns.includes('sequence')) return;
   const last = sql`(select max(sequence) from ${sql.table(table)})`;

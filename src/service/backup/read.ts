@@ -3,7 +3,9 @@ import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import { damaged, foreign, type Part, parsePart } from './format.ts';
 
-/** Reads a backup to its end. Fails if it is incomplete or damaged, so the caller must be able to undo its work until then. */
+/**
+ * Reads a backup to its end. May fail there if the backup is incomplete or damaged: the caller must then undo its work.
+ */
 export async function readBackup<T>(input: Readable, work: (parts: AsyncIterable<Part>) => Promise<T>): Promise<T> {
   try {
     return await pipeline(input, createGunzip(), (bytes) => work(partsOf(bytes)));
@@ -21,7 +23,7 @@ async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> 
   if (isFirst) throw foreign();
 }
 
-/** Far longer than any row: what people send to the service has limits of its own. */
+/** Far longer than any row, because requests to the service are limited as well. */
 const maxLineLength = 64 * 1_024 * 1_024;
 
 async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
@@ -43,7 +45,7 @@ async function* linesOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<string
   if (length > 0) throw damaged('its last line is incomplete');
 }
 
-/** The errors of zlib (https://www.zlib.net/manual.html) for input that ends too early, and for input that is wrong. */
+/** Converts errors of zlib for truncated and invalid input: https://www.zlib.net/manual.html */
 function asBackupError(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
   if (error.code === 'Z_BUF_ERROR') return damaged('its end is missing');

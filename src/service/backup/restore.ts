@@ -12,7 +12,7 @@ import { readBackup } from './read.ts';
 import { waitForReader } from './snapshot.ts';
 
 export interface RestoreOptions {
-  /** Removes the data of the database first. */
+  /** Remove the data of the database first. */
   readonly replace: boolean;
   readonly actor: Actor;
 }
@@ -20,7 +20,7 @@ export interface RestoreOptions {
 export interface Restored {
   readonly header: Header;
   readonly rows: Counts;
-  /** The schema that the rows were brought to. */
+  /** Schema after the migration. */
   readonly schema: number;
   readonly fencesRaisedBy: number;
   readonly endedSessions: number;
@@ -30,9 +30,8 @@ export interface Restored {
 }
 
 /**
- * Makes the database what it was at the time of a backup, of either kind of database, in one transaction: if anything goes
- * wrong, nothing is changed. No fence that was given out since then is given out again, and no session that ended since then
- * works again.
+ * Restores the database from a backup of SQLite or PostgreSQL, in one transaction: after an error, nothing is changed.
+ * Fences that were issued since the backup are not issued again, and sessions that ended since then stay ended.
  */
 export const restoreBackup = (
   { commit, dialect, now }: Storage,
@@ -50,7 +49,7 @@ export const restoreBackup = (
       refuseNewerSchema(header);
       await emptyDatabase(db, dialect);
       await migrate(db, dialect, header.schema);
-      // The only rows that migrations make.
+      // The only rows that migrations create.
       await sql`delete from fences`.execute(db);
     };
     const loaded = await readBackup(input, (parts) => load(parts, { db, dialect, prepare }));

@@ -1,8 +1,8 @@
 import type { Tables } from '../storage/tables.ts';
 
 /**
- * Every table with its primary key, in the order of a backup: a table comes after those that it refers to. The audit and
- * the deliveries are in the order of their sequence, the only one in which the audit accepts rows.
+ * Every table with its primary key, in the order of a backup: a table follows those that it references. The audit and
+ * the deliveries are ordered by their sequence, because the audit accepts rows only in that order.
  */
 const keys: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   workspaces: ['id'],

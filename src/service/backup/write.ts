@@ -12,12 +12,12 @@ export interface WrittenBackup {
   readonly rows: Counts;
 }
 
-/** Writes everything that the database held at one moment. The service can run meanwhile. */
+/** Writes a snapshot of the complete database. The service can run at the same time. */
 export const writeBackup = (storage: Storage, service: string, output: Writable): Promise<WrittenBackup> =>
   readSnapshot(storage, async (db) => {
     const { rows } = await sql<{ schema: number; taken_at: number }>`
       select version as schema, ${storage.now} as taken_at from schema_version`.execute(db);
-    // The table has one row from the moment it is created.
+    // The table always has one row.
     const { schema = 0, taken_at = 0 } = rows[0] ?? {};
     const header: Header = { format, schema, service, taken_at };
     const counts: Record<string, number> = {};
@@ -41,12 +41,12 @@ export const writeBackup = (storage: Storage, service: string, output: Writable)
 
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
-/** Bounds the memory: a row may have a response or an event of its own. */
+/** Limits the memory: a row may contain a complete response or event. */
 const rowsAtOnce = 200;
 
 type StoredRow = Readonly<Record<string, unknown>>;
 
-/** Each page begins after the last row of the one before. */
+/** Each page starts after the last row of the previous one. */
 async function* pagesOf(db: Database, { table, key }: TableKey): AsyncGenerator<readonly StoredRow[]> {
   const columns = sql.join(key.map((name) => sql.ref(name)));
   let last: StoredRow | undefined;

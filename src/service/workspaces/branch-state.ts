@@ -2,8 +2,8 @@ import type { KnownRemote } from './remote-memory.ts';
 import type { SyncedBranches } from './synced-branches.ts';
 
 /**
- * Whether the remote is to be asked again. The age counts from the answer: a remote that takes longer than an answer
- * holds would never have one.
+ * Whether the remote must be asked again. The age counts from the response, not from the request: otherwise the
+ * response of a remote that takes longer than `maxAgeMs` would always be outdated.
  */
 export function isOutdated(
   { listing, failure }: KnownRemote,
@@ -24,16 +24,16 @@ export type BranchState = (typeof branchStates)[number];
 export interface BranchStatus {
   readonly name: string;
   readonly state: BranchState;
-  /** The commit that the remote has, as far as it is known. */
+  /** Head of the branch on the remote; undefined if unknown. */
   readonly head: string | undefined;
   readonly synced: { readonly head: string; readonly at: number } | undefined;
   readonly isDefault: boolean;
 }
 
 /**
- * The status of every branch of the remote, the default one first; for an unknown remote, of every synced branch. A sync
- * that ended after the last listing may have brought a newer or an older commit, depending on its start, so the status is
- * unknown until the next listing.
+ * The status of every branch of the remote, the default branch first. Without a listing, of every synced branch. A sync
+ * that ended after the request for the listing may have fetched a newer or an older commit, depending on its start, so
+ * the status is unknown until the next listing.
  */
 export function branchStatuses({ listing }: KnownRemote, synced: SyncedBranches): readonly BranchStatus[] {
   if (listing === undefined) {

@@ -11,7 +11,7 @@ import type { StoredWorkspace } from './workspaces.ts';
 export type BranchListing =
   | { readonly kind: 'listed'; readonly branches: readonly Branch[] }
   | { readonly kind: 'no-answer'; readonly reason: string }
-  /** It was not asked, because too many others are. */
+  /** The remote was not asked, because too many others are being asked. */
   | { readonly kind: 'busy'; readonly reason: string };
 
 export type ListBranches = (workspace: StoredWorkspace) => Promise<BranchListing>;

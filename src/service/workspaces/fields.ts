@@ -8,12 +8,12 @@ import { defaultLfsMode, type LfsMode, parseLfsMode } from './lfs-mode.ts';
 import { parseWorkspaceId } from './workspace-id.ts';
 
 interface EnteredRemote {
-  /** With its credentials. */
+  /** Includes the credentials. */
   readonly text: string;
   readonly remote: Remote;
 }
 
-/** The settings of a workspace that are entered as text. */
+/** Settings of a workspace that are entered as text. */
 export const workspaceFields = {
   id: {
     title: 'Name',
@@ -58,7 +58,7 @@ export const workspaceFields = {
   readonly lfs_url: Field<string>;
 };
 
-/** Repositories on the disk are included: whether they are allowed is a setting of its own. */
+/** Accepts repositories on the disk: whether they are allowed is a separate setting. */
 function parseAnyRemote(text: string): Parsed<EnteredRemote> {
   const remote = parseRemote(text, { allowFile: true });
   return remote.ok ? accepted({ text, remote: remote.value }) : remote;

@@ -3,9 +3,9 @@ import { maxRemoteLength, shownRemote } from '../git/remote.ts';
 import type { LfsSettings, StoredWorkspace } from './workspaces.ts';
 
 /**
- * Where the LFS objects of a workspace are, without credentials: as the operator says, or as a Git LFS client finds out from
- * the address of a repository (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). Undefined where the
- * remote is not reached by http(s).
+ * URL of the LFS objects of a workspace, without credentials: set by the operator, or derived from the URL of the
+ * repository as Git LFS clients do (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md).
+ * Undefined if the URL of the remote is not http(s).
  */
 export function lfsEndpoint({ remote, lfs_url }: StoredWorkspace & Pick<LfsSettings, 'lfs_url'>): string | undefined {
   if (lfs_url !== null) return lfs_url;

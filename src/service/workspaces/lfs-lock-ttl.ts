@@ -3,7 +3,7 @@ import type { LfsSettings } from './workspaces.ts';
 
 export const defaultLfsLockTtl = '7d';
 
-/** How long a lock lasts that somebody takes at a desk: Git LFS does not ask for a time. */
+/** Ttl of locks taken with Git LFS, whose requests contain no ttl. */
 export function lfsLockTtl({ desk_ttl }: Pick<LfsSettings, 'desk_ttl'>): Ttl {
   for (const text of [desk_ttl, defaultLfsLockTtl]) {
     const ttl = parseTtl(text ?? '');

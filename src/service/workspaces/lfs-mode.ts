@@ -1,14 +1,14 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { LfsSettings } from './workspaces.ts';
 
-/** Which LFS objects a sync fetches: of the files that the branch has, of those that it ever had too, or none. */
+/** LFS objects that a sync fetches: those of the current files of the branch, also those of earlier files, or none. */
 export const lfsModes = ['head', 'history', 'none'] as const;
 
 export type LfsMode = (typeof lfsModes)[number];
 
 export const defaultLfsMode: LfsMode = 'head';
 
-/** A mode that a later version of the service has stored, and this one does not know, is as if there were none. */
+/** An unknown mode, which a later version of the service has stored, counts as unset. */
 export const lfsMode = ({ lfs_mode }: Pick<LfsSettings, 'lfs_mode'>): LfsMode =>
   lfsModes.find((each) => each === lfs_mode) ?? defaultLfsMode;
 

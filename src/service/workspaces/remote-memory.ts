@@ -7,40 +7,40 @@ import { listBranchesTimeout } from './branches.ts';
 import { type Remotes, remoteKey } from './remotes.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-/** Times are in milliseconds, by the database's clock. */
+/** Times are milliseconds, by the clock of the database. */
 export interface RemoteListing {
   readonly branches: ReadonlyMap<BranchName, string>;
   readonly defaultBranch: BranchName | undefined;
-  /** The listing is not older than this. */
+  /** Time of the request: the listing is not older than this. */
   readonly askedAt: number;
   readonly answeredAt: number;
 }
 
 export interface RemoteFailure {
-  /** A sentence for a person. */
+  /** A sentence for users. */
   readonly reason: string;
   readonly askedAt: number;
-  /** When it was given up. */
+  /** Time of the failure. */
   readonly answeredAt: number;
 }
 
 /** Last known state of a remote on this instance. */
 export interface KnownRemote {
-  /** Its last answer. */
+  /** Its last response. */
   readonly listing: RemoteListing | undefined;
   /** Only if a later request failed. */
   readonly failure: RemoteFailure | undefined;
 }
 
 /**
- * A remote takes up to ten seconds to answer, and a page shows many: pages show what is known, and ask meanwhile. An
- * instance keeps to itself what it knows, for it can be asked again at any time.
+ * A remote takes up to ten seconds to respond, and a page shows many remotes: pages show the known state and refresh it
+ * in the background. The state is not shared between instances, because it can be requested again at any time.
  */
 export interface RemoteMemory {
   known(workspace: StoredWorkspace): KnownRemote;
-  /** Asks now, together with all who ask while the remote takes its time. */
+  /** Asks the remote now. Callers share a request that is already running. */
   ask(workspace: StoredWorkspace): Promise<KnownRemote>;
-  /** Asks soon, unless that is intended already, and behind whatever somebody waits for. */
+  /** Queues a request, unless one is queued already. Requests that a caller waits for have priority. */
   askSoon(workspace: StoredWorkspace): void;
 }
 
@@ -50,10 +50,10 @@ export interface RemoteMemoryParts {
   readonly stopping: AbortSignal;
 }
 
-/** How many of the processes that requests may start are used for refreshes that nobody waits for. */
+/** Maximum number of git processes for refreshes that no caller waits for. */
 const maxInBackground = 2;
 
-/** Beyond this, the remotes that were asked longest ago are dropped. */
+/** Beyond this number, the remotes that were asked longest ago are dropped. */
 const maxRemembered = 1_000;
 
 const nothing: KnownRemote = { listing: undefined, failure: undefined };
@@ -66,7 +66,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
 
   function known({ id, remote }: StoredWorkspace): KnownRemote {
     const remembered = memory.get(id);
-    // A workspace may be removed, and another one added by the same name.
+    // The workspace may have been removed and added again with another remote.
     return remembered?.remote === remote ? remembered.known : nothing;
   }
 
@@ -103,7 +103,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
           if (!stopping.aborted) await ask(workspace);
         }),
       )
-        // The database does not answer. The next page that is opened tells so.
+        // The database does not respond. The next page reports this itself.
         .catch(() => undefined);
     },
   };

@@ -9,8 +9,8 @@ import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
 /**
- * Requests start git processes, at most this many at a time. One workspace gets at most half of them: a remote that
- * does not answer takes no more than that.
+ * Limits the git processes that requests start. One workspace gets at most half of them, so that a remote that does not
+ * respond cannot use them all.
  */
 const processes = {
   max: 8,
@@ -28,7 +28,7 @@ export interface RemotesOptions {
 
 /** Requests to remotes. Every failure is a GitError. */
 export interface Remotes {
-  /** `onBegin` is called when the remote is about to be asked: it may have to wait until then. */
+  /** `onBegin` is called just before the remote is asked, after any wait for a free slot. */
   branches(workspace: StoredWorkspace, limits: Limits, onBegin?: () => void): Promise<RemoteBranches>;
   estimate(workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<Estimate>;
 }
@@ -53,5 +53,5 @@ export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
   };
 }
 
-/** The remote of a workspace may change while it is being asked. */
+/** Includes the remote, which may change while it is being asked. */
 export const remoteKey = ({ id, remote }: StoredWorkspace): string => JSON.stringify([id, remote]);

@@ -8,10 +8,10 @@ import { removeInPieces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { countHeldLocks, type Removal, removeWorkspaceAudited } from './workspaces.ts';
 
-/** Each transaction holds up the changes of a service next to this command for some 10 ms. */
+/** A transaction of this size blocks other changes, such as those of a running service, for about 10 ms. */
 const atOnce = 500;
 
-/** Each of them takes several rows: its audit entry, its history, and a delivery for each hook. */
+/** Smaller, because each lock takes several rows: its audit entry, its history, and a delivery for each hook. */
 const locksAtOnce = 50;
 
 export const maxNamedLocks = 10;
@@ -27,9 +27,9 @@ export type RemovalInPieces =
   | { readonly kind: 'removed'; readonly ended: EndedLocks };
 
 /**
- * Removes a workspace with all that belongs to it. Its history may have millions of rows, and in one transaction they would
- * keep every other change waiting: they go in pieces before the workspace does, and stop going when somebody takes a lock.
- * With `force`, its locks are ended first, and so are locks that are taken meanwhile.
+ * Removes a workspace with all its data. Its history may have millions of rows, and removing them in one transaction
+ * would block every other change: they are removed in batches before the workspace, until someone takes a lock. With
+ * `force`, its locks are ended first, including those that are taken in the meantime.
  */
 export async function removeWorkspaceInPieces(
   { storage, commitReleases }: { readonly storage: Storage; readonly commitReleases: CommitReleases },
@@ -47,7 +47,7 @@ export async function removeWorkspaceInPieces(
   for (let more = force; more; ) {
     const locks = await commitReleases(workspace, endPiece);
     add(locks);
-    // Jobs may take new ones meanwhile: the few that remain end in the transaction that removes the workspace.
+    // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
     more = locks.length === locksAtOnce;
   }
   const mayGoOn = async (db: Database) => force || (await countHeldLocks(db, now, workspace)) === 0;
@@ -74,7 +74,7 @@ export async function removeWorkspaceInPieces(
   }
 }
 
-/** Ends some of the locks as a forced release does, with all that is recorded of one. */
+/** Ends some of the locks like a forced release, with the same records. */
 async function endLocks(
   storage: Storage,
   release: ReleaseWithin,

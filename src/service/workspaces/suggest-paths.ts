@@ -10,7 +10,7 @@ import type { StoredWorkspace } from './workspaces.ts';
 export interface SuggestPaths {
   /** Whether there is anything to suggest. */
   isMirrored(workspace: StoredWorkspace): Promise<boolean>;
-  /** How a path that begins like this may go on: files, and folders with a slash at their end. */
+  /** Paths that start with this text: files, and folders with a trailing slash. */
   suggest(workspace: StoredWorkspace, start: string): Promise<readonly string[]>;
 }
 
@@ -25,18 +25,18 @@ const maxSuggestions = 40;
 /** Later suggestions would arrive after the next key press. */
 const limits = { timeoutMs: 2_000 };
 
-/** Each key stroke of each person may start a git process. */
+/** Limited, because each keystroke of each user may start a git process. */
 const processes = {
   max: 4,
   maxPerKey: 2,
   timeout: { ms: 1_000, error: () => new GitError('busy', 'Too many paths are being completed.') },
 };
 
-/** From the mirror as it is since the last sync: the remote is not asked. */
+/** Suggests paths from the mirror, without requests to the remote. */
 export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsParts): SuggestPaths {
   const limitProcesses = limitParallel(processes);
 
-  /** Files of the default branch, if it is known and was synced; otherwise of the branch that was synced last. */
+  /** Head of the default branch, if it is known and synced; otherwise of the branch that was synced last. */
   async function mirroredCommit(workspace: StoredWorkspace): Promise<string | undefined> {
     const synced = await syncedBranches(storage, workspace.id);
     const { listing } = remoteMemory.known(workspace);
@@ -47,7 +47,7 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
   return {
     isMirrored: async (workspace) => (await mirroredCommit(workspace)) !== undefined,
     async suggest(workspace, start) {
-      // With one more letter it must be a valid path: then each of its folders can be listed.
+      // With one more letter it must be a valid path, so that its folder can be listed.
       const path = parseHeldPath(`${start}x`);
       const commit = path.ok ? await mirroredCommit(workspace) : undefined;
       if (!path.ok || commit === undefined) return [];

@@ -5,14 +5,14 @@ import type { Storage } from '../storage/storage.ts';
 /** State of a branch in the mirror. */
 export interface SyncedBranch {
   readonly head: string;
-  /** In milliseconds, by the database's clock. */
+  /** Milliseconds, by the clock of the database. */
   readonly syncedAt: number;
 }
 
-/** By name. */
+/** Keys are names of branches. */
 export type SyncedBranches = ReadonlyMap<string, SyncedBranch>;
 
-/** Synced branches by workspace; a workspace without any is missing. */
+/** Synced branches by workspace. Workspaces without any are missing. */
 export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promise<ReadonlyMap<string, SyncedBranches>> {
   const rows = await read.selectFrom('synced_branches').select(['workspace_id', 'name', 'head', 'synced_at']).execute();
   const all = new Map<string, Map<string, SyncedBranch>>();
@@ -24,8 +24,8 @@ export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promis
 }
 
 /**
- * The branches that the mirror serves, as of their last successful syncs. A branch `a` cannot exist beside `a/b`, so the
- * one that was synced later counts.
+ * The branches that the mirror serves, as of their last successful syncs. Branches `a` and `a/b` cannot both exist, so
+ * the one that was synced later is served.
  */
 export async function publishedBranches(
   storage: Pick<Storage, 'read'>,
@@ -56,10 +56,10 @@ export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace:
   return new Map(rows.map(({ name, head, synced_at }) => [name, { head, syncedAt: synced_at }]));
 }
 
-/** As long as a job may take: what it has begun to clone, it can go on cloning. */
+/** Maximum duration of a job, which may continue to clone a former head. */
 const formerForMs = 24 * 60 * 60 * 1_000;
 
-/** The heads that branches had within the last day. */
+/** Heads that branches had within the last day. */
 export async function formerHeads({ read, now }: Pick<Storage, 'read' | 'now'>, workspace: string): Promise<string[]> {
   const since = sql<number>`(select ${now}) - ${sql.lit(formerForMs)}`;
   const within = await read

@@ -1,10 +1,10 @@
 import type { Database, Storage } from '../storage/storage.ts';
 
-/** A branch as it was synced last: a later sync of it has another time. */
+/** A branch at its last sync. A later sync has another time. */
 export interface SyncedState {
   readonly name: string;
   readonly syncedAt: number;
-  /** The remote did not list it when it was last asked. */
+  /** True if the last listing of the remote did not contain it. */
   readonly hasVanished: boolean;
 }
 
@@ -25,8 +25,8 @@ export async function syncedStates(
 }
 
 /**
- * Notes which branches the remote no longer lists, for the next sync that succeeds. The states must be older than the
- * list: a branch that was created and synced in between is not on it.
+ * Records the branches that the remote no longer lists, for the next successful sync. The states must be older than the
+ * list, which lacks branches that were created and synced in between.
  */
 export async function noteVanished(
   { commit }: Pick<Storage, 'commit'>,

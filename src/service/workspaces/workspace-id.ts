@@ -2,10 +2,10 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 export const maxWorkspaceIdLength = 64;
 
-/** Both ends, and what may stand between them. */
+/** The ends are more restricted than the characters in between. */
 export const workspaceIdPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._-]{0,${maxWorkspaceIdLength - 2}}[a-z0-9])?$`);
 
-/** It is a segment of addresses and the name of a folder, on file systems that ignore case too. */
+/** An id is a segment of URLs and the name of a folder, also on file systems that ignore case. */
 export function parseWorkspaceId(text: string): Parsed<string> {
   return workspaceIdPattern.test(text)
     ? accepted(text)

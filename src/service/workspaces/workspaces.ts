@@ -14,19 +14,19 @@ export async function listWorkspaces(db: Database): Promise<Workspace[]> {
 
 export interface StoredWorkspace {
   readonly id: string;
-  /** With its credentials: for git alone. */
+  /** Includes the credentials: not for display. */
   readonly remote: string;
 }
 
-/** For people who lock and push with Git LFS. */
+/** Settings for Git LFS users and for the LFS objects of the mirror. */
 export interface LfsSettings {
-  /** See desk-ttl.ts. */
+  /** See lfs-lock-ttl.ts. */
   readonly desk_ttl: string | null;
   /** See lfs-endpoint.ts. */
   readonly lfs_url: string | null;
   /** See lfs-mode.ts. */
   readonly lfs_mode: string | null;
-  /** How many bytes its LFS objects may take; null for no limit. */
+  /** Maximum size of its LFS objects in bytes; null for no limit. */
   readonly lfs_limit: number | null;
 }
 
@@ -48,7 +48,7 @@ const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) =>
   return inInputOrder(ids, rows);
 });
 
-/** Undefined also for a workspace that the token may not see. */
+/** Undefined if the workspace does not exist or the token may not see it. */
 export async function findVisibleWorkspace(
   storage: Storage,
   bearer: Bearer,
@@ -59,7 +59,7 @@ export async function findVisibleWorkspace(
 
 export type NewWorkspace = StoredWorkspace & Partial<LfsSettings>;
 
-/** False: there is one with this id already. */
+/** False if a workspace with this id already exists. */
 export async function addWorkspaceAudited(
   db: Database,
   now: Now,
@@ -71,7 +71,7 @@ export async function addWorkspaceAudited(
   return fresh;
 }
 
-/** False: there is none with this id. What is not given stays as it is. */
+/** False if the workspace does not exist. Settings that are not given stay unchanged. */
 export async function updateWorkspaceAudited(
   db: Database,
   now: Now,
@@ -95,7 +95,7 @@ export type Removal =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'locked'; readonly locks: number };
 
-/** `endedLocks`: how many of its locks were ended for it. */
+/** `endedLocks` is the number of locks that were ended for the removal. */
 export async function removeWorkspaceAudited(
   db: Database,
   now: Now,
@@ -122,7 +122,7 @@ export const toWorkspace = ({ id, remote, created_at }: Row): Workspace => ({
   created_at: asTimestamp(created_at),
 });
 
-/** False: there is one with this id already. */
+/** False if a workspace with this id already exists. */
 export async function addWorkspace(
   db: Database,
   now: Now,
@@ -137,15 +137,15 @@ export async function addWorkspace(
 }
 
 /**
- * A workspace in which somebody holds a lock stays: the holder counts on the lock. What belongs to the workspace goes in the
- * same transaction: see remove-workspace.ts for one that may have much.
+ * Removes a workspace without active locks: the holder of a lock relies on it. Removes all its data in the same
+ * transaction: see remove-workspace.ts for a workspace with much data.
  */
 export async function removeWorkspace(db: Database, now: Now, id: string): Promise<Removal> {
   if ((await findWorkspace(db, id)) === undefined) return { kind: 'unknown' };
   const locks = await countHeldLocks(db, now, id);
   if (locks > 0) return { kind: 'locked', locks };
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
-  // They name locks and hooks that a later workspace with this id does not have.
+  // Stored responses contain locks and hooks that a later workspace with this id does not have.
   await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
   return { kind: 'removed' };
