@@ -40,7 +40,9 @@ export interface RemoteMemory {
   known(workspace: StoredWorkspace): KnownRemote;
   /** Asks the remote now. Callers share a request that is already running. */
   ask(workspace: StoredWorkspace): Promise<KnownRemote>;
-  /** Queues a request, unless one is queued already. Requests that a caller waits for have priority. */
+  /**
+   * Queues a request, unless one is queued already. Few run at a time, to leave slots for requests that callers await.
+   */
   askSoon(workspace: StoredWorkspace): void;
 }
 

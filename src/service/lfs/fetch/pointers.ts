@@ -22,7 +22,7 @@ export async function pointedObjects(
   const found = new Map<string, PointedObject>();
   await git.smallBlobs(workspace, { ...commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
     const pointer = parsePointer(content.toString('latin1'));
-    // Of two pointers to one object with different sizes, one is wrong. It must not prevent fetching the other.
+    // If two pointers to an object differ in size, one is wrong: it must not prevent the other from being fetched.
     if (pointer !== undefined) found.set(`${pointer.oid} ${pointer.size}`, { ...pointer, path });
   });
   return [...found.values()];
