@@ -172,7 +172,7 @@ describe('limits that an operator sets', () => {
     expect((await lfs.verify()).status).toBe(200);
     const refused = [await lfs.verify(), await lfs.list(), await lfs.take('b'), await lfs.batch()];
     for (const response of refused) {
-      expect(expectLfsError(response, 429)).toContain('too many requests');
+      expect(expectLfsError(response, 429)).toContain('Too many requests');
       expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     }
     expect((await lfs.release(lock.id)).status).toBe(200);
