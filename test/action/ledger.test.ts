@@ -1,6 +1,6 @@
 import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Entry, readEntry } from '../../src/action/ledger/entry.ts';
@@ -96,6 +96,14 @@ describe('the ledger file', () => {
       }),
       { numRuns: 50 },
     );
+  });
+
+  test('is created again if its folder is deleted between two entries of a step', async () => {
+    const { file, append, read } = freshLedger();
+    append(intent('a', '1'));
+    await rm(dirname(file), { recursive: true });
+    append(grant('a', '1'));
+    expect(read().entries).toEqual([grant('a', '1')]);
   });
 
   test('keeps its lines short without losing content, however many paths a step has', async () => {

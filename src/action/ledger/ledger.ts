@@ -25,8 +25,6 @@ export interface Ledger {
 }
 
 export function openLedger(file: string, redact: Redact): Ledger {
-  /** Kept open, because a step appends thousands of lines. */
-  let descriptor: number | undefined;
   return {
     file,
     append(...entries) {
@@ -35,8 +33,14 @@ export function openLedger(file: string, redact: Redact): Ledger {
         .flatMap(inShortLines)
         .map((entry) => `\n${lockJson(entry, redact)}\n`)
         .join('');
-      descriptor ??= openToAppend(file);
-      appendFileSync(descriptor, text);
+      try {
+        appendFileSync(file, text, { mode: 0o600 });
+      } catch (error) {
+        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+        // Created only when missing: steps append thousands of lines, and the folder may be deleted in between.
+        mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+        appendFileSync(file, text, { mode: 0o600 });
+      }
     },
     read() {
       const entries = linesIn(readFileSync(file, 'utf8')).map(readEntry);
@@ -44,11 +48,6 @@ export function openLedger(file: string, redact: Redact): Ledger {
       return { entries: readable, damaged: entries.length - readable.length };
     },
   };
-}
-
-function openToAppend(file: string): number {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  return openSync(file, 'a', 0o600);
 }
 
 /** Limit of one read: parsing thousands of locks at once would take several times the size of the ledger. */

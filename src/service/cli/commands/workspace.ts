@@ -72,7 +72,7 @@ export const workspaceRemove = defineStorageCommand({
     'the workspace stays without the part of its history that is already gone.',
   ],
   arguments: { workspace: workspaceArgument },
-  flags: { force: toggle('end the locks of the workspace first, whoever holds them') },
+  flags: { force: toggle('end all locks of the workspace first, regardless of their owner') },
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);
