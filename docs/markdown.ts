@@ -16,9 +16,9 @@ export function markdownTable(head: Row, rows: readonly Row[], isNumber: (column
   return [line(head), `|${alignment.join('')}`, ...rows.map(line)].join('\n');
 }
 
-/** The page with this text anew between its comments `<!-- name: … -->` and `<!-- /name -->`. */
+/** Replaces the text of the page between the comments `<!-- name: … -->` and `<!-- /name -->`. */
 export function withText(page: string, name: string, text: string): string {
   const place = new RegExp(`(<!-- ${name}: [^\\n]* -->\\n).*?(<!-- /${name} -->)`, 's');
-  if (!place.test(page)) throw new Error(`There is no place in the page for this text: <!-- ${name}: … -->.`);
+  if (!place.test(page)) throw new Error(`The page has no comment <!-- ${name}: … --> to put this text after.`);
   return page.replace(place, (_, begin: string, end: string) => `${begin}\n${text}\n\n${end}`);
 }

@@ -18,8 +18,8 @@ interface ActionFile {
 const code = (names: string): string => names.replaceAll(/[a-z-]+/g, '`$&`');
 
 /**
- * Which operations a description names, and the rest of it. It begins with them, or with what it means for each of them;
- * a test holds action.yml to that.
+ * The operations that a description names, and its remaining text. A description begins with the operations, or with a
+ * meaning for each of them; a test checks this in action.yml.
  */
 function split({ description }: Entry): { readonly who: string; readonly what: string } {
   const [, all, but, some, what] =
@@ -52,9 +52,9 @@ function tablesOf({ inputs, outputs }: ActionFile): ReadonlyMap<string, string> 
   ]);
 }
 
-/** The text with each table rewritten between its two comments. */
+/** Replaces each table between its two comments. */
 export function withTables(markdown: string, actionYml: string): string {
-  // A test holds action.yml to this form.
+  // A test checks this form of action.yml.
   const action = parse(actionYml) as ActionFile;
   return [...tablesOf(action)].reduce((text, [name, rows]) => withText(text, name, rows), markdown);
 }

@@ -4,8 +4,8 @@ import type { Picture } from './pictured-service.ts';
 import { pictureTime, screenshot } from './take.ts';
 
 /**
- * Takes each picture on a page of its own and returns the files. If something goes wrong in a page, it fails. With a width, they
- * are of whole pages that are so wide, and named after it.
+ * Takes each picture on a page of its own, and returns the files. Fails on any error in a page. With a width, the pictures
+ * show complete pages of that width, and their names contain it.
  */
 export async function takePictures(
   browser: Browser,

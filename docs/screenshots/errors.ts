@@ -4,7 +4,7 @@ import { expectProblem } from '../../test/support/browser/open-page.ts';
 import { furnished } from './furnished.ts';
 import type { Picture } from './pictured-service.ts';
 
-/** Who may not, who is not signed in, and what goes wrong. */
+/** Pages without permission or session, and errors. */
 
 const locks = '/workspaces/game/locks';
 

@@ -3,7 +3,7 @@ import { expectProblem } from '../../test/support/browser/open-page.ts';
 import { type Furnished, furnished } from './furnished.ts';
 import type { Picture } from './pictured-service.ts';
 
-/** Each form as it is first seen, and what it leads to; those with fields also with all of them wrong. */
+/** Each form when it opens, and its result. Forms with fields also with an error in each field. */
 
 const locks = '/workspaces/game/locks';
 const lockOf = (path: string) => `path=${encodeURIComponent(path)}`;
@@ -19,7 +19,7 @@ const forms: Readonly<Record<string, string>> = {
   'workspace-settings': '/workspaces/game/settings',
 };
 
-/** No field takes a character that nobody sees, but for a reason, which must not be empty. */
+/** All fields refuse invisible characters, except a reason, which must not be empty. */
 const sendAllWrong = async (page: Page): Promise<void> => {
   await page.evaluate(`{
     const form = document.querySelector('main form[method="post"]:has(.field)');

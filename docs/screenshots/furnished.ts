@@ -16,12 +16,12 @@ export interface Furnished {
   go(path: string): Promise<void>;
 }
 
-/** Whoever leaves the page is heard no more: the service ends before the picture is taken, and the page would say so. */
+/** After `pagehide`, the page ignores the end of the service, which comes before the picture is taken. */
 const leave = (page: Page): Promise<unknown> => page.evaluate(`dispatchEvent(new Event('pagehide'))`);
 
 const goOn = async (page: Page, path: string): Promise<void> => void (await page.goto(new URL(path, page.url()).href));
 
-/** Of a service with workspaces, syncs, locks and a webhook. */
+/** A picture of a service with workspaces, syncs, locks and a webhook. */
 export const furnished = (name: string, show: (service: Furnished) => Promise<void>, scopes?: readonly Scope[]) => ({
   name,
   show: (page: Page) =>
@@ -36,7 +36,7 @@ export const furnished = (name: string, show: (service: Furnished) => Promise<vo
     }),
 });
 
-/** Of a service where nothing has happened yet, with a workspace or without. */
+/** A picture of a new service, with or without a workspace. */
 export const bare = (name: string, path: string, workspace?: string): Picture => ({
   name,
   show: (page) =>

@@ -21,7 +21,7 @@ interface PastDelivery {
 
 const unavailable = 'https://ci.example.com answered with the status 503.';
 
-/** The newest last. */
+/** Oldest first. */
 const deliveries: readonly PastDelivery[] = [
   {
     type: 'lock.released',

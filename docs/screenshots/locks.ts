@@ -88,7 +88,7 @@ export const lockPictures: readonly Picture[] = [
         await page.locator('#live').getByText('Live').waitFor();
         await hold(storage, await nowOf(page));
         await page.getByText(`${locks.length} locks`).waitFor();
-        // As if it had left the page: the service ends before the picture is taken, and the page would say so.
+        // After `pagehide`, the page ignores the end of the service, which comes before the picture is taken.
         await page.evaluate(`dispatchEvent(new Event('pagehide'))`);
       }),
   },

@@ -7,9 +7,8 @@ import { morePictures } from './more-pictures.ts';
 import { pictures } from './pictures.ts';
 
 /**
- * `npm run screenshots`: retakes the pictures of the docs. Nothing else writes to docs/images. With `-- FOLDER`, pictures of all
- * pages for somebody to look at go there instead, as wide as a desktop, a phone and a large screen; with names of pictures
- * after it, only those.
+ * `npm run screenshots` retakes the pictures in docs/images. `npm run screenshots -- FOLDER [NAME…]` writes pictures of all
+ * pages, or of the named ones, to the folder, at the widths of a desktop, a phone and a large screen.
  */
 
 const [elsewhere, ...names] = process.argv.slice(2);

@@ -3,12 +3,12 @@ import { formPictures } from './forms.ts';
 import { bare, furnished } from './furnished.ts';
 import type { Picture } from './pictured-service.ts';
 
-/** Pages that no document shows, for whoever changes one of them. */
+/** Pages that no document shows, to look at after a change. */
 
 const locks = '/workspaces/game/locks';
 const town = '/workspaces/game/paths/Content%2FMaps%2FTown.umap';
 
-/** The pages of a workspace and of the service where there is nothing to show. */
+/** Empty pages of a workspace and of the service. */
 const emptyPages = {
   workspaces: '/',
   'my-locks': '/my-locks',
@@ -22,7 +22,7 @@ const emptyPages = {
   hooks: '/workspaces/game/hooks',
 };
 
-/** The first two are also taken as wide as a large screen. */
+/** The first two are also taken at the width of a large screen. */
 export const morePictures: readonly Picture[] = [
   furnished('overview', async ({ page, go }) => {
     await go('/');

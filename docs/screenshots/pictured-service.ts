@@ -15,22 +15,22 @@ import { temporaryDataFolder } from '../../test/support/databases.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from '../../test/support/shipped-settings.ts';
 
 export interface Picture {
-  /** Of its files in docs/images. */
+  /** Name of the files in docs/images. */
   readonly name: string;
-  /** Brings an empty page, whose clock stands at `pictureTime`, to what the picture is to show. */
+  /** Fills an empty page whose clock stands at `pictureTime`. */
   readonly show: (page: Page) => Promise<void>;
 }
 
 export interface PicturedService {
   readonly storage: Storage;
-  /** Opens a page of the dashboard, for an administrator or for somebody with these scopes. */
+  /** Opens a page of the dashboard, as an administrator or with these scopes. */
   open(page: Page, path: string, scopes?: readonly Scope[]): Promise<void>;
 }
 
-/** Fixed, so that a picture that shows it is the same each time. */
+/** Fixed, so that pictures of it do not change. */
 export const administratorId = 'tok_00000000-0000-4000-8000-0000000ada00';
 
-/** A service whose remotes do not exist, so that pictures can show any address. It lives only while `use` runs. */
+/** A service whose remotes do not exist, so that pictures can show any address. It ends when `use` returns. */
 export async function withPicturedService(
   remotes: Readonly<Record<string, RemoteBranches>>,
   use: (service: PicturedService) => Promise<void>,

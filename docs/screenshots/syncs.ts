@@ -64,7 +64,7 @@ const insertSync = (db: Database, now: number, index: number, sync: PastSync) =>
     .execute();
 };
 
-/** A day of syncs, always the same. */
+/** The syncs of one day, the same in each run. */
 const syncs: readonly PastSync[] = [
   { workspace: 'vehicles', branch: 'main', minutesAgo: 3_100, seconds: 9 },
   { workspace: 'film', branch: 'main', minutesAgo: 95, seconds: 31 },

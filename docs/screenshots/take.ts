@@ -17,7 +17,7 @@ export async function screenshot(
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
     const file = join(folder, `${name}-${colorScheme}.png`);
-    // Nothing moves: animations are at their end, and no cursor blinks.
+    // Animations are at their end, and no cursor blinks.
     await writeFile(file, await page.screenshot({ animations: 'disabled', caret: 'hide', scale: 'css', fullPage }));
     files.push(file);
   }
