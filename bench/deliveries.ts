@@ -6,7 +6,7 @@ import { startService } from './service/service-process.ts';
 const full = { rounds: 3, count: 2_000 };
 const small = { rounds: 1, count: 80 };
 
-/** The service sends up to 4 deliveries at a time per hook, and 12 per workspace: four hooks reach the second limit. */
+/** The service sends up to 4 deliveries at a time per hook. */
 const hookCounts = [1, 4];
 
 /** Starts a receiver that accepts every delivery. */

@@ -14,7 +14,7 @@ import {
   settleDelivery,
 } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
-import { type AttemptUnderWay, createDeliverySlots, type DueHook, maxUnderWay, slowAfterMs } from './delivery-slots.ts';
+import { createDeliverySlots, type DueHook, type EndAttempt, maxAttempts } from './delivery-slots.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
 
 export interface DeliveryParts {
@@ -44,7 +44,7 @@ export interface DeliveriesOptions extends DeliveryParts {
 
 interface Attempt {
   readonly delivery: ClaimedDelivery;
-  readonly underWay: AttemptUnderWay;
+  readonly ended: EndAttempt;
 }
 
 export interface Deliveries extends Worker {
@@ -71,7 +71,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
   async function claimKnown(): Promise<Attempt | undefined> {
     for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
       const delivery = await claimOrRest(hook);
-      if (delivery !== undefined) return { delivery, underWay: slots.begin(hook) };
+      if (delivery !== undefined) return { delivery, ended: slots.begin(hook) };
       due.delete(hook.id);
     }
     return undefined;
@@ -84,19 +84,16 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
     } catch (error) {
       if (databaseProblem(error) !== undefined) throw error;
       onError(error);
-      const attempt = slots.begin(hook);
-      attempt.failed();
-      attempt.ended();
+      slots.begin(hook)(true);
       return undefined;
     }
   }
 
   const worker = startWorker<Attempt>({
-    parallel: maxUnderWay,
+    parallel: maxAttempts,
     pollMs,
     onError,
     async claim() {
-      if (!slots.hasRoom()) return undefined;
       if (performance.now() - readAt < dueForMs) {
         const attempt = await claimKnown();
         if (attempt !== undefined) return attempt;
@@ -104,17 +101,13 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
       await readDue();
       return claimKnown();
     },
-    async run({ delivery, underWay }, stopping) {
-      const timer = setTimeout(() => {
-        underWay.becameSlow();
-        worker.wake();
-      }, slowAfterMs);
+    async run({ delivery, ended }, stopping) {
+      let hasFailed = false;
       try {
         const end = await runDelivery(parts, delivery, stopping, terms);
-        if (end?.kind === 'retry' || end?.kind === 'given-up') underWay.failed();
+        hasFailed = end?.kind === 'retry' || end?.kind === 'given-up';
       } finally {
-        clearTimeout(timer);
-        underWay.ended();
+        ended(hasFailed);
       }
     },
   });

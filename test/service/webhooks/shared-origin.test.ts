@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { maxUnansweredPerReceiver } from '../../../src/service/webhooks/delivery-slots.ts';
+import { maxUnprovenPerReceiver } from '../../../src/service/webhooks/delivery-slots.ts';
 import { ask } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import { receiver } from './delivering.ts';
@@ -50,11 +50,11 @@ test('many URLs that hang do not delay webhooks to URLs of the same origin that 
   const { register, lockAndAwaitAnswered, arrivedAt } = await gateway();
   await register(answering);
   await lockAndAwaitAnswered('a');
-  const paths = silent(3 * maxUnansweredPerReceiver);
+  const paths = silent(3 * maxUnprovenPerReceiver);
   await register(paths);
   await lockAndAwaitAnswered('b');
   const reached = () => paths.filter((path) => arrivedAt(path) > 0).length;
-  await expect.poll(reached, patient).toBe(maxUnansweredPerReceiver);
+  await expect.poll(reached, patient).toBe(maxUnprovenPerReceiver);
   await lockAndAwaitAnswered('c', 'd', 'e', 'f');
-  expect(reached()).toBe(maxUnansweredPerReceiver);
+  expect(reached()).toBe(maxUnprovenPerReceiver);
 });
