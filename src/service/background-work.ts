@@ -5,7 +5,7 @@ import { removeOldResponses } from './idempotency/remembered-responses.ts';
 import type { ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import type { Locks } from './locks/locks.ts';
-import { createBacklogWatch, recountBacklogs } from './outbox/backlog.ts';
+import { createBacklogWatch } from './outbox/backlog.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { repeat } from './runtime/repeat.ts';
 import { removeEndedSessions } from './sessions/sessions.ts';
@@ -55,7 +55,6 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
     every(tidyEveryMs, async () => {
       await removeOldResponses(storage);
       await removeOldDeliveries(storage, options);
-      await recountBacklogs(storage);
       await removeOldSyncs(storage, options);
       await removeOldLockHistory(storage, options);
       await removeOldAudit(storage, options);

@@ -1,4 +1,3 @@
-import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Metrics } from '../runtime/metrics.ts';
@@ -65,24 +64,6 @@ export async function emptyBacklog(db: Database, hookId: string): Promise<void> 
   await db.updateTable('hook_backlogs').set({ waiting: 0 }).where('hook_id', '=', hookId).execute();
 }
 
-/** Corrects counts after an instance of an earlier version, which does not update them. */
-export async function recountBacklogs({ read, commit }: Storage): Promise<void> {
-  const backlogs = await read.selectFrom('hook_backlogs').select(['hook_id', 'waiting']).execute();
-  for (const { hook_id, waiting } of backlogs) {
-    await untilOthersHadTheirTurn();
-    const [{ count = 0 } = {}] = await waitingFor(read, hook_id).execute();
-    // The commit counts again, so changes in the meantime are included.
-    if (Number(count) === waiting) continue;
-    await commit('global', (db) =>
-      db
-        .updateTable('hook_backlogs')
-        .set({ waiting: sql<number>`(${waitingFor(db, hook_id)})` })
-        .where('hook_id', '=', hook_id)
-        .execute(),
-    );
-  }
-}
-
 /** Updates the metrics for the quotas of hooks, and logs each hook that has lost events since the last call. */
 export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Logger): () => Promise<void> {
   let known: ReadonlyMap<string, number> | undefined;
@@ -117,10 +98,3 @@ export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Log
     known = new Map(dropping.map(({ hook, dropped }) => [hook, dropped]));
   };
 }
-
-const waitingFor = (db: Database, hookId: string) =>
-  db
-    .selectFrom('deliveries')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('hook_id', '=', hookId)
-    .where('finished_at', 'is', null);

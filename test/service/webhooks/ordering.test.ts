@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
-import { recountBacklogs } from '../../../src/service/outbox/backlog.ts';
 import { defaultHookQuotas, setHookQuotas } from '../../../src/service/outbox/hook-quotas.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
@@ -64,7 +63,7 @@ const step = fc.oneof(
   },
   { weight: 4, arbitrary: fc.record({ does: fc.constant('again' as const), which: fc.nat() }) },
   { weight: 2, arbitrary: fc.record({ does: fc.constant('resume' as const), which: fc.nat() }) },
-  { weight: 1, arbitrary: fc.record({ does: fc.constantFrom('pause' as const, 'recount' as const), which: fc.nat() }) },
+  { weight: 1, arbitrary: fc.record({ does: fc.constant('pause' as const), which: fc.nat() }) },
 );
 
 describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
@@ -207,9 +206,6 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
               case 'resume':
                 await resume(hookAt(next.which));
                 inactive.delete(hookAt(next.which));
-                break;
-              case 'recount':
-                await recountBacklogs(storage);
                 break;
             }
             await holds();
