@@ -40,20 +40,16 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
   if (!parsed.ok) return { kind: 'refused-target', reason: parsed.reason };
   const target = parsed.value;
 
-  const ending = new AbortController();
-  const end = (): void => ending.abort();
-  const timer = setTimeout(end, timeoutMs);
-  signal?.addEventListener('abort', end, { once: true });
-  if (signal?.aborted) end();
-
+  const timeout = AbortSignal.timeout(timeoutMs);
+  const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
   let stage: Stage = 'resolving';
   try {
-    const addresses = await check.addressesOf(target.hostname, ending.signal);
+    const addresses = await check.addressesOf(target.hostname, ending);
     const judged = checkTargetAddresses(target, addresses, check);
     if (!judged.ok) return { kind: 'refused-target', reason: judged.reason };
 
     stage = 'connecting';
-    const response = await exchange(target, addresses, request, ending.signal, (reached) => {
+    const response = await exchange(target, addresses, request, ending, (reached) => {
       stage = reached;
     });
     const read = await readAnswer(response);
@@ -61,13 +57,8 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
     return resultOf(target, read, kept, now());
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
-    const reason = ending.signal.aborted
-      ? timeoutReason(target, stage, timeoutMs)
-      : failureReason(target, stage, error);
+    const reason = timeout.aborted ? timeoutReason(target, stage, timeoutMs) : failureReason(target, stage, error);
     return { kind: 'failed', reason };
-  } finally {
-    clearTimeout(timer);
-    signal?.removeEventListener('abort', end);
   }
 }
 

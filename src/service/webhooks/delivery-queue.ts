@@ -140,17 +140,14 @@ export async function settleDelivery(
     .where('lease_owner', '=', lease)
     .returning('ordering_key');
 
-  const isFailing = end.kind !== 'delivered';
-  if (end.kind === 'retry') {
-    const next = sql<number>`${now} + ${Math.round(end.afterMs)}`;
-    if ((await mine.set({ ...free, next_attempt_at: next }).executeTakeFirst()) === undefined) return false;
-    await markFailing(db, now, hook, isFailing);
-    return true;
-  }
   const status: DeliveryStatus = end.kind === 'delivered' ? 'delivered' : 'failed';
-  const row = await mine.set({ ...over(now), status }).executeTakeFirst();
+  const row = await (end.kind === 'retry'
+    ? mine.set({ ...free, next_attempt_at: sql<number>`${now} + ${Math.round(end.afterMs)}` })
+    : mine.set({ ...over(now), status })
+  ).executeTakeFirst();
   if (row === undefined) return false;
-  await markFailing(db, now, hook, isFailing);
+  await markFailing(db, now, hook, end.kind !== 'delivered');
+  if (end.kind === 'retry') return true;
   await shortenBacklog(db, hook.id);
   await makeNextDue(db, now, hook.id, row.ordering_key);
   if (end.kind === 'gone') await putToSleep(db, now, hook, end.reason);

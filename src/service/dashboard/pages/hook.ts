@@ -108,8 +108,8 @@ export function addHookPages(app: App, parts: DashboardParts): void {
   }
   addChange('pause', async (db, asked) => {
     const pause = await pauseHook(db, storage.now, asked);
-    if (pause.kind === 'absent') throw noSuchHook();
-    return pause.kind === 'paused' ? 'paused' : `${pause.reason}-already`;
+    if (pause === 'absent') throw noSuchHook();
+    return pause;
   });
   addChange('test', async (db, asked) => {
     const sent = await sendTest(db, storage.now, asked);
@@ -118,9 +118,8 @@ export function addHookPages(app: App, parts: DashboardParts): void {
   });
   addChange('resume', async (db, asked) => {
     const resumption = await resumeHook(db, storage.now, asked);
-    if (resumption.kind === 'absent') throw noSuchHook();
-    if (resumption.kind === 'active-already') return 'active-already';
-    return resumption.wasInactive === 'gone' ? 'resumed-gone' : 'resumed';
+    if (resumption === 'absent') throw noSuchHook();
+    return resumption;
   });
 
   const removal = { ...route, path: `${route.path}/remove` } as const;
