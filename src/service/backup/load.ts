@@ -36,6 +36,11 @@ export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }:
     open.rows = [];
   }
 
+  async function endTable(): Promise<void> {
+    await flush();
+    if (open !== undefined) await continueSequence(db, dialect, open);
+  }
+
   for await (const part of parts) {
     if (end !== undefined) throw damaged('there is something after its end');
     switch (part.kind) {
@@ -44,9 +49,8 @@ export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }:
         await prepare(part);
         break;
       case 'table':
-        await flush();
-        if (open !== undefined) await continueSequence(db, dialect, open);
-        open = { table: part.table, columns: part.columns, rows: [] };
+        await endTable();
+        open = { ...part, rows: [] };
         break;
       case 'row':
         if (open?.columns.length !== part.row.length) throw damaged('a row does not fit its table');
@@ -54,8 +58,7 @@ export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }:
         if ((open.rows.length + 1) * part.row.length > maxParameters) await flush();
         break;
       case 'end':
-        await flush();
-        if (open !== undefined) await continueSequence(db, dialect, open);
+        await endTable();
         end = part.rows;
     }
   }
