@@ -149,8 +149,7 @@ function get(url: string, lookup: LookupFunction, signal: AbortSignal): Promise<
   const headers = { accept: 'application/json', 'accept-encoding': 'identity', 'user-agent': 'workspace-automation' };
   const options = { headers, lookup, signal, agent: false } as const;
   return new Promise((resolve, reject) => {
-    const request = url.startsWith('https:') ? https.get(url, options, resolve) : http.get(url, options, resolve);
-    request.on('error', reject);
+    (url.startsWith('https:') ? https : http).get(url, options, resolve).on('error', reject);
   });
 }
 

@@ -95,22 +95,17 @@ function exchange(
   signal: AbortSignal,
   reached: (stage: Stage) => void,
 ): Promise<IncomingMessage> {
-  const { hostname, port, pathname, search } = new URL(target.url);
   const options: RequestOptions = {
     method: 'POST',
-    hostname: hostname.replace(/^\[|\]$/g, ''),
-    port,
-    path: pathname + search,
     headers,
     maxHeaderSize: maxHeaderBytes,
     lookup: lookupAmong(addresses),
+    // No connection is shared with other requests, and no proxy of the environment is used.
+    agent: false,
     signal,
   };
   const secure = target.protocol === 'https:';
-  // A separate agent: no connection is shared with other requests, and no proxy of the environment is used.
-  const request = secure
-    ? https.request({ ...options, agent: new https.Agent({ keepAlive: false }) })
-    : http.request({ ...options, agent: new http.Agent({ keepAlive: false }) });
+  const request = (secure ? https : http).request(target.url, options);
 
   return new Promise((resolve, reject) => {
     function cut(tooMuch: string): void {
