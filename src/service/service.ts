@@ -48,7 +48,6 @@ import { createPrepareSync } from './syncs/trigger.ts';
 import { createLastUse } from './tokens/last-use.ts';
 import { createExchangeToken } from './trust/exchange.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
-import { createListBranches } from './workspaces/branches.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 import { createSuggestPaths } from './workspaces/suggest-paths.ts';
@@ -146,8 +145,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
       return (await pointedObjects(git, workspace, { commit, of: 'head' }, limits)).map(({ oid }) => oid);
     },
     async remoteBranches(workspace) {
-      const { listing, failure } = await remoteMemory.ask(workspace);
-      return failure === undefined ? listing?.branches.keys() : undefined;
+      const { listing, failure } = await remoteMemory.ask(workspace, stopping.signal);
+      return failure === undefined ? listing.branches.keys() : undefined;
     },
     metrics,
     log,
@@ -206,8 +205,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     noteUse: lastUse.note,
     idempotent: idempotency.idempotent,
     locks,
-    prepareSync: createPrepareSync({ storage, git, remotes }),
-    listBranches: createListBranches(storage, remotes),
+    prepareSync: createPrepareSync({ storage, git, remotes, remoteMemory }),
     remoteMemory,
     remotes,
     // Remaining files are removed at the next start.

@@ -4,19 +4,21 @@ import { jsonApiResponse } from '../contract/response.ts';
 import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
 import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
+import { asTimestampOrNull } from '../storage/timestamp.ts';
 import { maySee } from '../tokens/tokens.ts';
 import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
-import type { ListBranches } from '../workspaces/branches.ts';
+import type { RemoteMemory } from '../workspaces/remote-memory.ts';
+import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { listWorkspaces } from '../workspaces/workspaces.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';
 import { workspaceParameter } from './parameters.ts';
 
 export interface WorkspaceRoutes extends AccessControl {
-  readonly listBranches: ListBranches;
+  readonly remoteMemory: Pick<RemoteMemory, 'ask'>;
 }
 
 export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
-  const { storage, listBranches } = routes;
+  const { storage, remoteMemory } = routes;
 
   addOperation(api, routes, {
     operationId: 'listWorkspaces',
@@ -40,15 +42,19 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
     params: workspaceParameter,
     responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
     async handle({ c }) {
-      const listing = await listBranches(await addressedWorkspace(c, storage));
-      switch (listing.kind) {
-        case 'listed':
-          return jsonApiResponse(200, { branches: listing.branches });
-        case 'busy':
-          throw new Refusal('unavailable', listing.reason, { headers: { 'retry-after': '5' } });
-        case 'no-answer':
-          throw unavailable(`The remote of the workspace did not answer. ${listing.reason}`);
-      }
+      const workspace = await addressedWorkspace(c, storage);
+      const { listing, failure } = await remoteMemory.ask(workspace);
+      if (failure?.isBusy) throw new Refusal('unavailable', failure.reason, { headers: { 'retry-after': '5' } });
+      if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);
+      const synced = await syncedBranches(storage, workspace.id);
+      const branches = [...listing.branches].map(([name, head]) => ({
+        name,
+        head,
+        synced_head: synced.get(name)?.head ?? null,
+        synced_at: asTimestampOrNull(synced.get(name)?.syncedAt ?? null),
+        default: name === listing.defaultBranch,
+      }));
+      return jsonApiResponse(200, { branches });
     },
   });
 }

@@ -2,11 +2,11 @@ import type { Sync } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import type { RemoteBranches } from '../git/remote-branches.ts';
-import { createOnce, type Once } from '../runtime/once.ts';
+import { createOnce } from '../runtime/once.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
-import { noteVanished, removeBranch, type SyncedState, syncedStates } from '../workspaces/vanished-branches.ts';
+import { noteVanished, removeBranch, syncedStates } from '../workspaces/vanished-branches.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { enqueue, findQueued, syncsIn } from './queue.ts';
 
@@ -16,7 +16,8 @@ const timeoutMs = 4_700;
 export interface TriggerParts {
   readonly storage: Storage;
   readonly git: Git;
-  readonly remotes: Remotes;
+  readonly remotes: Pick<Remotes, 'estimate'>;
+  readonly remoteMemory: Pick<RemoteMemory, 'ask'>;
 }
 
 export type Preparation =
@@ -31,22 +32,20 @@ export type Preparation =
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Preparation>;
 
 /** Checks that the remote has the branch, and estimates the size of a fetch within the time limit. */
-export function createPrepareSync({ storage, git, remotes }: TriggerParts): PrepareSync {
-  const onceListed = createOnce<RemoteBranches & { readonly before: readonly SyncedState[] }>();
-  const oncePrepared = createOnce<Preparation>();
+export function createPrepareSync({ storage, git, remotes, remoteMemory }: TriggerParts): PrepareSync {
+  const once = createOnce<Preparation | undefined>();
 
-  async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number): Promise<Preparation> {
-    const { branches, defaultBranch, before } = await shareAnswer(
-      onceListed,
-      workspace.id,
-      async () => {
-        const before = await syncedStates(storage, workspace.id);
-        const listed = await remotes.branches(workspace, { timeoutMs: timeLeft(deadline) });
-        await noteVanished(storage, workspace.id, before, listed.branches);
-        return { ...listed, before };
-      },
-      (listed) => listed.branches.has(branch),
-    );
+  /** Undefined if the remote does not answer. */
+  async function ask(
+    workspace: StoredWorkspace,
+    branch: BranchName,
+    deadline: number,
+  ): Promise<Preparation | undefined> {
+    const before = await syncedStates(storage, workspace.id);
+    const { listing, failure } = await remoteMemory.ask(workspace);
+    if (failure !== undefined) return undefined;
+    const { branches, defaultBranch } = listing;
+    await noteVanished(storage, workspace.id, before, branches);
     const head = branches.get(branch);
     if (head === undefined) {
       const synced = before.find(({ name }) => name === branch);
@@ -56,8 +55,20 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
     const syncedHead = await git.head(workspace.id, branch);
     if (defaultBranch !== undefined) await git.setDefaultBranch(workspace.id, defaultBranch);
     if (syncedHead === head) return missingOf(workspace, branch);
-    const { objects } = await remotes.estimate(workspace, branch, { timeoutMs: timeLeft(deadline) });
+    const timeoutMs = deadline - performance.now();
+    if (timeoutMs <= 0) return undefined;
+    const { objects } = await remotes.estimate(workspace, branch, { timeoutMs });
     return { kind: 'ready', estimatedObjects: objects };
+  }
+
+  /** Shares a running preparation. If that began too early to know the branch, its callers share one new preparation. */
+  async function share(key: string, find: () => ReturnType<typeof ask>): ReturnType<typeof ask> {
+    let own = false;
+    const prepared = await once(key, () => {
+      own = true;
+      return find();
+    });
+    return own || prepared?.kind !== 'unknown-branch' ? prepared : once(key, find);
   }
 
   /** LFS objects that the last sync could not fetch are retried even if git has nothing new. */
@@ -94,12 +105,7 @@ export function createPrepareSync({ storage, git, remotes }: TriggerParts): Prep
     // Errors of the remote are ignored here: it may respond when the sync runs. Otherwise the sync fails with the
     // reason.
     const deadline = performance.now() + timeoutMs;
-    const asked = shareAnswer(
-      oncePrepared,
-      `${workspace.id} ${branch}`,
-      () => ask(workspace, branch, deadline),
-      ({ kind }) => kind === 'ready',
-    ).catch((error: unknown) => {
+    const asked = share(`${workspace.id} ${branch}`, () => ask(workspace, branch, deadline)).catch((error: unknown) => {
       if (error instanceof GitError) return undefined;
       throw error;
     });
@@ -145,27 +151,6 @@ export async function startPrepared(
       return { kind: 'queued', sync: await enqueue(db, now, { workspace, branch, estimatedObjects, requestedBy }) };
     }
   }
-}
-
-/** At least 1 ms, because a timeout must be positive. */
-const timeLeft = (deadline: number): number => Math.max(1, deadline - performance.now());
-
-/**
- * Shares the result of a lookup that is already running. A negative result may be outdated: the callers then share one
- * new lookup.
- */
-async function shareAnswer<T>(
-  once: Once<T>,
-  key: string,
-  find: () => Promise<T>,
-  isEnough: (found: T) => boolean,
-): Promise<T> {
-  let own = false;
-  const found = await once(key, () => {
-    own = true;
-    return find();
-  });
-  return own || isEnough(found) ? found : once(key, find);
 }
 
 const maxNamed = 5;

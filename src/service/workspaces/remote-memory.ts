@@ -1,10 +1,10 @@
 import type { BranchName } from '../git/branch-name.ts';
 import { GitError } from '../git/git-error.ts';
+import type { Limits } from '../git/run-git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
-import { listBranchesTimeout } from './branches.ts';
-import { type Remotes, remoteKey } from './remotes.ts';
+import { listBranchesTimeout, type Remotes } from './remotes.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
 /** Times are milliseconds, by the clock of the database. */
@@ -19,18 +19,22 @@ export interface RemoteListing {
 export interface RemoteFailure {
   /** A sentence for users. */
   readonly reason: string;
+  /** True if the remote was not asked, because too many others were being asked. */
+  readonly isBusy: boolean;
   readonly askedAt: number;
   /** Time of the failure. */
   readonly answeredAt: number;
 }
 
-/** Last known state of a remote on this instance. */
+/** Last known state of a remote on this instance: its last response, and the failure of a later request. */
 export interface KnownRemote {
-  /** Its last response. */
   readonly listing: RemoteListing | undefined;
-  /** Only if a later request failed. */
   readonly failure: RemoteFailure | undefined;
 }
+
+/** State of a remote that was just asked. */
+export type AskedRemote = KnownRemote &
+  ({ readonly listing: RemoteListing; readonly failure: undefined } | { readonly failure: RemoteFailure });
 
 /**
  * A remote takes up to ten seconds to respond, and a page shows many remotes: pages show the known state and refresh it
@@ -38,17 +42,15 @@ export interface KnownRemote {
  */
 export interface RemoteMemory {
   known(workspace: StoredWorkspace): KnownRemote;
-  /** Asks the remote now. Callers share a request that is already running. */
-  ask(workspace: StoredWorkspace): Promise<KnownRemote>;
-  /**
-   * Queues a request, unless one is queued already. Few run at a time, to leave slots for requests that callers await.
-   */
+  /** Asks the remote now. Callers share a request that waits for a slot, so each result is newer than its call. */
+  ask(workspace: StoredWorkspace, signal?: AbortSignal): Promise<AskedRemote>;
+  /** Queues a request, unless one is queued already. Few run at a time, to leave slots for calls of `ask`. */
   askSoon(workspace: StoredWorkspace): void;
 }
 
 export interface RemoteMemoryParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
-  readonly remotes: Remotes;
+  readonly remotes: Pick<Remotes, 'branches'>;
   readonly stopping: AbortSignal;
 }
 
@@ -62,7 +64,7 @@ const nothing: KnownRemote = { listing: undefined, failure: undefined };
 
 export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts): RemoteMemory {
   const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
-  const once = createOnce<KnownRemote>();
+  const once = createOnce<AskedRemote>();
   const onceSoon = createOnce<void>();
   const limitBackground = limitParallel({ max: maxInBackground });
 
@@ -72,7 +74,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     return remembered?.remote === remote ? remembered.known : nothing;
   }
 
-  function remember({ id, remote }: StoredWorkspace, learnt: KnownRemote): KnownRemote {
+  function remember<T extends KnownRemote>({ id, remote }: StoredWorkspace, learnt: T): T {
     memory.delete(id);
     memory.set(id, { remote, known: learnt });
     const [oldest] = memory.keys();
@@ -80,20 +82,25 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     return learnt;
   }
 
-  async function askNow(workspace: StoredWorkspace): Promise<KnownRemote> {
+  async function askNow(workspace: StoredWorkspace, limits: Limits, onBegin: () => void): Promise<AskedRemote> {
     const { at: askedAt } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
     const began = performance.now();
     const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
     try {
-      const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping });
+      const response = await remotes.branches(workspace, limits, onBegin);
       return remember(workspace, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
-      return remember(workspace, { listing: known(workspace).listing, failure: { reason: error.message, ...times() } });
+      const failure = { reason: error.message, isBusy: error.kind === 'busy', ...times() };
+      return remember(workspace, { listing: known(workspace).listing, failure });
     }
   }
 
-  const ask = (workspace: StoredWorkspace) => once(remoteKey(workspace), () => askNow(workspace));
+  /** The key includes the remote, which may change while it is being asked. */
+  const ask = (workspace: StoredWorkspace, signal?: AbortSignal) =>
+    once(JSON.stringify([workspace.id, workspace.remote]), (begun) =>
+      askNow(workspace, { ...listBranchesTimeout, signal }, begun),
+    );
 
   return {
     known,
@@ -102,7 +109,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
       onceSoon(workspace.id, (begun) =>
         limitBackground(workspace.id, async () => {
           begun();
-          if (!stopping.aborted) await ask(workspace);
+          if (!stopping.aborted) await ask(workspace, stopping);
         }),
       )
         // The database does not respond. The next page reports this itself.

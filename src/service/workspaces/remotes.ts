@@ -53,5 +53,4 @@ export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
   };
 }
 
-/** Includes the remote, which may change while it is being asked. */
-export const remoteKey = ({ id, remote }: StoredWorkspace): string => JSON.stringify([id, remote]);
+export const listBranchesTimeout = { timeoutMs: 10_000 };

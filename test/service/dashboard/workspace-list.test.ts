@@ -77,7 +77,7 @@ test('the start page does not wait for remotes, and shows their responses the ne
   await expect.poll(async () => (await visitor.get('/')).text, { timeout: 30_000 }).toContain('no answer');
 });
 
-const failure = { reason: 'No.', askedAt: 200, answeredAt: 200 };
+const failure = { isBusy: false, reason: 'No.', askedAt: 200, answeredAt: 200 };
 
 interface Past {
   readonly synced: Readonly<Record<string, string>>;

@@ -57,7 +57,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   locks: noLocks,
   idempotent: notHere,
   prepareSync: notHere,
-  listBranches: notHere,
   remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
   remotes: { branches: notHere, estimate: notHere },
   removeFiles: notHere,

@@ -63,7 +63,7 @@ test('a listing is outdated after a while, and by a later sync', () => {
   // A slow listing is new when it arrives, or clients that wait for it would never see it.
   const slow = { listing: listed({ main: '1' }, 100, 190), failure: undefined };
   expect(isOutdated(slow, synced({}), 200, 60)).toBe(false);
-  const silent = { ...known, failure: { reason: 'No.', askedAt: 100, answeredAt: 190 } };
+  const silent = { ...known, failure: { isBusy: false, reason: 'No.', askedAt: 100, answeredAt: 190 } };
   expect(isOutdated(silent, synced({}), 200, 60)).toBe(false);
   expect(isOutdated({ listing: undefined, failure: undefined }, synced({}), 0, 60)).toBe(true);
 });

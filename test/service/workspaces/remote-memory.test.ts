@@ -10,26 +10,26 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 describe.each(realDatabaseKinds)('the memory of remotes on $name', (kind) => {
   const storage = sharedStorage(kind);
 
+  const main = branchNamed('main');
   const game = { id: 'game', remote: 'https://git.example.com/game.git' };
   const response = (head: string): RemoteBranches => ({
-    branches: new Map<BranchName, string>([[branchNamed('main'), head]]),
-    defaultBranch: branchNamed('main'),
+    branches: new Map<BranchName, string>([[main, head]]),
+    defaultBranch: main,
   });
 
   /** Remotes whose answers the test controls, in the order of the queries. */
   function setUp() {
-    const asked: { readonly id: string; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
+    const asked: { readonly id: string; begin(): void; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
     const stopping = new AbortController();
     const memory = createRemoteMemory({
       storage,
       stopping: stopping.signal,
       remotes: {
-        branches({ id }) {
+        branches({ id }, _limits, onBegin) {
           const reply = Promise.withResolvers<RemoteBranches>();
-          asked.push({ id, reply });
+          asked.push({ id, begin: () => onBegin?.(), reply });
           return reply.promise;
         },
-        estimate: () => Promise.reject(new Error('It is not asked for.')),
       },
     });
     const next = (count: number) => expect.poll(() => asked.length, { timeout: 20_000 }).toBe(count);
@@ -70,6 +70,35 @@ describe.each(realDatabaseKinds)('the memory of remotes on $name', (kind) => {
     await all;
     expect(asked).toHaveLength(1);
     expect(memory.known({ ...game, remote: 'https://git.example.com/other.git' }).listing).toBeUndefined();
+  });
+
+  test('requests before the start of a listing share it, and later ones share the next', async () => {
+    const { memory, asked, next } = setUp();
+    const askOften = () => Promise.all(Array.from({ length: 100 }, () => memory.ask(game)));
+    const early = askOften();
+    await next(1);
+    asked[0]?.begin();
+    const late = askOften();
+    await next(2);
+    asked[0]?.reply.resolve(response('1'));
+    asked[1]?.begin();
+    asked[1]?.reply.resolve(response('2'));
+    const heads = async (all: typeof early) => new Set((await all).map(({ listing }) => listing?.branches.get(main)));
+    expect(await heads(early)).toEqual(new Set(['1']));
+    expect(await heads(late)).toEqual(new Set(['2']));
+    expect(asked).toHaveLength(2);
+  });
+
+  test('after a listing that was rejected as busy, the remote is listed again', async () => {
+    const { memory, asked, next } = setUp();
+    const first = memory.ask(game);
+    await next(1);
+    asked[0]?.reply.reject(new GitError('busy', 'Too many remotes are being asked.'));
+    expect((await first).failure).toMatchObject({ isBusy: true, reason: 'Too many remotes are being asked.' });
+    const second = memory.ask(game);
+    await next(2);
+    asked[1]?.reply.resolve(response('1'));
+    expect((await second).failure).toBeUndefined();
   });
 
   test('queries at most two remotes in the background, but at once for waiting clients', async () => {

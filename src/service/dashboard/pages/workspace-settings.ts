@@ -6,7 +6,7 @@ import { shownRemote } from '../../git/remote.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { listLocks } from '../../locks/list.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
-import { listBranchesTimeout } from '../../workspaces/branches.ts';
+import { listBranchesTimeout } from '../../workspaces/remotes.ts';
 import { type EndedLocks, maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import {
