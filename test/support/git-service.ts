@@ -5,7 +5,6 @@ import { type BranchName, parseBranchName } from '../../src/service/git/branch-n
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import { GitError } from '../../src/service/git/git-error.ts';
 import { parseRemote, type Remote } from '../../src/service/git/remote.ts';
-import type { MinTransferSpeed } from '../../src/service/git/transfer-speed.ts';
 import { temporaryFolder } from './git-folders.ts';
 import { createRepository, gitAt } from './git-repository.ts';
 
@@ -14,12 +13,12 @@ export function operatorEnvironment(folder: string, more: NodeJS.ProcessEnv = {}
   return { PATH: process.env['PATH'], HOME: folder, ...more };
 }
 
-export function gitIn(folder: string, environment: NodeJS.ProcessEnv = {}, minSpeed?: MinTransferSpeed): Git {
+export function gitIn(folder: string, environment: NodeJS.ProcessEnv = {}, silenceMs?: number): Git {
   return createGit({
     dataFolder: folder,
     allowFile: true,
     environment: operatorEnvironment(folder, environment),
-    minSpeed,
+    silenceMs,
   });
 }
 

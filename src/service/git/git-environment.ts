@@ -16,9 +16,6 @@ const settings: Readonly<Record<string, string>> = {
   'credential.helper': '',
   // A redirect could send the credentials elsewhere, and lead to hosts that nobody registered.
   'http.followRedirects': 'false',
-  // A remote that is working sends at least a keep-alive every five seconds: after a minute of silence, it is dead.
-  'http.lowSpeedLimit': '1',
-  'http.lowSpeedTime': '60',
   // Always keep the received pack: unpacking it would not report the number of received objects.
   'fetch.unpackLimit': '1',
   'fetch.recurseSubmodules': 'false',

@@ -17,7 +17,6 @@ import { inScratchFolder } from './scratch.ts';
 import { advertise, answerUploadPack, type ServeTask } from './serve-mirror.ts';
 import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
 import { lfsAuthenticate } from './ssh.ts';
-import { type MinTransferSpeed, minTransferSpeed } from './transfer-speed.ts';
 import type { UploadPackRequest } from './upload-pack-request.ts';
 
 export type Git = ReturnType<typeof createGit>;
@@ -28,7 +27,7 @@ export interface GitOptions {
   readonly allowFile: boolean;
   /** The operator's environment. git inherits only PATH, the proxy, and the settings of ssh and TLS. */
   readonly environment: NodeJS.ProcessEnv;
-  readonly minSpeed?: MinTransferSpeed | undefined;
+  readonly silenceMs?: number | undefined;
 }
 
 const ending = '.git';
@@ -36,7 +35,7 @@ const ending = '.git';
 type ServedMirror = Omit<ServeTask, 'git' | 'mirror'>;
 
 /** All uses of git by the service. Failures are GitErrors. */
-export function createGit({ dataFolder, allowFile, environment, minSpeed = minTransferSpeed }: GitOptions) {
+export function createGit({ dataFolder, allowFile, environment, silenceMs }: GitOptions) {
   const git = gitCommand({ environment, allowFile });
   const root = resolve(dataFolder);
   const scratch = join(root, 'scratch');
@@ -85,11 +84,11 @@ export function createGit({ dataFolder, allowFile, environment, minSpeed = minTr
       ),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
-        estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }),
+        estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),
       ),
     fetch: (workspace: string, remote: Remote, branch: BranchName, limits: Limits, events: FetchEvents = {}) =>
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
-        fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, minSpeed }, events),
+        fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }, events),
       ),
     /** Reads the small files of a fetched commit. */
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>

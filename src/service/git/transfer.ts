@@ -1,5 +1,6 @@
-import { readdir, stat, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { spanOfMs } from '../../interface/duration.ts';
 import { layOutRepository, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
@@ -7,7 +8,6 @@ import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import { endedBy, type Limits } from './run-git.ts';
 import { inScratchFolder } from './scratch.ts';
-import { type MinTransferSpeed, watchTransferSpeed } from './transfer-speed.ts';
 
 export type Progress =
   /** Objects that the remote considered for the pack. Includes delta bases, so it can be more than it sends. */
@@ -21,14 +21,15 @@ export interface Transfer {
   readonly remote: Remote;
   readonly branch: BranchName;
   readonly limits: Limits;
-  readonly minSpeed: MinTransferSpeed;
+  /** A fetch without any message of git or the remote for this long is ended: git reports all that arrives. */
+  readonly silenceMs?: number | undefined;
   /** Called when git or the remote writes any line. */
   readonly onSign?: (() => void) | undefined;
 }
 
 /** Fetches the missing objects of the branch into a temporary repository, and removes it after `use`. */
 export async function transferBeside<T>(
-  { git, mirror, remote, branch, limits, minSpeed, onSign }: Transfer,
+  { git, mirror, remote, branch, limits, silenceMs = 60_000, onSign }: Transfer,
   onProgress: (progress: Progress) => void,
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
@@ -36,29 +37,29 @@ export async function transferBeside<T>(
     const repository = await createBorrowing(mirror, folder);
     const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
     const refspec = `+${branchRef(branch)}:${branchRef(branch)}`;
-    const speed = watchTransferSpeed(() => sizeOfPacks(repository), minSpeed);
+    const silent = new AbortController();
+    const silence = setTimeout(() => silent.abort(), silenceMs);
     try {
       await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
         purpose: `fetch the branch ${branch} of ${remote.address}`,
-        limits: endedBy(limits, speed.tooSlow),
+        limits: endedBy(limits, silent.signal),
         repository,
         remote,
         onErrorLine: (line) => {
           onSign?.();
-          speed.onErrorLine(line);
+          silence.refresh();
           const progress = readProgress(line);
           if (progress === undefined) return;
-          // Everything is received: git then processes the pack without further transfer.
-          if (progress.kind === 'receiving' && progress.received === progress.total) speed.end();
+          // Everything is received: git then processes the pack, which may take longer.
+          if (progress.kind === 'receiving' && progress.received === progress.total) clearTimeout(silence);
           onProgress(progress);
         },
       });
     } catch (error) {
-      if (error instanceof GitError && error.kind === 'aborted' && speed.tooSlow.aborted) {
-        const { bytesPerSecond, forMs } = minSpeed;
+      if (error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted) {
         throw new GitError(
           'timeout',
-          `git could not fetch the branch ${branch} of ${remote.address}: for ${Math.round(forMs / 1_000)} s it brought less than ${bytesPerSecond} bytes a second. Check the remote and the network between.`,
+          `git could not fetch the branch ${branch} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
         );
       }
       if (error instanceof GitError && error.said.includes("couldn't find remote ref")) {
@@ -66,7 +67,7 @@ export async function transferBeside<T>(
       }
       throw error;
     } finally {
-      speed.end();
+      clearTimeout(silence);
     }
     return use(repository);
   });
@@ -94,12 +95,4 @@ async function createBorrowing(mirror: Mirror, folder: string): Promise<string> 
   await layOutRepository(repository);
   await writeFile(join(repository, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
   return repository;
-}
-
-/** Size of all packs, including a pack that is still being received: git writes it to this folder. */
-async function sizeOfPacks(repository: string): Promise<number> {
-  const folder = join(repository, 'objects', 'pack');
-  const names = await readdir(folder).catch(() => []);
-  const packs = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)));
-  return packs.reduce((sum, pack) => sum + (pack?.size ?? 0), 0);
 }

@@ -1,5 +1,4 @@
 import type { IncomingMessage } from 'node:http';
-import { type MinTransferSpeed, watchTransferSpeed } from '../../git/transfer-speed.ts';
 import { systemErrorText } from '../../platform/system-errors.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectStore, PartialObject } from '../object-store.ts';
@@ -22,7 +21,7 @@ export type DownloadResult =
 export interface DownloadTerms {
   readonly connection: StoreConnection;
   readonly objects: ObjectStore;
-  readonly minSpeed: MinTransferSpeed;
+  readonly idleMs: number;
   readonly signal: AbortSignal;
   /** Receives the number of bytes of the object that are present. */
   readonly onReceived: (bytes: number) => void;
@@ -53,6 +52,9 @@ export async function download(terms: DownloadTerms, offer: Download, object: Ob
   }
 }
 
+/** A slower download is ended, so that a store cannot hold up a sync forever. */
+const minBytesPerMs = 1.024;
+
 async function receive(
   terms: DownloadTerms,
   offer: Download,
@@ -60,8 +62,12 @@ async function receive(
   partial: PartialObject,
 ): Promise<DownloadResult | undefined> {
   let arrived = 0;
-  const speed = watchTransferSpeed(async () => arrived, terms.minSpeed);
-  const signal = AbortSignal.any([terms.signal, speed.tooSlow]);
+  const tooSlow = new AbortController();
+  const watch = setInterval(() => {
+    if (arrived < minBytesPerMs * terms.idleMs) tooSlow.abort();
+    arrived = 0;
+  }, terms.idleMs);
+  const signal = AbortSignal.any([terms.signal, tooSlow.signal]);
   try {
     const response = await ask(terms, offer, partial.offset, signal);
     const refusal = refusalIn(response);
@@ -85,10 +91,10 @@ async function receive(
   } catch (error) {
     terms.signal.throwIfAborted();
     if (error instanceof LfsError) throw error;
-    const reason = speed.tooSlow.aborted ? 'it sends too slowly' : toStoreError(error).message;
+    const reason = tooSlow.signal.aborted ? 'it sends too slowly' : toStoreError(error).message;
     return { kind: 'transient', reason: `The store did not send all of it: ${reason}.` };
   } finally {
-    speed.end();
+    clearInterval(watch);
   }
 }
 

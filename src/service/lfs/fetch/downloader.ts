@@ -1,7 +1,6 @@
 import { extname } from 'node:path';
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads';
 import { unlessAborted } from '../../../interface/timers.ts';
-import type { MinTransferSpeed } from '../../git/transfer-speed.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
 import type { AddressGuard } from './address-guard.ts';
@@ -11,7 +10,7 @@ import type { Download, DownloadResult } from './download.ts';
 export interface DownloadSettings {
   readonly dataFolder: string;
   readonly workspace: string;
-  readonly minSpeed: MinTransferSpeed;
+  readonly idleMs: number;
   readonly parallel: number;
   readonly ca: readonly string[] | undefined;
 }

@@ -1,5 +1,4 @@
 import type { Git } from '../../git/git.ts';
-import { type MinTransferSpeed, minTransferSpeed } from '../../git/transfer-speed.ts';
 import type { TargetCheck } from '../../outbound/target-address.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import { type FetchedObjects, type FetchObjects, noObjects } from '../../syncs/lfs-objects.ts';
@@ -21,7 +20,8 @@ export interface FetchObjectsParts {
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   /** The operator's environment. */
   readonly environment: NodeJS.ProcessEnv;
-  readonly minSpeed?: MinTransferSpeed;
+  /** Time without data after which a store counts as not responding. */
+  readonly idleMs?: number;
   readonly backoffMs?: number;
 }
 
@@ -30,7 +30,7 @@ const sshTimeout = { timeoutMs: 30_000 };
 
 /** Fetches the missing LFS objects of a branch, and resumes the downloads of a killed process. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
-  const { git, dataFolder, targets, freeDisk, environment, minSpeed = minTransferSpeed, backoffMs = 500 } = parts;
+  const { git, dataFolder, targets, freeDisk, environment, idleMs = 60_000, backoffMs = 500 } = parts;
   /** Scans without pointers, not repeated: most syncs find nothing new, and many repositories have no LFS objects. */
   const withoutPointers = new Set<string>();
   return async (sync, limits, onProgress) => {
@@ -54,11 +54,11 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     const guard = createAddressGuard(targets, (url) => store?.isNamed(url) === true);
     const ca = await trustedAuthorities(environment);
     const downloader = startDownloader({
-      settings: { dataFolder, workspace, minSpeed, parallel: parallelDownloads, ca },
+      settings: { dataFolder, workspace, idleMs, parallel: parallelDownloads, ca },
       guard,
       signal,
     });
-    const connection = openStoreConnection({ guard, parallel: 1, idleMs: minSpeed.forMs, ca });
+    const connection = openStoreConnection({ guard, parallel: 1, idleMs, ca });
     try {
       const terms = {
         connection,
@@ -69,7 +69,7 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
           store = await findStore({ git }, sync, { ...sshTimeout, signal });
           return store;
         },
-        minSpeed,
+        idleMs,
         freeDisk,
         backoffMs,
         maxSilenceMs: timeoutMs,

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MinTransferSpeed } from '../../git/transfer-speed.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import { type Offer, requestBatch } from './batch.ts';
 import type { StoreConnection } from './connection.ts';
@@ -16,7 +15,7 @@ export interface OffersTerms {
   readonly branch: string;
   /** Called again after an authorization error, because some stores grant access for a limited time. */
   readonly findStore: () => Promise<Store>;
-  readonly minSpeed: MinTransferSpeed;
+  readonly idleMs: number;
   /** Delay before the first retry; doubled for each further one. */
   readonly backoffMs: number;
 }
@@ -25,7 +24,7 @@ export type Offers = Awaited<ReturnType<typeof openOffers>>;
 
 /** Requests the offers of a store for objects, in batches of a size that it accepts. */
 export async function openOffers(
-  { connection, branch, findStore, minSpeed, backoffMs }: OffersTerms,
+  { connection, branch, findStore, idleMs, backoffMs }: OffersTerms,
   { signal, onBusy }: { readonly signal: AbortSignal; readonly onBusy: (retryAfter: string | undefined) => void },
 ) {
   let store = await findStore();
@@ -37,7 +36,7 @@ export async function openOffers(
     new LfsError(`The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${reason}.`);
 
   async function request(objects: readonly PointedObject[]): Promise<ReadonlyMap<string, Offer> | undefined> {
-    const inTime = AbortSignal.timeout(minSpeed.forMs);
+    const inTime = AbortSignal.timeout(idleMs);
     const response = await requestBatch(connection, store, {
       ...{ branch, objects, now: performance.now() },
       signal: AbortSignal.any([signal, inTime]),

@@ -143,8 +143,7 @@ describe('a sync', () => {
     point({ 'Content/Other.uasset': store.put('another') });
     store.behaviour.download = (request, response, objects) =>
       request.url?.endsWith(name.oid) || request.url === '/again' ? behaviour(request, response, objects) : false;
-    const minSpeed = { bytesPerSecond: 1_024, forMs: 300 };
-    const { received, missing } = await fetch({ minSpeed });
+    const { received, missing } = await fetch({ idleMs: 300 });
     expect(received).toEqual({ objects: 1, bytes: 'another'.length });
     expect(missing).toEqual({
       count: 1,
@@ -310,7 +309,7 @@ describe('a download', () => {
 
 describe('a sync', () => {
   /** Lets responses take any time. */
-  const patient = { bytesPerSecond: 1_024, forMs: 60_000 };
+  const idleMs = 60_000;
   const message = JSON.stringify({ message: 'The budget for LFS is used up.' });
   test.each<readonly [string, string, Behaviour]>([
     ['requires credentials', 'asks for credentials, and there are none for it', status(401)],
@@ -332,14 +331,13 @@ describe('a sync', () => {
   ])('fails with the reason if the store %s', async (_name, reason, behaviour) => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = behaviour;
-    await expect(fetch({ minSpeed: patient })).rejects.toThrow(reason);
+    await expect(fetch({ idleMs })).rejects.toThrow(reason);
   });
 
   test('fails if the store does not respond', async () => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = () => true;
-    const minSpeed = { ...patient, forMs: 300 };
-    await expect(fetch({ minSpeed })).rejects.toThrow('cannot be reached: it does not answer in time');
+    await expect(fetch({ idleMs: 300 })).rejects.toThrow('cannot be reached: it does not answer in time');
   });
 
   test('fails if the store has no URL, or if nothing listens there', async () => {

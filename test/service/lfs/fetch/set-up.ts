@@ -10,7 +10,7 @@ import type { FetchedObjects } from '../../../../src/service/syncs/lfs-objects.t
 import { branchNamed, enoughTime, gitSetUp, operatorEnvironment, remoteAt } from '../../../support/git-service.ts';
 import { type LfsStore, pointerTo, type StoredName, startLfsStore } from '../../../support/lfs-store.ts';
 
-export const quickly = { minSpeed: { bytesPerSecond: 1_024, forMs: 1_200 }, backoffMs: 1 };
+export const quickly = { idleMs: 1_200, backoffMs: 1 };
 
 export interface FetchOptions extends Partial<FetchObjectsParts> {
   readonly signal?: AbortSignal;
