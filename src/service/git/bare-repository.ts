@@ -41,14 +41,18 @@ export async function makeRepository(
 }
 
 /**
- * Writes the minimal files of an empty repository: gitrepository-layout(5). For a repository that is soon removed,
- * running git to create and read it would take a noticeable part of a sync.
+ * Writes the minimal files of a repository without refs that reads its objects from the mirror, but writes into its own
+ * folder: gitrepository-layout(5). For a repository that is soon removed, running git to create and read it would take a
+ * noticeable part of a sync.
  */
-export async function layOutRepository(folder: string): Promise<void> {
+export async function layOutRepository(folder: string, mirror: Mirror): Promise<void> {
   for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
     await mkdir(join(folder, part), { recursive: true });
   await writeFile(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
-  await writeFile(join(folder, 'HEAD'), 'ref: refs/heads/main\n');
+  const head = await readHead(mirror.repository);
+  await writeFile(join(folder, 'HEAD'), head ?? 'ref: refs/heads/main\n');
+  if (head === undefined) return;
+  await writeFile(join(folder, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
 }
 
 /** Head of a branch fetched into a repository of layOutRepository(). Its ref is a file: refs are not packed there. */

@@ -1,6 +1,6 @@
 import { fetchedHead, makeRepository } from './bare-repository.ts';
 import { GitError } from './git-error.ts';
-import { removeAbandonedPacks } from './maintain.ts';
+import { removeUnfinishedPacks } from './maintain.ts';
 import { publishFetch } from './publish-fetch.ts';
 import { endedBy } from './run-git.ts';
 import { type Transfer, transferBeside } from './transfer.ts';
@@ -64,7 +64,7 @@ export async function fetchBranch(
   let receivedObjects = 0;
   await makeRepository(git, mirror);
   // Maintenance does this too, but does not run if abandoned packs of earlier maintenance fill the disk.
-  await removeAbandonedPacks(mirror);
+  await removeUnfinishedPacks(mirror);
   return transferBeside(
     { ...transfer, onSign },
     (progress) => {

@@ -1,3 +1,5 @@
+import { setImmediate } from 'node:timers/promises';
+
 const maxLineLength = 8_192;
 
 /**
@@ -21,6 +23,16 @@ export function intoLines(onLine: (line: string) => void): { push(text: string):
       }
     },
     end,
+  };
+}
+
+/** Handler of output of any length, for each line that ends. Yields after each chunk, so that other work can run. */
+export function eachLine(onLine: (line: string) => void): (chunk: Buffer) => Promise<void> {
+  const lines = intoLines(onLine);
+  const decoder = new TextDecoder();
+  return async (chunk) => {
+    lines.push(decoder.decode(chunk, { stream: true }));
+    await setImmediate();
   };
 }
 

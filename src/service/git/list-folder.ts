@@ -1,4 +1,5 @@
 import type { GitCommand } from './git-command.ts';
+import { eachLine } from './git-output.ts';
 import { endedBy, type Limits } from './run-git.ts';
 
 export interface FolderEntry {
@@ -32,12 +33,12 @@ export async function listFolder(
       purpose: `list the folder ${folder === '' ? '/' : folder} of the mirror`,
       limits: endedBy(limits, enough.signal),
       repository,
-      onOutputLine(line) {
+      onOutput: eachLine((line) => {
         const [, type, name = ''] = /^(blob|tree) (.*)$/.exec(line) ?? [];
-        if (!isReadable(name) || !isWanted(name)) return;
+        if (enough.signal.aborted || !isReadable(name) || !isWanted(name)) return;
         entries.push({ name, isFolder: type === 'tree' });
         if (entries.length >= max) enough.abort();
-      },
+      }),
     });
   } catch (error) {
     if (!enough.signal.aborted) throw error;

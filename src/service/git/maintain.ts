@@ -12,42 +12,26 @@ import { abandonedAfterMs, ageOf } from './scratch.ts';
 export async function maintainMirror(git: GitCommand, mirror: Mirror, limits: Limits): Promise<void> {
   const { repository } = mirror;
   if (!(await isRepository(repository))) return;
-  await removeAbandonedPacks(mirror);
-  await removingWhatIsBegun(mirror, () =>
-    git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {
+  await removeUnfinishedPacks(mirror);
+  try {
+    await git(['repack', '--geometric=2', '-d', '-l', '--quiet'], {
       purpose: `join the packs of the mirror in ${repository}`,
       limits,
       repository,
-    }),
-  );
-}
-
-/** Removes unfinished packs that killed maintenance left behind. */
-export async function removeAbandonedPacks(mirror: Mirror): Promise<void> {
-  for (const file of await unfinishedPacks(mirror)) {
-    const path = join(packsOf(mirror), file);
-    if ((await ageOf(path)) > abandonedAfterMs) await rm(path, { force: true });
-  }
-}
-
-/**
- * On a full disk, git leaves its unfinished pack behind, which keeps the disk full. The cleanup may also remove
- * unfinished packs of concurrent maintenance: that then fails too, which does no harm.
- */
-async function removingWhatIsBegun<T>(mirror: Mirror, work: () => Promise<T>): Promise<T> {
-  const before = await unfinishedPacks(mirror);
-  try {
-    return await work();
+    });
   } catch (error) {
-    for (const file of await unfinishedPacks(mirror)) {
-      if (!before.includes(file)) await rm(join(packsOf(mirror), file), { force: true });
-    }
+    // On a full disk, git leaves its unfinished pack behind, which keeps the disk full. This may also remove the pack
+    // of concurrent maintenance: that then fails too, which does no harm.
+    await removeUnfinishedPacks(mirror, 0);
     throw error;
   }
 }
 
-/** Temporary files of git in the folder of the packs. git renames them when they are complete. */
-const unfinishedPacks = async (mirror: Mirror): Promise<readonly string[]> =>
-  (await readdir(packsOf(mirror))).filter((file) => /^(\.tmp-|tmp_)/.test(file));
-
-const packsOf = (mirror: Mirror): string => join(mirror.repository, 'objects', 'pack');
+/** Removes temporary packs of git, which it renames when they are complete. By default, those that were left behind. */
+export async function removeUnfinishedPacks({ repository }: Mirror, olderThanMs = abandonedAfterMs): Promise<void> {
+  const packs = join(repository, 'objects', 'pack');
+  for (const file of await readdir(packs)) {
+    const path = join(packs, file);
+    if (/^(\.tmp-|tmp_)/.test(file) && (await ageOf(path)) >= olderThanMs) await rm(path, { force: true });
+  }
+}

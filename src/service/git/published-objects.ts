@@ -1,7 +1,7 @@
 import { isRepository } from './bare-repository.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
-import { intoLines } from './git-output.ts';
+import { eachLine } from './git-output.ts';
 import type { Published } from './published-view.ts';
 import { endedBy, type Limits } from './run-git.ts';
 
@@ -77,10 +77,10 @@ async function typesOf({ git, ...search }: Search, ids: readonly string[]): Prom
     purpose: 'look for objects in the mirror',
     input: asInput(ids),
     inBackground: true,
-    onOutputLine(line) {
+    onOutput: eachLine((line) => {
       const [id = '', type = ''] = line.split(' ');
       if (type !== 'missing') types.set(id, type);
-    },
+    }),
   });
   return types;
 }
@@ -111,9 +111,6 @@ async function areContained(
 ): Promise<boolean> {
   const missing = new Set(objects);
   const found = new AbortController();
-  const lines = intoLines((id) => {
-    if (missing.delete(id) && missing.size === 0) found.abort();
-  });
   try {
     await git(['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--ignore-missing', '--stdin'], {
       repository,
@@ -121,7 +118,9 @@ async function areContained(
       limits: endedBy(limits, found.signal),
       input: asInput(tips),
       inBackground: true,
-      onOutput: async (chunk) => lines.push(chunk.toString('latin1')),
+      onOutput: eachLine((id) => {
+        if (missing.delete(id) && missing.size === 0) found.abort();
+      }),
     });
   } catch (error) {
     if (!found.signal.aborted) throw error;

@@ -1,6 +1,6 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { layOutRepository, type Mirror, readHead } from './bare-repository.ts';
+import { layOutRepository, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { inScratchFolder } from './scratch.ts';
 
@@ -20,23 +20,18 @@ export const unnamedRefs = 'refs/unnamed/';
  * mirror do not change them.
  */
 export async function inPublishedView<T>(
-  { repository, scratch }: Mirror,
+  mirror: Mirror,
   { branches, unnamed }: Published,
   use: (view: string) => Promise<T>,
 ): Promise<T> {
-  return inScratchFolder(scratch, async (folder) => {
+  return inScratchFolder(mirror.scratch, async (folder) => {
     const view = join(folder, 'published.git');
-    await layOutRepository(view);
+    await layOutRepository(view, mirror);
     const refs = [
       ...[...branches].map(([name, head]) => `${head} ${branchRef(name)}\n`),
       ...unnamed.map((commit) => `${commit} ${unnamedRefs}${commit}\n`),
     ];
     await writeFile(join(view, 'packed-refs'), refs.join(''));
-    const head = await readHead(repository);
-    if (head !== undefined) {
-      await writeFile(join(view, 'HEAD'), head);
-      await writeFile(join(view, 'objects', 'info', 'alternates'), `${join(repository, 'objects')}\n`);
-    }
     return use(view);
   });
 }

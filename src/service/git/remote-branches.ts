@@ -1,6 +1,7 @@
 import { type BranchName, parseBranchName } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
+import { eachLine } from './git-output.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import { endedBy, type Limits } from './run-git.ts';
 
@@ -23,10 +24,10 @@ export async function listRemoteBranches(git: GitCommand, remote: Remote, limits
       purpose: `list the branches of ${remote.address}`,
       remote,
       limits: endedBy(limits, tooMany.signal),
-      onOutputLine(line) {
+      onOutput: eachLine((line) => {
         collected.add(line);
         if (collected.listed.branches.size > maxBranches) tooMany.abort();
-      },
+      }),
     });
   } catch (error) {
     if (!tooMany.signal.aborted) throw error;

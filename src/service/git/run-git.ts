@@ -14,11 +14,9 @@ export interface GitWork {
   /** Standard input of git; empty by default. */
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
-  /** Receives the output line by line as it arrives, instead of all of it at the end. */
-  readonly onOutputLine?: ((line: string) => void) | undefined;
   /**
-   * Receives the output in chunks. Reading continues when the promise settles; after a rejection, the caller must end
-   * the work.
+   * Receives the output in chunks as it arrives. Reading continues when the promise settles; after a rejection, the
+   * caller must end the work.
    */
   readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
   /** Runs with low priority, so that it does not delay other work. */
@@ -57,7 +55,7 @@ export function runProcess(
   args: readonly string[],
   /** The complete environment: nothing is inherited. */
   environment: NodeJS.ProcessEnv,
-  { limits, input, onErrorLine, onOutputLine, onOutput, inBackground }: GitWork,
+  { limits, input, onErrorLine, onOutput, inBackground }: GitWork,
 ): Promise<GitOutcome> {
   const { signal } = limits;
   if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });
@@ -99,12 +97,6 @@ export function runProcess(
     };
 
     const output: Buffer[] = [];
-    const decoder = new TextDecoder();
-    const outputLines =
-      onOutputLine &&
-      intoLines((line) => {
-        if (stopped === undefined) onOutputLine(line);
-      });
     let outputSize = 0;
     child.stdout?.on('data', (chunk: Buffer) => {
       if (onOutput !== undefined) {
@@ -116,13 +108,7 @@ export function runProcess(
       }
       outputSize += chunk.length;
       if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
-      else if (outputLines === undefined) output.push(chunk);
-      else {
-        outputLines.push(decoder.decode(chunk, { stream: true }));
-        // Yields between the chunks of a long output, so that other work of the process can run.
-        child.stdout?.pause();
-        setImmediate(() => child.stdout?.resume());
-      }
+      else output.push(chunk);
     });
 
     const errorLines: string[] = [];
@@ -148,7 +134,6 @@ export function runProcess(
     });
     child.on('close', (code, endedBy) => {
       errors.end();
-      outputLines?.end();
       if (stopped !== undefined) finish(stopped);
       else if (code === null) finish({ kind: 'killed', signal: endedBy ?? 'SIGKILL' });
       else finish({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });

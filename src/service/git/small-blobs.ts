@@ -1,5 +1,5 @@
 import type { GitCommand } from './git-command.ts';
-import { intoLines } from './git-output.ts';
+import { eachLine } from './git-output.ts';
 import type { Limits } from './run-git.ts';
 
 export interface SmallBlobs {
@@ -70,7 +70,7 @@ async function listSmallBlobs(
     const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';
     await git(['-c', 'core.quotePath=false', 'ls-tree', '-r', '--full-tree', form, '--end-of-options', commit], {
       ...task,
-      onOutput: byLine((line) => {
+      onOutput: eachLine((line) => {
         const [, size = '', id = '', path = ''] = /^blob (\d+) (\S+) (.*)$/.exec(line) ?? [];
         if (id !== '' && Number(size) < belowBytes) paths.set(id, path);
       }),
@@ -79,18 +79,11 @@ async function listSmallBlobs(
     const filters = ['--filter=object:type=blob', `--filter=blob:limit=${belowBytes}`];
     await git(['rev-list', '--objects', ...filters, '--end-of-options', commit], {
       ...task,
-      onOutput: byLine((line) => {
+      onOutput: eachLine((line) => {
         const [, id = '', path = ''] = /^(\S+) (.*)$/.exec(line) ?? [];
         if (id !== '') paths.set(id, path);
       }),
     });
   }
   return paths;
-}
-
-/** Splits output of any length into lines. The last line also ends with a line feed. */
-function byLine(onLine: (line: string) => void): (bytes: Buffer) => Promise<void> {
-  const lines = intoLines(onLine);
-  const decoder = new TextDecoder();
-  return async (bytes) => lines.push(decoder.decode(bytes, { stream: true }));
 }

@@ -1,4 +1,3 @@
-import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { spanOfMs } from '../../interface/duration.ts';
 import { layOutRepository, type Mirror } from './bare-repository.ts';
@@ -34,11 +33,14 @@ export async function transferBeside<T>(
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
   return inScratchFolder(mirror.scratch, async (folder) => {
-    const repository = await createBorrowing(mirror, folder);
+    const repository = join(folder, 'borrowing.git');
+    // Cannot damage the mirror. Its branches take part in the negotiation with the remote.
+    await layOutRepository(repository, mirror);
     const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
     const refspec = `+${branchRef(branch)}:${branchRef(branch)}`;
     const silent = new AbortController();
     const silence = setTimeout(() => silent.abort(), silenceMs);
+    let isReceived = false;
     try {
       await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
         purpose: `fetch the branch ${branch} of ${remote.address}`,
@@ -47,12 +49,12 @@ export async function transferBeside<T>(
         remote,
         onErrorLine: (line) => {
           onSign?.();
-          silence.refresh();
           const progress = readProgress(line);
-          if (progress === undefined) return;
-          // Everything is received: git then processes the pack, which may take longer.
-          if (progress.kind === 'receiving' && progress.received === progress.total) clearTimeout(silence);
-          onProgress(progress);
+          isReceived ||= progress?.kind === 'receiving' && progress.received === progress.total;
+          // Afterwards, git processes the pack, which may take longer.
+          if (isReceived) clearTimeout(silence);
+          else silence.refresh();
+          if (progress !== undefined) onProgress(progress);
         },
       });
     } catch (error) {
@@ -84,15 +86,4 @@ export function readProgress(line: string): Progress | undefined {
     ) ?? [];
   const objects = enumerated ?? counted;
   return objects === undefined ? undefined : { kind: 'announced', objects: Number(objects) };
-}
-
-/**
- * Creates a repository that reads all objects of the mirror but writes into its own folder, so that it cannot damage
- * the mirror. The branches of the mirror take part in the negotiation with the remote.
- */
-async function createBorrowing(mirror: Mirror, folder: string): Promise<string> {
-  const repository = join(folder, 'borrowing.git');
-  await layOutRepository(repository);
-  await writeFile(join(repository, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
-  return repository;
 }
