@@ -67,16 +67,16 @@ test('a Retry-After beyond the deadline ends all calls at once, even unsent ones
 });
 
 test('releases do not queue behind requests that wait for the rate limit', async () => {
-  const { admit } = createRateLimiter({ perSecond: 1, burst: 1 }, steadyClock);
+  const { admit, headersOf } = createRateLimiter({ perSecond: 1, burst: 1 }, steadyClock);
   let locked = 0;
   const answer: Answer = (response, request) => {
     const admission = request.method === 'DELETE' ? undefined : admit('token');
     if (admission?.kind === 'refused') {
-      nothing(429, { ...admission.headers, 'retry-after': String(admission.retryAfterSeconds) })(response, request);
+      nothing(429, { ...headersOf('token'), 'retry-after': String(admission.retryAfterSeconds) })(response, request);
       return;
     }
     if (admission !== undefined) locked += 1;
-    (admission === undefined ? nothing(204) : json(201, { id: '1' }, admission.headers))(response, request);
+    (admission === undefined ? nothing(204) : json(201, { id: '1' }, headersOf('token')))(response, request);
   };
   const stop = new AbortController();
   const { server, client } = await clientOf(answer, { clock: steadyClock, sleep: undefined });

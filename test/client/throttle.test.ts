@@ -33,7 +33,8 @@ function play(load: Load, tells = true) {
   const random = randomOf(seed);
   const events: { readonly at: number; readonly work: () => void }[] = [];
   const after = (ms: number, work: () => void): void => void events.push({ at: now + ms, work });
-  const { admit } = createRateLimiter({ perSecond, burst: burstOf(load) }, () => now);
+  const { admit, headersOf } = createRateLimiter({ perSecond, burst: burstOf(load) }, () => now);
+  const ask = () => ({ ...admit('token'), headers: headersOf('token') });
   const servedOf = Array.from({ length: clients }, () => 0);
   const lastServedAt = Array.from({ length: clients }, () => 0);
   let refused = 0;
@@ -46,7 +47,7 @@ function play(load: Load, tells = true) {
     let underWay = 0;
     let waits = false;
 
-    function response(sentAt: number, { kind, headers, ...more }: ReturnType<typeof admit>): void {
+    function response(sentAt: number, { kind, headers, ...more }: ReturnType<typeof ask>): void {
       underWay -= 1;
       throttle.ended();
       const status = tells ? rateLimitIn(headers, now) : undefined;
@@ -82,7 +83,7 @@ function play(load: Load, tells = true) {
         const sentAt = now;
         const half = () => latencyMs * (0.25 + random() / 2);
         after(half(), () => {
-          const admission = admit('token');
+          const admission = ask();
           after(half(), () => response(sentAt, admission));
         });
       }

@@ -5,7 +5,7 @@ import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
-import { type AccessControl, requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { type AccessControl, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { actorOf, bearerOf, type Environment } from '../http/context.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { findCommittedLock } from '../locks/find.ts';
@@ -105,7 +105,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
     refusals: { 403: optionalHeaders('WWW-Authenticate'), 412: requiredHeaders('ETag') },
     async handle({ c, query }) {
       const admission = c.get('releaseAdmission');
-      if (admission.retryAfterSeconds !== null && !(await namesOwnLock(c, storage))) {
+      if (admission.kind === 'refused' && !(await namesOwnLock(c, storage))) {
         throw tooManyRequests(admission.retryAfterSeconds);
       }
       const workspace = await addressedWorkspace(c, storage);
@@ -128,7 +128,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       });
       switch (release.kind) {
         case 'released':
-          if (release.own) c.set('answerHeaders', admission.waive());
+          if (release.own) refundRelease(c, routes);
           return emptyResponse(204);
         case 'absent':
           // Checked only now: the path could have had a lock from before such paths were rejected.

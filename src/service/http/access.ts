@@ -2,10 +2,11 @@ import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { insufficientScope, Refusal, realm } from '../contract/problem.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
+import type { Admission } from '../runtime/limit-rate.ts';
 import type { Storage } from '../storage/storage.ts';
 import { looksLikeTokenSecret } from '../tokens/secret.ts';
 import { authenticate, type Bearer } from '../tokens/tokens.ts';
-import type { Environment } from './context.ts';
+import { bearerOf, type Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 
@@ -63,7 +64,7 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 /** Requirement of a request: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;
 
-/** With `ownReleaseIsFree`, the cost of a release is known only after its response: see rate-limit.ts. */
+/** With `ownReleaseIsFree`, the handler must use `releaseAdmission`: whether a release is free is known only there. */
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
@@ -71,22 +72,19 @@ export function requireAccess(
 ): MiddlewareHandler<Environment> {
   return async (c, next) => {
     const bearer = await authenticateRequest(c, control);
-    if (!ownReleaseIsFree || (access !== 'any-token' && !grants(bearer.scopes, access))) {
-      admitBearer(c, control, bearer, access);
-      return next();
-    }
-    c.set('bearer', bearer);
-    control.noteUse(bearer.id);
-    control.turns.identify(c.env.incoming, bearer.id);
-    const admission = control.rateLimiter.admitRelease(bearer.id);
-    c.set('releaseAdmission', admission);
-    c.set('answerHeaders', admission.headers);
-    try {
-      await next();
-    } finally {
-      admission.settle();
-    }
+    if (ownReleaseIsFree && (access === 'any-token' || grants(bearer.scopes, access))) {
+      c.set('bearer', bearer);
+      c.set('releaseAdmission', admit(c, control, bearer, 'admitRelease'));
+    } else admitBearer(c, control, bearer, access);
+    return next();
   };
+}
+
+/** Must be called when a lock of the token's own owner was released. */
+export function refundRelease(c: Context<Environment>, { rateLimiter }: AccessControl): void {
+  const admission = c.get('releaseAdmission');
+  if (admission.kind === 'admitted') admission.refund();
+  c.set('answerHeaders', rateLimiter.headersOf(bearerOf(c).id));
 }
 
 /** Sets the caller. Refuses requests beyond the rate limit or without the scope. */
@@ -102,16 +100,22 @@ export function admitBearer(
 }
 
 /** Counts a request against the rate limit of its token, and refuses it above the limit. */
-export function admitToken(
+export function admitToken(c: Context<Environment>, control: AccessControl, bearer: Bearer): void {
+  const admission = admit(c, control, bearer, 'admit');
+  if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
+}
+
+function admit(
   c: Context<Environment>,
   { rateLimiter, turns, noteUse }: AccessControl,
-  bearer: Bearer,
-): void {
-  noteUse(bearer.id);
-  turns.identify(c.env.incoming, bearer.id);
-  const admission = rateLimiter.admit(bearer.id);
-  c.set('answerHeaders', admission.headers);
-  if (admission.kind === 'refused') throw tooManyRequests(admission.retryAfterSeconds);
+  { id }: Bearer,
+  kind: 'admit' | 'admitRelease',
+): Admission {
+  noteUse(id);
+  turns.identify(c.env.incoming, id);
+  const admission = rateLimiter[kind](id);
+  c.set('answerHeaders', rateLimiter.headersOf(id));
+  return admission;
 }
 
 export const tooManyRequests = (retryAfterSeconds: number): Refusal =>

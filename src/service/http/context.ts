@@ -2,8 +2,8 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Actor } from '../audit/audit.ts';
 import type { ApiResponse } from '../contract/response.ts';
+import type { Admission } from '../runtime/limit-rate.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import type { ReleaseAdmission } from './rate-limit.ts';
 
 /** Variables that the middleware sets on a request. */
 export interface Environment {
@@ -14,8 +14,8 @@ export interface Environment {
     clientAddress: string | null;
     /** Set by the access rule of every route that needs a token. */
     bearer: Bearer;
-    /** Set for requests that release a lock. */
-    releaseAdmission: ReleaseAdmission;
+    /** Set for requests that release a lock. If refused, only the release of an own lock may proceed. */
+    releaseAdmission: Admission;
     /** Time spent waiting at the client's request, with Prefer. */
     waitedMs: number;
     /** The body exactly as received. */

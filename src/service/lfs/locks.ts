@@ -8,7 +8,7 @@ import { keyedRequestOf } from '../api/parameters.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { type AccessControl, requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { type AccessControl, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { type App, actorOf, bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { readQuery } from '../http/urlencoded.ts';
@@ -143,7 +143,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
       const own = found?.live === true && isOwn(found, c);
-      if (admission.retryAfterSeconds !== null && !own) throw tooManyRequests(admission.retryAfterSeconds);
+      if (admission.kind === 'refused' && !own) throw tooManyRequests(admission.retryAfterSeconds);
       const absent = lfsError(
         404,
         'There is no lock with this id. It was released, has expired, or was never taken.',
@@ -161,7 +161,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       });
       switch (release.kind) {
         case 'released':
-          if (release.own) c.set('answerHeaders', admission.waive());
+          if (release.own) refundRelease(c, routes);
           return lfsResponse(200, { lock: lfsLock(lock) });
         case 'absent':
         case 'another-lock':

@@ -59,6 +59,13 @@ export function parseIpAddress(text: string): IpAddress | undefined {
   return ipaddr.IPv6.parse(new URL(`http://[${address}]`).hostname.slice(1, -1));
 }
 
+/** An IPv6 subscriber has at least a /64 (RFC 6177), and could send requests from any address in it. */
+export function subscriberOf(address: string): string {
+  const parsed = parseIpAddress(address);
+  if (parsed === undefined || parsed.kind() === 'ipv4') return address;
+  return `${writeIpAddress(networkOf(parsed, 64))}/64`;
+}
+
 /** First address of the network that contains the address. */
 export const networkOf = (address: IpAddress, prefix: number): IpAddress =>
   (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);

@@ -2,9 +2,10 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { isScope, type Scope } from '../../interface/scopes.ts';
 import { recordAudit } from '../audit/audit.ts';
-import { limitAttempts, perMinute, subscriberOf } from '../http/attempts.ts';
 import type { TargetCheck } from '../outbound/target-address.ts';
+import { subscriberOf } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
+import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -84,7 +85,7 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   };
   const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onFailure }));
   const limitRefusals = createRefusalLimits(clock);
-  const ofRule = limitAttempts(exchangesOfRule, clock);
+  const { admit: admitRule } = limitRate(exchangesOfRule, clock);
   const limitExchanges = limitParallel(parallel);
 
   async function exchange(request: ExchangeRequest): Promise<Attributed<ExchangeResult>> {
@@ -124,10 +125,10 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
 
   /** Only successful exchanges count against the limit of the rule. */
   async function admit(trusted: Trusted, identity: Identity, address: string | null): Promise<ExchangeResult> {
-    const attempt = ofRule(trusted.rule.id);
-    if (attempt.kind === 'refused') return { kind: 'limited', retryAfterSeconds: attempt.retryAfterSeconds };
+    const admission = admitRule(trusted.rule.id);
+    if (admission.kind === 'refused') return { kind: 'limited', retryAfterSeconds: admission.retryAfterSeconds };
     const exchanged = await storage.commit('tokens', (db) => issue(db, storage.now, { trusted, identity, address }));
-    if (exchanged.kind !== 'exchanged') attempt.succeeded();
+    if (exchanged.kind !== 'exchanged') admission.refund();
     return exchanged;
   }
 

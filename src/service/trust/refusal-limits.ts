@@ -1,4 +1,4 @@
-import { limitAttempts, perMinute } from '../http/attempts.ts';
+import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Claimed } from './verify-identity.ts';
 
 /**
@@ -29,9 +29,9 @@ export interface Limited {
 
 /** Limits failed exchanges, because anyone can request one. */
 export function createRefusalLimits(clock: () => number) {
-  const ofSubject = limitAttempts(refusalsOfSubject, clock);
-  const ofForger = limitAttempts(forgeriesOfAddress, clock);
-  const ofAddress = limitAttempts(refusalsOfAddress, clock);
+  const ofSubject = limitRate(refusalsOfSubject, clock);
+  const ofForger = limitRate(forgeriesOfAddress, clock);
+  const ofAddress = limitRate(refusalsOfAddress, clock);
 
   return async <Result>(
     address: string,
@@ -41,17 +41,17 @@ export function createRefusalLimits(clock: () => number) {
     const forger = JSON.stringify([address, claimed?.issuer]);
     const keyOf = (subject: string) => JSON.stringify([address, subject]);
     const retryAfterSeconds = Math.max(
-      ofAddress.secondsUntilAllowed(address),
-      ofForger.secondsUntilAllowed(forger),
-      claimed === undefined ? 0 : ofSubject.secondsUntilAllowed(keyOf(claimed.subject)),
+      ofAddress.remaining(address).seconds,
+      ofForger.remaining(forger).seconds,
+      claimed === undefined ? 0 : ofSubject.remaining(keyOf(claimed.subject)).seconds,
     );
     if (retryAfterSeconds > 0) return { kind: 'limited', retryAfterSeconds };
-    const [fromAddress, fromForger] = [ofAddress(address), ofForger(forger)];
+    const [fromAddress, fromForger] = [ofAddress.admit(address), ofForger.admit(forger)];
     const { result, isRefused, subject } = await exchange();
-    if (!isRefused && fromAddress.kind === 'allowed') fromAddress.succeeded();
-    if ((!isRefused || subject !== undefined) && fromForger.kind === 'allowed') fromForger.succeeded();
+    if (!isRefused && fromAddress.kind === 'admitted') fromAddress.refund();
+    if ((!isRefused || subject !== undefined) && fromForger.kind === 'admitted') fromForger.refund();
     // Counted only now, with a verified subject: anyone can claim one.
-    if (isRefused && subject !== undefined) ofSubject(keyOf(subject));
+    if (isRefused && subject !== undefined) ofSubject.admit(keyOf(subject));
     return result;
   };
 }

@@ -74,12 +74,16 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(await statusOf(other)).toBe(200);
   });
 
-  test('is refused if a valid token is used too often within a minute, and is then not audited', async () => {
+  test('is refused if a valid token is used too often, and is then not audited', async () => {
     const { id, secret } = await service.token();
-    const statuses: number[] = [];
-    for (let time = 0; time < 33; time += 1) statuses.push((await visit(service).signIn(secret)).status);
-    expect(statuses).toEqual([...Array.from({ length: 30 }, () => 303), 429, 429, 429]);
-    expect(await auditOf(id)).toHaveLength(30);
+    const signIns = Array.from({ length: 60 }, async () => (await visit(service).signIn(secret)).status);
+    const statuses = Map.groupBy(await Promise.all(signIns), (status) => status);
+    expect(new Set(statuses.keys())).toEqual(new Set([303, 429]));
+    const accepted = statuses.get(303) ?? [];
+    // A token may sign in again every two seconds.
+    expect(accepted.length).toBeGreaterThanOrEqual(30);
+    expect(accepted.length).toBeLessThan(50);
+    expect(await auditOf(id)).toHaveLength(accepted.length);
     await here();
   });
 

@@ -49,7 +49,7 @@ export const noLocks: Locks = {
 const describedParts = (parts: Partial<Parts>): Parts => ({
   // A request uses only the parts that it needs.
   storage: {} as Storage,
-  rateLimiter: { admit: notHere, admitRelease: notHere },
+  rateLimiter: { admit: notHere, admitRelease: notHere, headersOf: notHere },
   turns: { identify: () => undefined, measured: () => undefined },
   noteUse: () => undefined,
   exchangeToken: notHere,

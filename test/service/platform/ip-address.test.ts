@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCidr, parseIpAddress, writeIpAddress } from '../../../src/service/platform/ip-address.ts';
+import { parseCidr, parseIpAddress, subscriberOf, writeIpAddress } from '../../../src/service/platform/ip-address.ts';
 import { words } from '../http/shared-service.ts';
 import { whyOf } from '../webhooks/samples.ts';
 
@@ -43,3 +43,12 @@ test.each(['010.0.0.1', '0x7f.1', '127.1', '2130706433', '10.0.0.1%eth0', '1.2.3
     expect(parseIpAddress(text)).toBeUndefined();
   },
 );
+
+test.each([
+  ['2001:db8:1:2::7', '2001:db8:1:2::/64'],
+  ['fe80::1%eth0', 'fe80::/64'],
+  ['192.0.2.7', '192.0.2.7'],
+  ['', ''],
+])('"%s" is an address of the subscriber "%s"', (address, subscriber) => {
+  expect(subscriberOf(address)).toBe(subscriber);
+});

@@ -36,9 +36,9 @@ describe('token exchanges', () => {
     expect(shown.filter(({ kind }) => kind === 'exchanged')).toHaveLength(300);
     expect(shown.filter(({ kind }) => kind === 'limited')).toHaveLength(10);
     const jwt = sign();
-    expect(await show(jwt)).toEqual({ kind: 'limited', retryAfterSeconds: 60 });
+    expect(await show(jwt)).toEqual({ kind: 'limited', retryAfterSeconds: 1 });
     expect((await show(other.sign())).kind).toBe('exchanged');
-    pass(60_000);
+    pass(1_000);
     expect((await show(jwt)).kind).toBe('exchanged');
   });
 
@@ -78,7 +78,7 @@ describe('token exchanges', () => {
       expect((await show(wrong(), elsewhere)).kind).toBe('refused');
       expect((await show(other.sign(), here)).kind).toBe('exchanged');
       expect((await show(looping.sign(), here)).kind).toBe('exchanged');
-      pass(60_000);
+      pass(1_000);
       expect((await show(wrong(), here)).kind).toBe('refused');
     },
   );
@@ -93,7 +93,7 @@ describe('token exchanges', () => {
     expect(await shownInTurn(show, Array.from({ length: 62 }, wrong), here)).toEqual({ refused: 60, last: 'limited' });
     expect((await show(wrong(), elsewhere)).kind).toBe('refused');
     expect((await show(sign(), here)).kind).toBe('exchanged');
-    pass(60_000);
+    pass(1_000);
     expect((await show(wrong(), here)).kind).toBe('refused');
   });
 
@@ -142,14 +142,15 @@ describe('token exchanges', () => {
   test('return 429 with Retry-After beyond a limit, and are counted in the metrics', async () => {
     const { sign } = await service.trust();
     const address = '192.0.2.4';
-    for (let shown = 0; shown < 60; shown += 1) await service.exchange('no jwt', { address });
-    expect((await service.exchange(sign(), { address })).status).toBe(200);
-    const limited = await service.exchange('no jwt', { address });
+    let [refused, limited] = [0, await service.exchange('no jwt', { address })];
+    for (; limited.status === 400; refused += 1) limited = await service.exchange('no jwt', { address });
     expect([limited.status, limited.body.error]).toEqual([429, 'temporarily_unavailable']);
-    expect(Number(limited.headers.get('retry-after'))).toBeGreaterThan(30);
+    expect(limited.headers.get('retry-after')).toBe('1');
+    expect((await service.exchange(sign(), { address })).status).toBe(200);
+    expect(refused).toBeGreaterThanOrEqual(60);
     const { text } = await service.ask('GET', '/metrics', { token: service.secret });
-    expect(text).toMatch(/^workspace_token_exchanges_total\{outcome="refused"\} 60$/m);
-    expect(text).toMatch(/^workspace_token_exchanges_total\{outcome="limited"\} 1$/m);
+    expect(text).toContain(`workspace_token_exchanges_total{outcome="refused"} ${refused}\n`);
+    expect(text).toContain('workspace_token_exchanges_total{outcome="limited"} 1\n');
   });
 });
 

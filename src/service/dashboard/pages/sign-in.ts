@@ -3,8 +3,9 @@ import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { admitToken } from '../../http/access.ts';
-import { type AttemptDecision, limitAttempts, subscriberOf } from '../../http/attempts.ts';
 import { type App, addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
+import { subscriberOf } from '../../platform/ip-address.ts';
+import { type Admission, limitRate, perMinute } from '../../runtime/limit-rate.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
@@ -19,10 +20,10 @@ import { seeOther } from '../frame/response.ts';
 import { endedCookie, refuseOtherSites, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
 /** Limit per address. People do not mistype a token ten times a minute. */
-const attempts = { max: 10, everyMs: 60_000 };
+const attempts = perMinute(10);
 
 /** Limit per token. Each sign-in adds a session and a lasting audit entry. People do not sign in this often. */
-const signInsOfToken = { max: 30, everyMs: 60_000 };
+const signInsOfToken = perMinute(30);
 
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
 const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes. Sign in with a token of your own.';
@@ -30,12 +31,12 @@ const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes
 export function addSignInPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   const { now } = storage;
-  const attempt = limitAttempts(attempts, () => performance.now());
-  const signIn = limitAttempts(signInsOfToken, () => performance.now());
+  const { admit: admitAttempt } = limitRate(attempts, () => performance.now());
+  const { admit: admitSignIn } = limitRate(signInsOfToken, () => performance.now());
 
-  function admit(attempt: AttemptDecision, reason: string): () => void {
-    if (attempt.kind === 'allowed') return attempt.succeeded;
-    const seconds = String(attempt.retryAfterSeconds);
+  function orThrow(admission: Admission, reason: string): () => void {
+    if (admission.kind === 'admitted') return admission.refund;
+    const seconds = String(admission.retryAfterSeconds);
     throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
   }
 
@@ -45,7 +46,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   async function readSignIn(c: Context<Environment>) {
     refuseOtherSites(c.env.incoming);
     const address = addressOf(c);
-    const succeeded = admit(attempt(subscriberOf(address ?? '')), 'Too many sign-in attempts from here.');
+    const succeeded = orThrow(admitAttempt(subscriberOf(address ?? '')), 'Too many sign-in attempts from here.');
     return { form: await readForm(c.env.incoming), address, succeeded };
   }
 
@@ -75,7 +76,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     if (bearer.run !== undefined) return showPage(undefined, tokenForm({ to, problem: tokenOfRun }), 403);
     succeeded();
     admitToken(c, parts, bearer);
-    admit(signIn(bearer.id), `This token signed in ${signInsOfToken.max} times within a minute.`);
+    orThrow(admitSignIn(bearer.id), 'This token has signed in too often.');
     const secret = await storage.commit('global', (db) => startSession(db, now, { bearer, address, by: 'token' }));
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }

@@ -1,0 +1,79 @@
+/** Limit of each key: `burst` at once, and `perSecond` in the long run. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+export const perMinute = (max: number): Rate => ({ perSecond: max / 60, burst: max });
+
+export type Admission =
+  /** `refund` takes the charge back, for what turns out to be free. */
+  { readonly kind: 'admitted'; refund(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
+
+/** Charges the key, down to the lowest level (default 0). A key below zero is refused until it has made up for it. */
+export type Admit = (key: string, lowest?: number) => Admission;
+
+interface Bucket {
+  level: number;
+  filledAt: number;
+}
+
+/** Tolerance for rounding: a client that waited for Retry-After is admitted. */
+const rounding = 1e-9;
+
+/** Number of buckets at which full ones are dropped: they equal new ones. */
+const bucketsBeforeSweep = 10_000;
+
+/**
+ * A token bucket for each key, in the memory of this instance. Charges count from the start of a request, so that
+ * parallel ones cannot bypass the limit. `clock` counts milliseconds.
+ */
+export function limitRate({ perSecond, burst }: Rate, clock: () => number) {
+  const buckets = new Map<string, Bucket>();
+  let sweptAt = clock();
+
+  function sweep(now: number): void {
+    // Filling up from minus the burst to zero takes as long as from zero to full.
+    const fullBefore = now - 2 * Math.ceil(burst / perSecond) * 1_000;
+    // An earlier sweep would find nothing, and its cost grows with the number of keys.
+    if (buckets.size <= bucketsBeforeSweep || sweptAt > fullBefore) return;
+    sweptAt = now;
+    for (const [key, { filledAt }] of buckets) if (filledAt < fullBefore) buckets.delete(key);
+  }
+
+  function filled(key: string): Bucket {
+    const now = clock();
+    const bucket = buckets.get(key) ?? { level: burst, filledAt: now };
+    bucket.level = Math.min(burst, bucket.level + ((now - bucket.filledAt) / 1_000) * perSecond);
+    bucket.filledAt = now;
+    return bucket;
+  }
+
+  const secondsUntil = (level: number, wanted: number): number =>
+    level >= wanted - rounding ? 0 : Math.max(1, Math.ceil((wanted - level) / perSecond - rounding));
+
+  const admit: Admit = (key, lowest = 0) => {
+    const bucket = filled(key);
+    const retryAfterSeconds = secondsUntil(bucket.level, lowest + 1);
+    if (retryAfterSeconds > 0) return { kind: 'refused', retryAfterSeconds };
+    sweep(bucket.filledAt);
+    bucket.level = Math.max(lowest, bucket.level - 1);
+    buckets.set(key, bucket);
+    return {
+      kind: 'admitted',
+      refund() {
+        const current = filled(key);
+        current.level = Math.min(burst, current.level + 1);
+      },
+    };
+  };
+
+  return {
+    admit,
+    /** What the key may be charged at once, and the seconds until it may be charged at all. Charges nothing. */
+    remaining(key: string): { readonly charges: number; readonly seconds: number } {
+      const { level } = filled(key);
+      return { charges: Math.max(0, Math.floor(level + rounding)), seconds: secondsUntil(level, 1) };
+    },
+  };
+}
