@@ -10,88 +10,73 @@ export interface ParallelLimit {
   };
 }
 
-interface Key {
-  readonly name: string;
-  running: number;
-  /** In order of arrival. */
-  readonly waiting: Set<() => void>;
-}
-
 /**
  * Runs at most `max` pieces of work at the same time. A free slot goes to the key with the fewest slots, and among
  * equals to the one that has waited longest. The cost of this choice does not depend on the number of waiting pieces.
  */
 export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) {
-  /** Keys with running or waiting work. */
-  const keys = new Map<string, Key>();
-  /** Keys with waiting work, by number of running pieces, in the order in which they reached that number. */
-  const levels: Set<Key>[] = [];
+  const running = new Map<string, number>();
+  /** Waiting work by key, in order of arrival. A key whose work starts or gives up goes last. */
+  const waiting = new Map<string, Set<() => void>>();
   let total = 0;
 
-  function keyOf(name: string): Key {
-    const known = keys.get(name);
-    if (known !== undefined) return known;
-    const key: Key = { name, running: 0, waiting: new Set() };
-    keys.set(name, key);
-    return key;
-  }
+  const runningOf = (key: string): number => running.get(key) ?? 0;
 
-  /** Must be called after each change of a key. */
-  function place(key: Key, from = key.running): void {
-    if (from !== key.running || key.waiting.size === 0) levels[from]?.delete(key);
-    if (key.waiting.size > 0) {
-      while (levels.length <= key.running) levels.push(new Set());
-      levels[key.running]?.add(key);
-    } else if (key.running === 0) keys.delete(key.name);
-  }
-
-  function count(key: Key, difference: 1 | -1): void {
+  function count(key: string, difference: 1 | -1): void {
     total += difference;
-    key.running += difference;
-    place(key, key.running - difference);
+    const now = runningOf(key) + difference;
+    if (now === 0) running.delete(key);
+    else running.set(key, now);
   }
 
-  function nextKey(): Key | undefined {
-    for (const [running, level] of levels.entries()) {
-      if (running >= maxPerKey) return undefined;
-      const [first] = level;
-      if (first !== undefined) return first;
+  /** Looks at few keys: at most `max` of them have a slot. */
+  function nextKey(): string | undefined {
+    let next: string | undefined;
+    let fewest = maxPerKey;
+    for (const key of waiting.keys()) {
+      if (runningOf(key) < fewest) [next, fewest] = [key, runningOf(key)];
+      if (fewest === 0) break;
     }
-    return undefined;
+    return next;
+  }
+
+  function take(key: string, start: () => void): void {
+    const ofKey = waiting.get(key) ?? new Set();
+    ofKey.delete(start);
+    waiting.delete(key);
+    if (ofKey.size > 0) waiting.set(key, ofKey);
   }
 
   function startWaiting(): void {
     while (total < max) {
       const key = nextKey();
-      const [start] = key?.waiting ?? [];
+      const [start] = waiting.get(key ?? '') ?? [];
       if (key === undefined || start === undefined) return;
-      key.waiting.delete(start);
+      take(key, start);
       count(key, 1);
       start();
     }
   }
 
-  function waitForPlace(key: Key): Promise<void> {
+  function waitForPlace(key: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const timer =
         timeout &&
         setTimeout(() => {
-          key.waiting.delete(start);
-          place(key);
+          take(key, start);
           reject(timeout.error());
         }, timeout.ms);
       function start(): void {
         clearTimeout(timer);
         resolve();
       }
-      key.waiting.add(start);
-      place(key);
+      const ofKey = waiting.get(key) ?? new Set();
+      waiting.set(key, ofKey.add(start));
       startWaiting();
     });
   }
 
-  async function limited<T>(name: string, work: () => Promise<T>): Promise<T> {
-    const key = keyOf(name);
+  async function limited<T>(key: string, work: () => Promise<T>): Promise<T> {
     await waitForPlace(key);
     try {
       return await work();
@@ -102,7 +87,6 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
   }
   return Object.assign(limited, {
     /** Whether work of another key waits for a slot that this key has. */
-    isWaitedFor: (name: string): boolean =>
-      levels.slice(0, maxPerKey).some((level) => level.values().some((key) => key.name !== name)),
+    isWaitedFor: (name: string): boolean => waiting.keys().some((key) => key !== name && runningOf(key) < maxPerKey),
   });
 }
