@@ -22,12 +22,13 @@ const restPerWork = 4;
 const shortestRestMs = 50;
 const maxRestMs = 600;
 
-type Follower = ReturnType<typeof createFollower>;
-
 interface Watcher {
-  readonly followers: Set<Follower>;
-  /** Result of the last check. */
+  readonly followers: Set<object>;
+  /** Result of the last check; undefined before the first one. */
   signature: string | undefined;
+  failure: Error | undefined;
+  /** Fulfilled when followers must look at the properties above. */
+  changed: PromiseWithResolvers<void>;
   /** Ends the wait before the next check. */
   wake(): void;
   running: Promise<void>;
@@ -37,11 +38,17 @@ interface Watcher {
 export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions): LockWatch {
   const watchers = new Map<string, Watcher>();
 
+  function notify(watcher: Watcher): void {
+    watcher.changed.resolve();
+    watcher.changed = Promise.withResolvers();
+    if (watcher.followers.size === 0) watcher.wake();
+  }
+
   async function look(watcher: Watcher, workspace: string): Promise<void> {
     const signature = await lockSignature(storage, workspace);
     if (signature === watcher.signature) return;
     watcher.signature = signature;
-    for (const follower of watcher.followers) follower.notify();
+    notify(watcher);
   }
 
   async function run(watcher: Watcher, workspace: string): Promise<void> {
@@ -58,45 +65,50 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
       }
     } catch (error) {
       onError(error);
-      const failure = new Error('The locks could not be read.', { cause: error });
-      for (const follower of watcher.followers) follower.end(failure);
+      watcher.failure = new Error('The locks could not be read.', { cause: error });
+      notify(watcher);
     } finally {
       watchers.delete(workspace);
     }
   }
 
-  function watcherOf(workspace: string, first: Follower): Watcher {
+  function watcherOf(workspace: string, follower: object): Watcher {
     const known = watchers.get(workspace);
-    if (known !== undefined) {
-      known.followers.add(first);
-      // Not before the first check: changes between the follower's own read and that check would be missed.
-      if (known.signature !== undefined) first.notify();
-      return known;
-    }
-    const watcher: Watcher = {
-      followers: new Set([first]),
+    const watcher: Watcher = known ?? {
+      followers: new Set(),
       signature: undefined,
+      failure: undefined,
+      changed: Promise.withResolvers(),
       wake: () => undefined,
       running: Promise.resolve(),
     };
-    watchers.set(workspace, watcher);
-    watcher.running = run(watcher, workspace);
+    watcher.followers.add(follower);
+    if (known === undefined) {
+      watchers.set(workspace, watcher);
+      watcher.running = run(watcher, workspace);
+    }
     return watcher;
   }
 
   return {
     async *follow(workspace, gone) {
       if (gone.aborted) return;
-      const follower = createFollower();
+      const follower = {};
       const watcher = watcherOf(workspace, follower);
       const leave = (): void => {
-        follower.end();
         watcher.followers.delete(follower);
-        if (watcher.followers.size === 0) watcher.wake();
+        notify(watcher);
       };
       gone.addEventListener('abort', leave, { once: true });
       try {
-        while (await follower.next()) yield;
+        for (let seen: string | undefined; watcher.followers.has(follower); ) {
+          if (watcher.failure !== undefined) throw watcher.failure;
+          if (watcher.signature === seen) await watcher.changed.promise;
+          else {
+            seen = watcher.signature;
+            yield;
+          }
+        }
       } finally {
         gone.removeEventListener('abort', leave);
         leave();
@@ -108,39 +120,10 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     async stop() {
       const all = [...watchers.values()];
       for (const watcher of all) {
-        for (const follower of watcher.followers) follower.end();
         watcher.followers.clear();
-        watcher.wake();
+        notify(watcher);
       }
       await Promise.all(all.map(({ running }) => running));
-    },
-  };
-}
-
-/** Changes between two calls of `next` count once. */
-function createFollower() {
-  let isNotified = false;
-  let ended: { readonly error: Error | undefined } | undefined;
-  let something = Promise.withResolvers<void>();
-  return {
-    notify(): void {
-      isNotified = true;
-      something.resolve();
-    },
-    /** With an error, a pending `next` is rejected. */
-    end(error?: Error): void {
-      ended ??= { error };
-      something.resolve();
-    },
-    /** False after the end. */
-    async next(): Promise<boolean> {
-      while (!isNotified && ended === undefined) {
-        await something.promise;
-        something = Promise.withResolvers<void>();
-      }
-      if (ended?.error !== undefined) throw ended.error;
-      isNotified = false;
-      return ended === undefined;
     },
   };
 }
