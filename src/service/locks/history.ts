@@ -78,7 +78,7 @@ export async function removeOldLockHistory(
   for (const { id: workspace, has_old } of workspaces) {
     await untilOthersHadTheirTurn();
     if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs });
-    await removeBeyond(storage, { ...rows, workspace }, maxRowsOfWorkspace);
+    await removeBeyond(storage, { ...rows, workspace }, { max: maxRowsOfWorkspace, countedAtOnce: 50_000 });
   }
 }
 

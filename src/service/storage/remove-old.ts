@@ -37,29 +37,40 @@ export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'
   await removeInPieces(storage, rows, within);
 }
 
+export interface Total {
+  readonly max: number;
+  /** What a row counts; by default 1. */
+  readonly size?: RawBuilder<number>;
+  /** Number of rows per query. Each of them is complete before other work continues. */
+  readonly countedAtOnce: number;
+}
+
 /**
- * Removes the oldest rows of a workspace beyond a number, or slightly fewer. Counts from the newest row, in batches, so
- * that other work does not wait for it.
+ * Removes the oldest rows beyond a total, and returns their number. Counts from the newest row, in batches, so that
+ * other work does not wait for it. Up to one batch more than the total stays.
  */
 export async function removeBeyond(
   storage: Pick<Storage, 'read' | 'commit'>,
-  rows: Omit<OldRows, 'keptForMs'> & { readonly workspace: string },
-  maxRows: number,
-  countedAtOnce = 50_000,
-): Promise<void> {
+  rows: Rows,
+  { max, size = sql.lit(1), countedAtOnce }: Total,
+): Promise<number> {
   const at = sql.ref<number>(rows.time);
-  const ofWorkspace = sql`workspace_id = ${rows.workspace}`;
+  const within = rows.workspace === undefined ? sql`` : sql`workspace_id = ${rows.workspace} and`;
   let before = Number.MAX_SAFE_INTEGER;
-  for (let counted = 0; counted < maxRows; counted += countedAtOnce) {
+  for (let total = 0; total < max; ) {
     await untilOthersHadTheirTurn();
-    const { rows: found } = await sql<{ at: number }>`select ${at} as at from ${sql.table(rows.table)}
-      where ${ofWorkspace} and ${at} < ${before} order by ${at} desc
-      limit 1 offset ${sql.lit(countedAtOnce - 1)}`.execute(storage.read);
-    const [oldest] = found;
-    if (oldest === undefined) return;
-    before = oldest.at;
+    const { rows: found } = await sql<{ size: number; oldest: number | null }>`
+      select coalesce(sum(size), 0) as size, min(at) as oldest from (
+        select ${at} as at, ${size} as size from ${sql.table(rows.table)}
+        where ${within} ${at} < ${before} order by ${at} desc limit ${sql.lit(countedAtOnce)}) as batch`.execute(
+      storage.read,
+    );
+    const [batch] = found;
+    if (batch === undefined || batch.oldest === null) return 0;
+    total += Number(batch.size);
+    before = Number(batch.oldest);
   }
-  await removeInPieces(storage, rows, sql`${ofWorkspace} and ${at} < ${before}`);
+  return removeInPieces(storage, rows, sql`${within} ${at} < ${before}`);
 }
 
 /** Pause for changes of other processes: longer than the pause between two of their attempts. */

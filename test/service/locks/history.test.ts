@@ -183,10 +183,10 @@ describe.each(databaseKinds)('the history of locks on $name', (kind) => {
     await take(...paths);
     for (const [index, path] of paths.entries()) await changeRows(storage, 'lock_history', { at: index + 1 }, { path });
     const rows = { table: 'lock_history', time: 'at', workspace: 'game' } as const;
-    await removeBeyond(storage, rows, 8, 2);
+    await removeBeyond(storage, rows, { max: 8, countedAtOnce: 2 });
     expect(await told()).toHaveLength(7);
-    await removeBeyond(storage, { ...rows, workspace: 'film' }, 1, 1);
-    await removeBeyond(storage, rows, 4, 2);
+    await removeBeyond(storage, { ...rows, workspace: 'film' }, { max: 1, countedAtOnce: 1 });
+    await removeBeyond(storage, rows, { max: 4, countedAtOnce: 2 });
     expect(await told()).toEqual(['acquired p/6', 'acquired p/5', 'acquired p/4', 'acquired p/3']);
   });
 

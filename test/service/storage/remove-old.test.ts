@@ -109,7 +109,9 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     // More bytes than these rows have. The rows are counted in batches of 20.
     expect(await turnsDuring(() => removeResponsesBeyond(storage, 400_000))).toBeGreaterThanOrEqual(50);
     const rows = { table: 'remembered_answers', time: 'created_at', workspace: 'w' } as const;
-    expect(await turnsDuring(() => removeBeyond(storage, rows, 2_000, 20))).toBeGreaterThanOrEqual(50);
+    expect(
+      await turnsDuring(() => removeBeyond(storage, rows, { max: 2_000, countedAtOnce: 20 })),
+    ).toBeGreaterThanOrEqual(50);
     await storage.commit('global', (db) =>
       db.deleteFrom('remembered_answers').where('workspace_id', '=', 'w').execute(),
     );
