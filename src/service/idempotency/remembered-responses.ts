@@ -1,7 +1,16 @@
 import { sql } from 'kysely';
 import { Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import { batchQuery, inInputOrder, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
+import {
+  batchQuery,
+  excludedOf,
+  inInputOrder,
+  inputIndex,
+  insertFrom,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../storage/batch-query.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { CommitScope, Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
@@ -53,34 +62,18 @@ export async function recallAll(
 }
 
 const insertResponses = batchQuery((db, members, now) =>
-  db
-    .insertInto('remembered_answers')
-    .columns(['token_id', 'workspace_id', 'key', 'fingerprint', 'status', 'headers', 'body', 'created_at'])
-    .expression((from) =>
-      from
-        .selectFrom(members)
-        .select([
-          textOf('tokenId').as('token_id'),
-          textOf('workspace').as('workspace_id'),
-          textOf('key').as('key'),
-          textOf('fingerprint').as('fingerprint'),
-          numberOf('status').as('status'),
-          textOf('headers').as('headers'),
-          textOf('body').as('body'),
-          now.as('created_at'),
-        ])
-        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
-        .where(sql<boolean>`true`),
-    )
+  insertFrom(db, members, 'remembered_answers', {
+    ...textsOf(['key', 'fingerprint', 'headers', 'body']),
+    token_id: textOf('tokenId'),
+    workspace_id: textOf('workspace'),
+    status: numberOf('status'),
+    created_at: now,
+  })
     // An existing row is too old, or recallAll() would have found it.
     .onConflict((conflict) =>
-      conflict.columns(['token_id', 'workspace_id', 'key']).doUpdateSet(({ ref }) => ({
-        fingerprint: ref('excluded.fingerprint'),
-        status: ref('excluded.status'),
-        headers: ref('excluded.headers'),
-        body: ref('excluded.body'),
-        created_at: ref('excluded.created_at'),
-      })),
+      conflict
+        .columns(['token_id', 'workspace_id', 'key'])
+        .doUpdateSet(excludedOf(['fingerprint', 'status', 'headers', 'body', 'created_at'])),
     ),
 );
 

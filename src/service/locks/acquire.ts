@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
+import { batchQuery, excludedOf, insertFrom, numberOf, textsOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
@@ -36,32 +36,18 @@ const key = ['workspace_id', 'path'] as const;
 /** Text columns of newLock(). */
 const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'note', 'noted_lock_id', 'folded_path', 'desk_id'] as const;
 
-const columns = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
-
-// The cast is needed because Object.fromEntries() loses the names of the properties.
-const excluded = Object.fromEntries(columns.map((name) => [name, sql<never>`excluded.${sql.ref(name)}`])) as Readonly<
-  Record<(typeof columns)[number], RawBuilder<never>>
->;
+const replaced = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
 
 /** The upsert decides: a new lock replaces no row, or a lock that has expired by the clock of the database. */
 const upsertLocks = batchQuery((db, members, now) =>
-  db
-    .insertInto('locks')
-    .columns([...key, ...columns])
-    .expression((from) =>
-      from
-        .selectFrom(members)
-        .select([...key, ...texts].map((name) => textOf(name).as(name)))
-        .select([
-          numberOf('fence').as('fence'),
-          now.as('acquired_at'),
-          sql<number>`${now} + ${numberOf('ttl')}`.as('expires_at'),
-        ])
-        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
-        .where(sql<boolean>`true`),
-    )
+  insertFrom(db, members, 'locks', {
+    ...textsOf([...key, ...texts]),
+    fence: numberOf('fence'),
+    acquired_at: now,
+    expires_at: sql`${now} + ${numberOf('ttl')}`,
+  })
     .onConflict((conflict) =>
-      conflict.columns(key).doUpdateSet(excluded).where(sql<boolean>`locks.expires_at <= ${now}`),
+      conflict.columns(key).doUpdateSet(excludedOf(replaced)).where(sql<boolean>`locks.expires_at <= ${now}`),
     )
     .returningAll(),
 );

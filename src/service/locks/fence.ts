@@ -1,21 +1,15 @@
 import { sql } from 'kysely';
-import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
+import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 
 /** Start value for a workspace without a row: see the migration. */
 const beginning = sql<number>`(select value from fences where workspace_id = '')`;
 
 const raiseFences = batchQuery((db, members) =>
-  db
-    .insertInto('fences')
-    .columns(['workspace_id', 'value'])
-    .expression((from) =>
-      from
-        .selectFrom(members)
-        .select([textOf('workspace').as('workspace_id'), sql<number>`${beginning} + ${numberOf('count')}`.as('value')])
-        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
-        .where(sql<boolean>`true`),
-    )
+  insertFrom(db, members, 'fences', {
+    workspace_id: textOf('workspace'),
+    value: sql`${beginning} + ${numberOf('count')}`,
+  })
     .onConflict((conflict) =>
       conflict.column('workspace_id').doUpdateSet({
         value: sql<number>`fences.value + excluded.value - ${beginning}`,

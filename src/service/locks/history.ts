@@ -2,7 +2,7 @@ import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import { type OccurredEvent, recordEvents } from '../outbox/outbox.ts';
-import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
+import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { acquiredEvent, expiredEvent, releasedEvent } from './lock-events.ts';
@@ -27,16 +27,7 @@ const texts = ['workspace_id', 'kind', 'path', 'lock_id', 'owner', 'origin', 'no
 const numbers = ['at', 'fence'] as const;
 
 const insertHistory = batchQuery((db, members) =>
-  db
-    .insertInto('lock_history')
-    .columns([...texts, ...numbers])
-    .expression((from) =>
-      from
-        .selectFrom(members)
-        .select([...texts.map((name) => textOf(name).as(name)), ...numbers.map((name) => numberOf(name).as(name))])
-        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
-        .where(sql<boolean>`true`),
-    )
+  insertFrom(db, members, 'lock_history', { ...textsOf(texts), ...numbersOf(numbers) })
     // A conflict in the history must not make a request for a lock fail.
     .onConflict((conflict) => conflict.doNothing()),
 );

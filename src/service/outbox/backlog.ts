@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Metrics } from '../runtime/metrics.ts';
-import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
+import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
 /**
@@ -16,35 +16,23 @@ interface BacklogChange {
 }
 
 /** One statement for all hooks: a workspace may have a hundred hooks that subscribe to the same event. */
-const addToBacklogs = batchQuery((db, members, now) =>
-  db
-    .insertInto('hook_backlogs')
-    .columns(['hook_id', 'waiting', 'dropped', 'first_dropped_at', 'last_dropped_at'])
-    .expression((from) =>
-      from
-        .selectFrom(members)
-        .select(({ case: choose }) => {
-          const droppedAt = choose().when(numberOf('dropped'), '>', 0).then(now).else(null).end();
-          return [
-            textOf('hookId').as('hook_id'),
-            numberOf('added').as('waiting'),
-            numberOf('dropped').as('dropped'),
-            droppedAt.as('first_dropped_at'),
-            droppedAt.as('last_dropped_at'),
-          ];
-        })
-        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
-        .where(sql<boolean>`true`),
-    )
-    .onConflict((conflict) =>
-      conflict.column('hook_id').doUpdateSet(({ eb, fn, ref }) => ({
-        waiting: eb('hook_backlogs.waiting', '+', ref('excluded.waiting')),
-        dropped: eb('hook_backlogs.dropped', '+', ref('excluded.dropped')),
-        first_dropped_at: fn.coalesce('hook_backlogs.first_dropped_at', ref('excluded.first_dropped_at')),
-        last_dropped_at: fn.coalesce(ref('excluded.last_dropped_at'), 'hook_backlogs.last_dropped_at'),
-      })),
-    ),
-);
+const addToBacklogs = batchQuery((db, members, now) => {
+  const droppedAt = sql`case when ${numberOf('dropped')} > 0 then ${now} end`;
+  return insertFrom(db, members, 'hook_backlogs', {
+    hook_id: textOf('hookId'),
+    waiting: numberOf('added'),
+    dropped: numberOf('dropped'),
+    first_dropped_at: droppedAt,
+    last_dropped_at: droppedAt,
+  }).onConflict((conflict) =>
+    conflict.column('hook_id').doUpdateSet(({ eb, fn, ref }) => ({
+      waiting: eb('hook_backlogs.waiting', '+', ref('excluded.waiting')),
+      dropped: eb('hook_backlogs.dropped', '+', ref('excluded.dropped')),
+      first_dropped_at: fn.coalesce('hook_backlogs.first_dropped_at', ref('excluded.first_dropped_at')),
+      last_dropped_at: fn.coalesce(ref('excluded.last_dropped_at'), 'hook_backlogs.last_dropped_at'),
+    })),
+  );
+});
 
 export async function changeBacklogs(db: Database, now: Now, changed: readonly BacklogChange[]): Promise<void> {
   if (changed.length > 0) await addToBacklogs(db, now, changed);

@@ -1,5 +1,6 @@
 import { type Compilable, type CompiledQuery, PostgresAdapter, type RawBuilder, sql } from 'kysely';
 import type { Database, Now } from './storage.ts';
+import type { Tables } from './tables.ts';
 
 /** Index of a member in its list. */
 export const inputIndex: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
@@ -55,6 +56,40 @@ export function batchQuery<Row>(
 export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.value ->> ${sql.lit(name)}`;
 export const numberOf = (name: string): RawBuilder<number> =>
   sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
+
+/** Columns that are fields of the same names. */
+export const textsOf = <Name extends string>(names: readonly Name[]) => columnsOf(names, textOf);
+export const numbersOf = <Name extends string>(names: readonly Name[]) => columnsOf(names, numberOf);
+/** For a conflict: the values of the row that was not inserted. */
+export const excludedOf = <Name extends string>(names: readonly Name[]) =>
+  columnsOf(names, (name) => sql<never>`excluded.${sql.ref(name)}`);
+
+// The cast is needed because Object.fromEntries() loses the names of the properties.
+const columnsOf = <Name extends string, Value>(names: readonly Name[], of: (name: string) => RawBuilder<Value>) =>
+  Object.fromEntries(names.map((name) => [name, of(name)])) as Readonly<Record<Name, RawBuilder<Value>>>;
+
+type Columns<Table extends keyof Tables> = Readonly<Partial<Record<keyof Tables[Table] & string, RawBuilder<unknown>>>>;
+
+/** Inserts a row for each member of a list. */
+export const insertFrom = <Table extends keyof Tables>(
+  db: Database,
+  members: Members,
+  table: Table,
+  columns: Columns<Table>,
+) => {
+  // Object.keys() loses the type of the keys.
+  const names = Object.keys(columns) as (keyof Tables[Table] & string)[];
+  return db
+    .insertInto(table)
+    .columns(names)
+    .expression((from) =>
+      from
+        .selectFrom(members)
+        .select(names.map((name) => sql`${columns[name]}`.as(name)))
+        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
+        .where(sql<boolean>`true`),
+    );
+};
 
 /** The row for each member of a list, in the order of the list; undefined for a member without a row. */
 export function inInputOrder<Row extends { readonly place: number }>(
