@@ -132,7 +132,7 @@ async function serverThat(act: (socket: Socket) => void): Promise<number> {
 const attacks: Readonly<Record<AttackName, (target: Target) => Promise<void>>> = {
   async forms(target) {
     const cookie = (await signIn(target)) ?? '';
-    const bodies = ['a&'.repeat(40_000), 'a&'.repeat(30_000), `form_token=${'x'.repeat(1_000_000)}`];
+    const bodies = ['a&'.repeat(40_000), 'a&'.repeat(30_000), `note=${'x'.repeat(1_000_000)}`];
     const paths = ['/sign-in', '/sign-out', `/workspaces/${target.workspace}/hooks`];
     forEver(target, 8, (turn) =>
       ask(

@@ -1,8 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { sameHash } from '../tokens/secret.ts';
 
-export const isFormToken = (text: string, sessionSecret: string): boolean => sameHash(text, formToken(sessionSecret));
-
 /** A value that a form sends back, with a MAC that proves that a page of the session contained it. */
 export const sealed = (text: string, sessionSecret: string): string => `${seal(text, sessionSecret)}.${text}`;
 
@@ -12,10 +10,6 @@ export function unsealed(sealedText: string, sessionSecret: string): string | un
   const text = rest.join('.');
   return sameHash(mac, seal(text, sessionSecret)) ? text : undefined;
 }
-
-/** Form token of a session: only its own pages contain it, and it does not reveal the cookie. */
-export const formToken = (sessionSecret: string): string =>
-  createHmac('sha256', sessionSecret).update('form').digest('base64url');
 
 const seal = (text: string, sessionSecret: string): string =>
   createHmac('sha256', sessionSecret).update(`sealed ${text}`).digest('base64url');

@@ -3,7 +3,7 @@ import type { Scope } from '../../../src/interface/scopes.ts';
 import { recordUsage } from '../../../src/service/lfs/usage.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
-import { formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 
 const service = serviceOfTests();
@@ -55,7 +55,7 @@ test('a sync is offered only with the scope for it, and shows the name of the to
   expect(await pageOf(await visitorWith('locks:admin'), workspace)).not.toMatch(/<button>Sync|\/syncs"/);
   const visitor = await visitorWith('sync');
   expect(await pageOf(visitor, workspace)).toMatch(/<button>Sync/);
-  const started = await visitor.submit(`/workspaces/${workspace}/branches`, `/workspaces/${workspace}/sync`, {
+  const started = await visitor.post(`/workspaces/${workspace}/sync`, {
     branch: 'main',
   });
   expect(started.status).toBe(303);
@@ -76,7 +76,7 @@ test('a branch that cannot be synced is rejected at its field, and the entered n
     ['exe\u202Efdp', /The remote has no branch exe\\u\{202e\}fdp/],
   ];
   for (const [branch, reason] of refused) {
-    const { status, text } = await visitor.submit('/', `/workspaces/${workspace}/sync`, { branch });
+    const { status, text } = await visitor.post(`/workspaces/${workspace}/sync`, { branch });
     expect([branch, status]).toEqual([branch, 422]);
     expect(text).toMatch(reason);
     expect(text).toMatch(/<input id="branch"[^>]*aria-invalid="true"/);
@@ -100,9 +100,8 @@ test('unusual branch names of a remote are sent back unchanged', async () => {
   const visitor = await visitorWith('sync');
   const page = await pageOf(visitor, workspace);
   expect(rowsOf(page)).toHaveLength(hostile.length + 1);
-  const form_token = formTokenIn(page);
   for (const branch of hostile) {
-    expect((await visitor.post(`/workspaces/${workspace}/sync`, { form_token, branch })).status).toBe(303);
+    expect((await visitor.post(`/workspaces/${workspace}/sync`, { branch })).status).toBe(303);
     const history = await visitor.get(`/workspaces/${workspace}/syncs?branch=${encodeURIComponent(branch)}`);
     expect(history.text.match(/<th scope="row">/g)).toHaveLength(1);
   }

@@ -10,15 +10,13 @@ import {
   type TokenOptions,
 } from '../../support/running-service.ts';
 
-/** Behaves like a browser: keeps cookies, sends the origin of forms, and submits their hidden fields. */
+/** Behaves like a browser: keeps cookies and sends the origin of forms. */
 export interface Visitor {
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Reply>;
   /** Gets any page, but reads only the head of a response that may be endless. */
   look(path: string): Promise<Reply>;
-  /** Submits the form of the page at `from` with these fields. */
-  submit(from: string, path: string, fields?: Fields): Promise<Reply>;
   /** Undefined headers are left out. */
-  post(path: string, fields: Fields, headers?: Readonly<Record<string, string | undefined>>): Promise<Reply>;
+  post(path: string, fields?: Fields, headers?: Readonly<Record<string, string | undefined>>): Promise<Reply>;
   signIn(secret: string): Promise<Reply>;
   cookie(): string;
 }
@@ -26,8 +24,6 @@ export interface Visitor {
 export type Fields = Readonly<Record<string, string | readonly string[]>>;
 
 const accept = 'text/html,application/xhtml+xml';
-
-export const formTokenIn = (page: string): string => /name="form_token" value="([^"]+)"/.exec(page)?.[1] ?? '';
 
 const present = (headers: Readonly<Record<string, string | undefined>>): Record<string, string> =>
   Object.fromEntries(Object.entries(headers).flatMap(([name, value]) => (value === undefined ? [] : [[name, value]])));
@@ -58,7 +54,7 @@ export function visit({ baseUrl }: Pick<RunningService, 'baseUrl'>): Visitor {
       keep(await ask(baseUrl, 'GET', path, { headers: { accept, cookie: cookie(), ...headers } })),
     look: async (path) =>
       keep(await ask(baseUrl, 'GET', path, { headers: { accept, cookie: cookie() }, mayBeEndless: true })),
-    post: async (path, fields, headers = {}) =>
+    post: async (path, fields = {}, headers = {}) =>
       keep(
         await ask(baseUrl, 'POST', path, {
           raw: encode(fields),
@@ -71,10 +67,6 @@ export function visit({ baseUrl }: Pick<RunningService, 'baseUrl'>): Visitor {
           }),
         }),
       ),
-    async submit(from, path, fields = {}) {
-      const page = await visitor.get(from);
-      return visitor.post(path, { form_token: formTokenIn(page.text), ...fields });
-    },
     signIn: (secret) => visitor.post('/sign-in', { token: secret, to: '/' }),
   };
   return visitor;

@@ -26,7 +26,7 @@ test('a form of another site, without a session or above the rate limit is refus
 
 test('a form that is too large is refused with a page that says so', async () => {
   const visitor = await signedIn(service);
-  const { status, headers, text } = await visitor.post('/sign-out', { form_token: 'x'.repeat(maxFormBytes) });
+  const { status, headers, text } = await visitor.post('/sign-out', { filler: 'x'.repeat(maxFormBytes) });
   expect([status, headers.get('content-type')]).toEqual([413, 'text/html; charset=utf-8']);
   expect(text).toContain('A form must not be larger than 65536 bytes.');
 });

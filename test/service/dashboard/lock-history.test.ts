@@ -53,7 +53,7 @@ describe('the lock history of a workspace', () => {
     const drawn = (await lfsOf(service, workspace, ada.secret).take('b')).body.lock;
     await lfsOf(service, workspace, ada.secret).release(drawn.id);
     const last = await takeLock(service, workspace, ada.secret, 'c');
-    await ada.submit('/', `/workspaces/${workspace}/locks/release`, { path: 'c', lock: last.id });
+    await ada.post(`/workspaces/${workspace}/locks/release`, { path: 'c', lock: last.id });
     expect(rowsIn((await reader.get(historyOf(workspace))).text)).toEqual([
       `c | released | ada | ${run}`,
       `c | taken | ada | ${run}`,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { addressIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
 import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -36,15 +36,15 @@ describe('the list of locks without JavaScript', () => {
     const boxes = [...text.matchAll(/name="lock" value="([^"]+)"/g)];
     const lock = boxes.map(([, id = '']) => id);
     expect(lock).toHaveLength(200);
-    const asked = await page.submit(listOf(workspace), listOf(workspace, '/release-selected'), { lock });
+    const asked = await page.post(listOf(workspace, '/release-selected'), { lock });
     expect(asked.status).toBe(200);
     const locks = addressIn(asked.text, /name="locks" value="([^"]+)"/);
     const back = listOf(workspace);
-    const fields = { form_token: formTokenIn(asked.text), locks, back, confirmed: 'yes' };
+    const fields = { locks, back, confirmed: 'yes' };
     expect((await page.post(listOf(workspace, '/release-selected'), fields)).status).toBe(303);
     expect(pathsIn((await page.get(listOf(workspace))).text)).toHaveLength(1);
     const tooMany = { lock: Array.from({ length: 260 }, (_, index) => `lock_${index}`) };
-    expect((await page.submit(listOf(workspace), listOf(workspace, '/release-selected'), tooMany)).status).toBe(422);
+    expect((await page.post(listOf(workspace, '/release-selected'), tooMany)).status).toBe(422);
   });
 
   test('searches, sorts and groups all locks, with 200 on a page', async () => {
@@ -129,7 +129,7 @@ describe('releasing a lock', () => {
     expect(page.text).toContain('Content/Hero.uasset');
     expect(page.text).not.toContain('name="reason"');
     const back = addressIn(page.text, /name="back" value="([^"]*)"/);
-    const fields = { form_token: formTokenIn(page.text), path: lock.path, lock: lock.id, back };
+    const fields = { path: lock.path, lock: lock.id, back };
     const send = async () =>
       (await writer.post(`/workspaces/${workspace}/locks/release`, fields)).headers.get('location') ?? '';
     expect(await send()).toBe(listOf(workspace, '?search=hero&sort=-left&notice=released'));
@@ -145,7 +145,7 @@ describe('releasing a lock', () => {
     const writer = await signedIn(service, { scopes: ['locks:write'] });
     const { path, id: lock } = await takeLock(service, workspace, writer.secret, 'a');
     const back = '//evil.example/?search=a&next=https://evil.example&notice=nonsense';
-    const response = await writer.submit('/', `/workspaces/${workspace}/locks/release`, { path, lock, back });
+    const response = await writer.post(`/workspaces/${workspace}/locks/release`, { path, lock, back });
     const list = new RegExp(`^/workspaces/${workspace}/locks\\?[^/:]*notice=released$`);
     expect(response.headers.get('location')).toMatch(list);
   });
@@ -155,7 +155,7 @@ describe('releasing a lock', () => {
     const { secret } = await service.token({ name: 'release-bot' });
     const lock = await takeLock(service, workspace, secret, 'a');
     const release = (visitor: Visitor, reason = 'The runner is gone.') =>
-      visitor.submit('/', `/workspaces/${workspace}/locks/release`, { path: lock.path, lock: lock.id, reason });
+      visitor.post(`/workspaces/${workspace}/locks/release`, { path: lock.path, lock: lock.id, reason });
 
     const writer = await signedIn(service, { scopes: ['locks:write'] });
     expect((await writer.get(releaseOf(workspace, lock))).status).toBe(403);
@@ -188,7 +188,7 @@ describe('releasing a lock', () => {
     const now = await takeLock(service, workspace, second.secret, 'a');
     const admin = await signedIn(service, { scopes: ['locks:admin'] });
     const send = (lock: string) =>
-      admin.submit('/', `/workspaces/${workspace}/locks/release`, { path: 'a', lock, reason: 'The runner is gone.' });
+      admin.post(`/workspaces/${workspace}/locks/release`, { path: 'a', lock, reason: 'The runner is gone.' });
     for (const response of [await send(shown.id), await send(''), await admin.get(releaseOf(workspace, shown))]) {
       expect(response.status).toBe(412);
       expect(response.text).toContain('Nothing was released');

@@ -3,7 +3,7 @@ import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { addressIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 import { syncBranch } from './sync-branch.ts';
 
@@ -28,7 +28,7 @@ const fieldsIn = (page: string) =>
 async function lockFile(visitor: Visitor, workspace: string, fields: Readonly<Record<string, string>>) {
   const { text } = await visitor.get(`/workspaces/${workspace}/locks/new`);
   const typed = { duration: '1h', note: '', ...fields };
-  const form = { form_token: formTokenIn(text), form_id: formIdIn(text), ...typed };
+  const form = { form_id: formIdIn(text), ...typed };
   return visitor.post(`/workspaces/${workspace}/locks`, form);
 }
 
@@ -41,7 +41,7 @@ describe('locking a file', () => {
     const { text } = await ada.get(address);
     expect(fieldsIn(text)['duration']).toEqual({ value: '3d', problem: undefined });
     const referer = { referer: service.baseUrl + address };
-    const form = { form_token: formTokenIn(text), form_id: formIdIn(text) };
+    const form = { form_id: formIdIn(text) };
     const typed = { path: ' .\\Content\\Hero.uasset ', duration: '2h', note: 'Repainting' };
     const send = () => ada.post(`/workspaces/${workspace}/locks`, { ...form, ...typed }, referer);
     const taken = (await send()).headers.get('location') ?? '';

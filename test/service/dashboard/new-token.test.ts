@@ -5,7 +5,7 @@ import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
-import { type Fields, formTokenIn, serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
+import { type Fields, serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless, hostileTexts } from './hostile.ts';
 
 const sealedIn = (page: string): string => /name="token_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
@@ -31,7 +31,7 @@ async function formAddress(visitor: Visitor): Promise<string> {
 /** The filled-in form of the page. */
 async function filled(visitor: Visitor, fields: Fields = {}) {
   const page = (await visitor.get(await formAddress(visitor))).text;
-  return { form_token: formTokenIn(page), token_id: sealedIn(page), ...right, ...fields };
+  return { token_id: sealedIn(page), ...right, ...fields };
 }
 
 const send = async (visitor: Visitor, fields: Fields = {}) => visitor.post('/tokens', await filled(visitor, fields));
@@ -139,7 +139,7 @@ describe('a preset', () => {
     const page = (await visitor.get(address)).text;
     const checked = [...page.matchAll(/name="scope" value="([^"]*)" checked/g)].map(([, value]) => value);
     expect(checked.toSorted()).toEqual(scope.toSorted());
-    const sent = { ...right, form_token: formTokenIn(page), token_id: sealedIn(page), scope, preset };
+    const sent = { ...right, token_id: sealedIn(page), scope, preset };
     const { text } = await visitor.post('/tokens', { ...sent, name: `for ${preset}` });
     expect(secretIn(text)).not.toBe('');
     expect(text.replaceAll('&quot;', '"')).toContain(step);
@@ -176,7 +176,7 @@ describe('the form of a new token', () => {
     const address = await formAddress(visitor);
     const page = (await visitor.get(address)).text;
     expect(sealedIn((await visitor.get(address)).text)).toBe(sealedIn(page));
-    await visitor.post('/tokens', { ...right, name: 'back', form_token: formTokenIn(page), token_id: sealedIn(page) });
+    await visitor.post('/tokens', { ...right, name: 'back', token_id: sealedIn(page) });
     const back = await visitor.get(address);
     expect(back.text).toContain('This token was already created');
     expect(back.text).not.toContain('<form method="post" action="/tokens"');

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, formTokenIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { addressIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
 import { type TakenLock, takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -10,7 +10,7 @@ const extendOf = (workspace: string, { path, id }: TakenLock) =>
   `/workspaces/${workspace}/locks/extend?${new URLSearchParams({ path, lock: id })}`;
 
 const extend = (visitor: Visitor, workspace: string, { path, id: lock }: TakenLock, duration: string) =>
-  visitor.submit('/my-locks', `/workspaces/${workspace}/locks/extend`, { path, lock, duration });
+  visitor.post(`/workspaces/${workspace}/locks/extend`, { path, lock, duration });
 
 /** The lifetime of a lock in full seconds, since it was acquired. */
 async function lastsOf(workspace: string, { id }: TakenLock): Promise<number> {
@@ -70,7 +70,7 @@ test('releasing a lock from My locks leads back to it, without force', async () 
   expect(page.text).toContain('push your changes first');
   const back = addressIn(page.text, /name="back" value="([^"]*)"/);
   expect(back).toBe('/my-locks');
-  const fields = { form_token: formTokenIn(page.text), path: 'a', lock: lock.id, back };
+  const fields = { path: 'a', lock: lock.id, back };
   const response = await ada.post(`/workspaces/${workspace}/locks/release`, fields);
   expect(response.headers.get('location')).toBe('/my-locks?notice=released');
   expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);

@@ -2,7 +2,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { scopes } from '../../../src/interface/scopes.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { sufficientFor } from '../http/operations.ts';
-import { formTokenIn, serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
+import { serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
 import { type ExpectedPage, expectedPages } from './expected-pages.ts';
 
 const guarded = expectedPages.filter(({ need }) => need !== 'anyone');
@@ -14,26 +14,44 @@ beforeAll(async () => {
   workspace = await service.workspace();
 });
 
-function ask(visitor: Visitor, { method, path }: ExpectedPage, form_token = ''): Promise<Reply> {
-  const address = path.replace(':id', workspace).replaceAll(/:\w+/g, 'unknown');
-  return method === 'GET' ? visitor.look(address) : visitor.post(address, { form_token });
-}
+const addressOf = ({ path }: ExpectedPage): string => path.replace(':id', workspace).replaceAll(/:\w+/g, 'unknown');
 
-const formTokenOf = async (visitor: Visitor) => formTokenIn((await visitor.get('/')).text);
+function ask(visitor: Visitor, page: ExpectedPage): Promise<Reply> {
+  const address = addressOf(page);
+  return page.method === 'GET' ? visitor.look(address) : visitor.post(address);
+}
 
 test.each(guarded)('$method $path redirects to the sign-in page without a session', async (page) => {
   const { status, headers } = await ask(visit(service), page);
   expect([status, headers.get('location')]).toEqual([303, expect.stringMatching(/^\/sign-in/)]);
 });
 
+const forms = guarded.filter(({ method }) => method === 'POST');
+
+test.each(forms)(
+  '$method $path refuses a form of another site, also from a browser without Sec-Fetch-Site',
+  async (page) => {
+    const { post } = await signedIn(service);
+    const address = addressOf(page);
+    for (const headers of [
+      { origin: undefined },
+      { origin: 'https://evil.example' },
+      { 'sec-fetch-site': 'same-site' },
+    ]) {
+      const { status, text } = await post(address, {}, headers);
+      expect([headers, status]).toEqual([headers, 403]);
+      expect(text).toContain('nothing was done');
+    }
+  },
+);
+
 test.each(scopes)('the scope %s alone opens exactly the pages that need no other scope', async (scope) => {
   const visitor = await signedIn(service, { scopes: [scope] });
-  const form_token = await formTokenOf(visitor);
   // Signing out, which ends the session, comes last.
   for (const page of guarded.toReversed()) {
     const { need } = page;
     const enough = need === 'anyone' || need === 'any-token' || sufficientFor[need].includes(scope);
-    const { status, text } = await ask(visitor, page, form_token);
+    const { status, text } = await ask(visitor, page);
     expect([page, status === 403]).toEqual([page, !enough]);
     if (!enough) expect(text).toContain(`This needs the scope ${need}`);
   }
@@ -42,9 +60,8 @@ test.each(scopes)('the scope %s alone opens exactly the pages that need no other
 test('the pages of a workspace are not found with a token that is limited to other workspaces', async () => {
   const limited = { scopes: ['admin'], workspaces: ['another'] } as const;
   const visitor = await signedIn(service, limited);
-  const form_token = await formTokenOf(visitor);
   for (const page of inWorkspaces) {
-    const { status, text } = await ask(visitor, page, form_token);
+    const { status, text } = await ask(visitor, page);
     expect([page, status]).toEqual([page, 404]);
     expect(text).toContain('There is no workspace');
   }

@@ -4,7 +4,7 @@ import { makeSignInLink, offerSignInLink } from '../../../src/service/sessions/s
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { formTokenIn, sendHeadAlone, serviceOfTests, signedIn, visit } from './browser-like.ts';
+import { sendHeadAlone, serviceOfTests, signedIn, visit } from './browser-like.ts';
 
 describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   const service = serviceOfTests({}, kind);
@@ -21,7 +21,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(page.status).toBe(200);
     expect(page.text).toContain('Signed in as </span><bdi>ada</bdi>');
     const cookie = visitor.cookie();
-    const out = await visitor.submit('/', '/sign-out');
+    const out = await visitor.post('/sign-out');
     expect(out.headers.get('location')).toBe('/sign-in?out=true');
     expect(visitor.cookie()).toBe('');
     expect((await visitor.get('/', { cookie })).headers.get('location')).toBe('/sign-in');
@@ -135,8 +135,7 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     ['of another host of the same site', { 'sec-fetch-site': 'same-site' }],
   ])('a form %s has no effect, and does not sign in', async (_name, headers) => {
     const visitor = await here();
-    const form_token = formTokenIn((await visitor.get('/')).text);
-    const response = await visitor.post('/sign-out', { form_token }, headers);
+    const response = await visitor.post('/sign-out', {}, headers);
     expect(response.status).toBe(403);
     expect(response.text).toContain('nothing was done');
     expect(await statusOf(visitor)).toBe(200);
@@ -145,17 +144,8 @@ describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
     expect(other.cookie()).toBe('');
   });
 
-  test('a form without the token of its session, or with that of another one, has no effect', async () => {
-    const visitor = await here();
-    const other = formTokenIn((await (await here()).get('/')).text);
-    for (const form_token of ['', 'x', other]) {
-      expect((await visitor.post('/sign-out', { form_token })).status).toBe(403);
-    }
-    expect(await statusOf(visitor)).toBe(200);
-  });
-
   test('a form without a session leads to the sign-in page, which says that nothing was changed', async () => {
-    const response = await visit(service).post('/sign-out', { form_token: 'x' });
+    const response = await visit(service).post('/sign-out');
     expect(response.headers.get('location')).toBe('/sign-in?ended=true');
     expect((await visit(service).get('/sign-in?ended=true')).text).toContain('nothing was changed');
   });

@@ -78,7 +78,7 @@ test('tokens are listed by owner, owners with active tokens first, and sorted wi
 describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   const administrator = () => signedIn(service, { name: 'root', scopes: ['admin'] });
-  const revoke = (visitor: Visitor, id: string) => visitor.submit('/tokens', `/tokens/${id}/revoke`);
+  const revoke = (visitor: Visitor, id: string) => visitor.post(`/tokens/${id}/revoke`);
   const asked = async (visitor: Visitor, id: string) => (await visitor.get(`/tokens/${id}/revoke`)).text;
 
   test('warns about one’s own session and the last token of an administrator, and ends the session', async () => {

@@ -33,7 +33,7 @@ async function started() {
   const rowOf = (id: string) =>
     service.storage.read.selectFrom('workspaces').selectAll().where('id', '=', id).executeTakeFirst();
   // Submits from a page that does not contact a remote.
-  const send = (path: string, fields: Readonly<Record<string, string>>) => visitor.submit('/audit', path, fields);
+  const send = (path: string, fields: Readonly<Record<string, string>>) => visitor.post(path, fields);
   return { remote, service, visitor, rowOf, send };
 }
 

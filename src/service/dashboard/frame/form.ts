@@ -1,39 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'hono';
-import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
 import { isForm, readText } from '../../http/body.ts';
 import type { Environment } from '../../http/context.ts';
 import { decodeUrlencoded } from '../../http/urlencoded.ts';
-import { formToken, isFormToken, sealed, unsealed } from '../../sessions/secret.ts';
-import type { Markup } from '../elements/text.ts';
+import { sealed, unsealed } from '../../sessions/secret.ts';
 
 interface InSession {
   readonly c: Context<Environment>;
 }
-
-/** The hidden field of every form in a session. */
-export const formField = ({ c }: InSession): Markup =>
-  html`<input type="hidden" name="form_token" value="${formToken(c.get('session').secret)}">`;
 
 /** The fields of a form. */
 export interface Form {
   /** The value of a field, or an empty string. Several values are an error. */
   text(name: string): string;
   all(name: string): readonly string[];
-}
-
-/** Reads a form. Rejects forms that are not from a page of this session. */
-export async function readOwnForm(c: Context<Environment>, maxFields?: number): Promise<Form> {
-  const form = await readForm(c.env.incoming, maxFields);
-  if (!isFormToken(form.text('form_token'), c.get('session').secret)) {
-    throw new Refusal(
-      'cross-site',
-      'This form is from a session that has ended, so nothing was done. Open the page again and send it from there.',
-    );
-  }
-  return form;
 }
 
 /** Distinguishes a form sent twice from two forms. */

@@ -11,7 +11,6 @@ import { navigationLinks } from '../elements/list.ts';
 import { ownLocksAddress } from '../elements/lock-list.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import { assetPath } from './assets.ts';
-import { formField } from './form.ts';
 import type { PageCall } from './page.ts';
 import { pageHeaders } from './response.ts';
 
@@ -136,7 +135,7 @@ function mainNavigation({ section }: PageLocation, { scopes }: Bearer): Markup {
 
 const signedIn = (call: PageCall): Markup => html`<div class="who">
     <span><span class="as">Signed in as </span>${userText(call.bearer.name)}</span>
-    <form method="post" action="/sign-out">${formField(call)}<button class="quiet">Sign out</button></form>
+    <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
   </div>`;
 
 /** In addition to the stylesheets of every page. */

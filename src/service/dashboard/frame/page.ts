@@ -9,7 +9,7 @@ import type { Storage } from '../../storage/storage.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { addressedWorkspace } from '../../workspaces/addressed-workspace.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
-import { type Form, formIdOf, readOwnForm } from './form.ts';
+import { type Form, formIdOf, readForm } from './form.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
 export interface PageRoute {
@@ -44,7 +44,7 @@ export interface ActionCall extends PageCall {
   readonly form: Form;
 }
 
-/** Adds the action of a form, which must come from a page of the same session. Headers are checked first. */
+/** Adds the action of a form, which must come from a page of this service. Headers are checked first. */
 export function addAction(
   app: App,
   control: AccessControl,
@@ -52,7 +52,7 @@ export function addAction(
   act: (call: ActionCall) => Promise<ApiResponse>,
 ): void {
   app.post(path, requireSameSite, requireSession(control, access), async (c) =>
-    send(c, await act({ ...callOf(c), form: await readOwnForm(c, maxFields) })),
+    send(c, await act({ ...callOf(c), form: await readForm(c.env.incoming, maxFields) })),
   );
 }
 

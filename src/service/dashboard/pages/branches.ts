@@ -28,7 +28,6 @@ import { addressWith, type Heading, htmlTable, numberedPages, unseen } from '../
 import { listAddress } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -167,7 +166,7 @@ function branchPage(call: PageCall, view: BranchView): Markup {
     <p class="faint">Mirror of ${literal(view.remote)} · ${count}</p>
     ${objectUsage(view.objects)}
     ${remoteState(view, call.now)}
-    ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(call, view) : ''}
+    ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(view) : ''}
     ${branches.length > worthFiltering || isFiltered ? filterForm(view) : ''}
     ${branches.length === 0 ? noBranches(view) : branchTable(call, view)}`;
 }
@@ -193,9 +192,8 @@ function whatIsShown({ known: { listing }, branches }: BranchView, now: number):
   return html`The branches below are as of ${time(asTimestamp(listing.askedAt), now)}.`;
 }
 
-const nameForm = (call: PageCall, { workspace, refused }: BranchView): Markup =>
+const nameForm = ({ workspace, refused }: BranchView): Markup =>
   html`<form method="post" action="/workspaces/${workspace}/sync" class="narrow">
-    ${formField(call)}
     ${field({
       id: 'branch',
       title: 'Sync a branch by name',
@@ -274,7 +272,7 @@ function row(call: PageCall, view: BranchView, { name, state, head, synced, isDe
     <td class="wide">${commit(head)}</td>
     <td class="wide">${commit(synced?.head)}</td>
     <td${synced === undefined ? '' : html` data-label="Synced"`}>${synced === undefined ? '' : time(asTimestamp(synced.at), call.now)}</td>
-    ${maySync ? html`<td class="act">${syncForm(call, workspace, name)}</td>` : ''}
+    ${maySync ? html`<td class="act">${syncForm(workspace, name)}</td>` : ''}
   </tr>`;
 }
 
@@ -284,8 +282,8 @@ const shownDigits = 10;
 const commit = (head: string | undefined): Markup | string =>
   head === undefined ? '' : html`<code title="${head}">${head.slice(0, shownDigits)}</code>`;
 
-const syncForm = (call: PageCall, workspace: string, branch: string): Markup =>
-  html`<form method="post" action="/workspaces/${workspace}/sync">${formField(call)}<input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
+const syncForm = (workspace: string, branch: string): Markup =>
+  html`<form method="post" action="/workspaces/${workspace}/sync"><input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
 
 const addressOf = (workspace: string, query: BranchView['query']): string => addressWith(branchesOf(workspace), query);
 

@@ -12,7 +12,6 @@ import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { sendAgain } from '../../webhooks/send-again.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
 import { faint, literal, type Markup, time, userText, verbatim } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -39,7 +38,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       ${request(hook, delivery)}
       <h2>Last answer</h2>
       ${answerSection(last_attempt, attempts, last_error)}`;
-    const buttons = actions(call, `${hookPage}/deliveries/${delivery.id}`, delivery, hook);
+    const buttons = actions(`${hookPage}/deliveries/${delivery.id}`, delivery, hook);
     const view = {
       title: `Delivery of ${event.type}`,
       actions: buttons,
@@ -70,10 +69,10 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
   });
 }
 
-function actions(call: PageCall, page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
+function actions(page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
   const whyNot = resendProblem(delivery, hook);
   const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
-  return html`${whyNot === undefined ? html`<form method="post" action="${page}/send-again">${formField(call)}<button class="primary">${text}</button></form>` : faint(whyNot)}
+  return html`${whyNot === undefined ? html`<form method="post" action="${page}/send-again"><button class="primary">${text}</button></form>` : faint(whyNot)}
     <a class="button" href="${page}">Refresh</a>`;
 }
 

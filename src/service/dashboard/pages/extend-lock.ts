@@ -67,7 +67,7 @@ const confirmation = (
 ): Markup => html`
   ${lockFacts(lock, call.now)}
   <form method="post" action="/workspaces/${context.workspace.id}/locks/extend" class="narrow">
-    ${lockFields(call, context, lock)}
+    ${lockFields(context, lock)}
     ${durationField('For how long, from now', duration)}
     <div class="actions"><button class="primary">Extend</button> ${backLink(context, 'Cancel')}</div>
   </form>`;

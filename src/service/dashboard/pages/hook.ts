@@ -35,7 +35,6 @@ import {
   positionIn,
 } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -87,7 +86,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
       ${otherPages(page, shown, next)}`;
     return showPage(call, {
       title: `Webhook to ${new URL(hook.url).host}`,
-      actions: actions(call, page, overview),
+      actions: actions(page, overview),
       location: inWorkspace(workspace, 'hooks'),
       main,
     });
@@ -133,7 +132,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
       <p>The webhook to ${literal(shownUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
       ${whatIsLost(overview.pending_deliveries)}
       <form method="post" action="${page}/remove" class="actions">
-        ${formField(call)}<button class="danger">Remove webhook</button> <a class="button" href="${page}">Cancel</a>
+        <button class="danger">Remove webhook</button> <a class="button" href="${page}">Cancel</a>
       </form>`;
     return showPage(call, { title: 'Remove this webhook?', location: inWorkspace(workspace, 'hooks'), main });
   });
@@ -146,9 +145,9 @@ export function addHookPages(app: App, parts: DashboardParts): void {
   });
 }
 
-function actions(call: PageCall, page: string, { inactive_why }: HookOverview): Markup {
+function actions(page: string, { inactive_why }: HookOverview): Markup {
   const act = (action: string, text: string, kind: string) =>
-    html`<form method="post" action="${page}/${action}">${formField(call)}<button${kind === '' ? '' : html` class="${kind}"`}>${text}</button></form>`;
+    html`<form method="post" action="${page}/${action}"><button${kind === '' ? '' : html` class="${kind}"`}>${text}</button></form>`;
   return html`${inactive_why === null ? act('test', 'Send a test', '') : ''}
     <a class="button" href="${page}/edit">Edit</a>
     ${inactive_why === null ? act('pause', 'Pause', '') : act('resume', 'Resume', 'primary')}

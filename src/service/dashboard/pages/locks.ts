@@ -22,10 +22,9 @@ import {
   sortText,
 } from '../elements/lock-list.ts';
 import { empty, literal, type Markup, notice, pointInTime } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
-import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
+import { addPage, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { gitLfsAddress } from './git-lfs.ts';
 import { historyAddress } from './lock-history.ts';
@@ -48,7 +47,7 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
       script: 'locks.js',
       actions: actions(id, mayLock),
       main: html`${notice(lockNotice(texts.notice))}
-        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(call, id) : '')}`,
+        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(id) : '')}`,
     });
   });
 
@@ -152,9 +151,8 @@ const actions = (workspace: string, mayLock: boolean): Markup => html`
   ${mayLock ? html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>` : ''}`;
 
 /** The checkboxes of this form are in the rows. It also works without JavaScript, for the locks on the page. */
-const selectionMenu = (call: PageCall, workspace: string): Markup =>
-  html`<form id="${selectionForm}" method="post" action="/workspaces/${workspace}/locks/release-selected">${formField(call)}
-    <details class="menu"><summary class="button">Actions<span data-selected></span></summary>
+const selectionMenu = (workspace: string): Markup =>
+  html`<form id="${selectionForm}" method="post" action="/workspaces/${workspace}/locks/release-selected"><details class="menu"><summary class="button">Actions<span data-selected></span></summary>
       <div>
         <button>Release selected</button>
         <button type="button" data-select="all" hidden>Select all shown</button>

@@ -11,7 +11,7 @@ import { type HookRequest, hookRequestSchema } from '../../webhooks/registration
 import { choices, field, group, problemSummary } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import { addressText, type Markup } from '../elements/text.ts';
-import { type Form, formField, newFormId } from '../frame/form.ts';
+import { type Form, newFormId } from '../frame/form.ts';
 import { type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
@@ -66,7 +66,6 @@ export function newHookForm(
   );
   const main = html`${problemSummary(isNew ? 'No webhook was registered.' : 'Nothing was changed.', titles, errors, whatToRepeat(entered))}
     <form method="post" action="${isNew ? list : `${page}/edit`}" class="narrow" novalidate>
-      ${formField(call)}
       <input type="hidden" name="form_id" value="${newFormId(call)}">
       ${
         edited === undefined

@@ -7,7 +7,7 @@ import { field, problemSummary } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendAddress, listAddress } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
-import { type Form, formField, newFormId } from '../frame/form.ts';
+import { type Form, newFormId } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors } from '../frame/form-values.ts';
 import { inWorkspace, type View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
@@ -35,7 +35,6 @@ export function newLockForm(call: PageCall, { workspace, entered, errors, refusa
   const main = html`${refusal}
     ${problemSummary('Nothing was locked.', titles, errors)}
     <form method="post" action="/workspaces/${workspace}/locks" class="narrow">
-      ${formField(call)}
       <input type="hidden" name="form_id" value="${newFormId(call)}">
       ${field({
         id: 'path',

@@ -7,7 +7,7 @@ import { isTokenPreset, tokenPresets } from '../../tokens/presets.ts';
 import type { NewToken } from '../../tokens/tokens.ts';
 import { choices, group, marked, problemSummary, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
-import { type Form, formField } from '../frame/form.ts';
+import type { Form } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import type { View } from '../frame/layout.ts';
 import type { PageCall } from '../frame/page.ts';
@@ -57,7 +57,6 @@ export function newTokenForm(call: PageCall, { id, entered, errors, workspaces }
   const main = html`${problemSummary('No token was created.', titles, errors)}
     ${presetLinks(entered.preset)}
     <form method="post" action="/tokens" class="narrow">
-      ${formField(call)}
       ${isTokenPreset(entered.preset) ? html`<input type="hidden" name="preset" value="${entered.preset}">` : ''}
       <input type="hidden" name="token_id" value="${sealed(id, secret)}">
       ${textInput(tokenFields.name, { name: 'name', value: entered.name, problem: errors.name })}

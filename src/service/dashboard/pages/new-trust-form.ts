@@ -13,10 +13,9 @@ import {
 import type { NewTrustRule } from '../../trust/rules.ts';
 import { field, group, problemSummary, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
-import { type Form, formField, parseForm } from '../frame/form.ts';
+import { type Form, parseForm } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
 import type { View } from '../frame/layout.ts';
-import type { PageCall } from '../frame/page.ts';
 import {
   noPermissions,
   type Permissions,
@@ -71,7 +70,7 @@ export interface NewTrustForm {
   readonly workspaces: readonly string[];
 }
 
-export function newTrustForm(call: PageCall, { entered, errors, refusal, workspaces }: NewTrustForm): View {
+export function newTrustForm({ entered, errors, refusal, workspaces }: NewTrustForm): View {
   const input = (name: keyof typeof ruleFields, more: Markup | string = '') =>
     textInput(ruleFields[name], { name, value: entered[name], problem: errors[name], more });
   const groupOf = (name: 'scopes' | 'workspaces', content: Markup) =>
@@ -82,7 +81,6 @@ export function newTrustForm(call: PageCall, { entered, errors, refusal, workspa
     <p>A job exchanges its OIDC identity token for an API token that expires after 15 minutes, so its repository needs
       no secret.</p>
     <form method="post" action="/trust" class="narrow">
-      ${formField(call)}
       ${input('repository')}
       ${input('repositoryId', html`Both ids are shown by <code>gh api repos/OWNER/NAME --jq '.id, .owner.id'</code>`)}
       ${input('repositoryOwnerId')}

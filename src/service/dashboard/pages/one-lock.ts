@@ -9,7 +9,6 @@ import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import { lockFacts } from '../elements/lock.ts';
 import { listAddress, ownLocksAddress, parseListQuery } from '../elements/lock-list.ts';
 import { empty, literal, type Markup } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import { seeOther } from '../frame/response.ts';
@@ -40,8 +39,10 @@ export interface LockContext {
 }
 
 /** Hidden fields that identify the lock of a form. */
-export const lockFields = (call: PageCall, { back }: LockContext, { path, id }: Lock): Markup => html`${formField(call)}
-  <input type="hidden" name="path" value="${path}">
+export const lockFields = (
+  { back }: LockContext,
+  { path, id }: Lock,
+): Markup => html`<input type="hidden" name="path" value="${path}">
   <input type="hidden" name="lock" value="${id}">
   <input type="hidden" name="back" value="${back}">`;
 

@@ -81,7 +81,7 @@ function confirmation(call: PageCall, context: LockContext, found: ReleasableLoc
     <p class="warning">${warningOf(found)}</p>
     ${lockFacts(lock, call.now)}
     <form method="post" action="/workspaces/${context.workspace.id}/locks/release" class="narrow">
-      ${lockFields(call, context, lock)}
+      ${lockFields(context, lock)}
       ${force ? reasonField(reason) : ''}
       <div class="actions">
         <button class="danger"${force ? '' : html` autofocus`}>${force ? 'Force release' : 'Release'}</button>

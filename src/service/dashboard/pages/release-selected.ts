@@ -9,7 +9,7 @@ import { htmlTable } from '../elements/list.ts';
 import { originLink, pathLink } from '../elements/lock.ts';
 import type { ShownLock } from '../elements/lock-list.ts';
 import { empty, type Markup, time, userText } from '../elements/text.ts';
-import { type Form, formField } from '../frame/form.ts';
+import type { Form } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -96,7 +96,6 @@ function confirmation(call: ActionCall, context: LockContext, locks: readonly Sh
       locks.map((lock) => row(workspace, call.now, lock)),
     )}
     <form method="post" action="/workspaces/${workspace}/locks/release-selected" class="narrow after-table">
-      ${formField(call)}
       <input type="hidden" name="locks" value="${locks.map(({ id }) => id).join(' ')}">
       <input type="hidden" name="back" value="${context.back}">
       <input type="hidden" name="confirmed" value="yes">

@@ -8,7 +8,6 @@ import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { choices, group } from '../elements/fields.ts';
 import { literal, type Markup, pointInTime, time, userText } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -96,7 +95,6 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
       <dt>Expires</dt><dd>${shownEnd(token, call.now)}</dd>
     </dl>
     <form method="post" action="/tokens/${token.id}/rotate" class="narrow">
-      ${formField(call)}
       <input type="hidden" name="token_id" value="${sealed(newId, call.c.get('session').secret)}">
       ${group({
         id: 'keep',

@@ -8,7 +8,6 @@ import { findRecordedSync, type RecordedSync } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { plural, safeText } from '../assets/text.js';
 import { duration, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
 import { addPage, type PageCall, requestedWorkspace } from '../frame/page.ts';
@@ -33,7 +32,7 @@ export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): v
     const { workspace, sync } = await addressed(call);
     const location = inWorkspace(workspace, 'syncs');
     const main = show(call, workspace, sync);
-    const view = { title: `Sync of ${sync.branch}`, actions: actions(call, workspace, sync), location, main };
+    const view = { title: `Sync of ${sync.branch}`, actions: actions(workspace, sync), location, main };
     return showPage(call, { ...view, script: 'sync.js' });
   });
 
@@ -155,10 +154,10 @@ const progressBar = ({ bar }: SyncProgress): Markup =>
     <progress aria-label="Objects received" value="${bar?.value ?? 0}" max="${bar?.max ?? 1}"></progress>
   </p>`;
 
-const actions = (call: PageCall, workspace: string, { branch, finished_at }: RecordedSync): Markup => html`
+const actions = (workspace: string, { branch, finished_at }: RecordedSync): Markup => html`
   <a class="button" href="/workspaces/${workspace}/syncs?${new URLSearchParams({ branch })}">All syncs of this branch</a>
   <form method="post" action="/workspaces/${workspace}/sync" data-again${hiddenIf(finished_at === null)}>
-    ${formField(call)}<input type="hidden" name="branch" value="${branch}">
+    <input type="hidden" name="branch" value="${branch}">
     <button class="primary">Sync again</button>
   </form>`;
 

@@ -9,7 +9,6 @@ import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts'
 import { plural } from '../assets/text.js';
 import { addressWith, groupedTable, navigationLinks, unseen } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -166,7 +165,7 @@ function confirmation(call: PageCall, asked: Confirmation): View {
       <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>
     </dl>
     <form method="post" action="/tokens/${token.id}/revoke" class="actions">
-      ${formField(call)}<button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
+      <button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
     </form>`;
   return { title: `Revoke the token ${token.name}?`, location: { section: 'tokens' }, main };
 }

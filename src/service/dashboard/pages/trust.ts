@@ -15,7 +15,6 @@ import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { plural } from '../assets/text.js';
 import { groupedTable, unseen } from '../elements/list.ts';
 import { empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -40,7 +39,7 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
   const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
   const showForm = async (call: PageCall, form: Omit<NewTrustForm, 'workspaces'>, status: number) =>
-    showPage(call, newTrustForm(call, { ...form, workspaces: await workspaceIds() }), status);
+    showPage(call, newTrustForm({ ...form, workspaces: await workspaceIds() }), status);
 
   addPage(app, parts, list, async (call) => {
     const query = queryOf(call, 'added', 'notice');
@@ -94,7 +93,7 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
         <dt>Added</dt><dd>${time(rule.created_at, call.now)}</dd>
       </dl>
       <form method="post" action="/trust/${rule.id}/remove" class="actions">
-        ${formField(call)}<button class="danger">Remove rule</button> <a class="button" href="/trust">Cancel</a>
+        <button class="danger">Remove rule</button> <a class="button" href="/trust">Cancel</a>
       </form>`;
     return showPage(call, { title: `No longer trust jobs of ${nameOf(rule)}?`, location, main });
   });

@@ -8,9 +8,8 @@ import { defaultLfsMode, type LfsMode, lfsMode, lfsModes } from '../../workspace
 import type { FoundWorkspace, LfsSettings } from '../../workspaces/workspaces.ts';
 import { choices, field, group, problemSummary, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
-import { type Form, formField } from '../frame/form.ts';
+import type { Form } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
-import type { PageCall } from '../frame/page.ts';
 
 const titles = {
   id: workspaceFields.id.title,
@@ -35,7 +34,6 @@ const meanings: Readonly<Record<LfsMode, string>> = {
 };
 
 export function workspaceForm(
-  call: PageCall,
   entered: EnteredWorkspace,
   errors: WorkspaceErrors,
   stored: FoundWorkspace | undefined,
@@ -56,7 +54,6 @@ export function workspaceForm(
   const wrongLfs = errors.lfs !== undefined;
   return html`${problemSummary(isNew ? 'No workspace was added.' : 'Nothing was changed.', titles, errors, entered.password === '' ? '' : 'Enter the password again.')}
     <form method="post" action="${action}" class="narrow" novalidate>
-      ${formField(call)}
       ${isNew ? text('id') : ''}
       ${text('remote', 'The service tries it before anything is saved.')}
       ${labelled(

@@ -19,7 +19,6 @@ import { plural } from '../assets/text.js';
 import { link } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { literal, type Markup, notice, userText } from '../elements/text.ts';
-import { formField } from '../frame/form.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
@@ -50,7 +49,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     errors: WorkspaceErrors,
     stored?: FoundWorkspace,
   ): Promise<ApiResponse> {
-    const form = workspaceForm(call, entered, errors, stored);
+    const form = workspaceForm(entered, errors, stored);
     const status = Object.keys(errors).length === 0 ? 200 : 422;
     if (stored === undefined) {
       return showPage(call, { title: 'Add a workspace', location: { section: 'workspaces' }, main: form }, status);
@@ -130,7 +129,6 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
       </ul>
       <p>Workflows that use it will fail. This cannot be undone.</p>
       <form method="post" action="/workspaces/${id}/remove" class="actions">
-        ${formField(call)}
         ${locks > 0 ? html`<span><input type="checkbox" id="force" name="force" value="yes" required> <label for="force">End all locks, including those of other owners</label></span>` : ''}
         <button class="danger">Remove workspace</button> <a class="button" href="/workspaces/${id}/settings">Cancel</a>
       </form>`;

@@ -15,14 +15,13 @@ describe.each(realDatabaseKinds)('the actions on the pages of a webhook on $name
     const { body } = await register({ url: receiver.url(), events: ['lock.acquired'] });
     const hook = String(body.id);
     const page = `/workspaces/${workspace}/hooks/${hook}`;
-    const { form_token = '' } = await visitor.newForm(workspace);
     const { storage } = service;
     return {
       ...{ receiver, visitor, hook, page },
-      send: (path: string) => visitor.post(page + path, { form_token }),
+      send: (path: string) => visitor.post(page + path),
       /** Performs an action, and returns the notice on the resulting page. */
       async act(path: string) {
-        const { status, headers } = await visitor.post(page + path, { form_token });
+        const { status, headers } = await visitor.post(page + path);
         expect(status).toBe(303);
         return /role="status">([^<]*)</.exec((await visitor.get(headers.get('location') ?? '')).text)?.[1];
       },
@@ -127,7 +126,7 @@ describe.each(realDatabaseKinds)('the actions on the pages of a webhook on $name
     expect(text).not.toContain('header-s3cret');
     const fields = { event: ['sync.failed'], branches: 'main', format: 'standard', headers: 'x-key:\nx-new: n' };
     const elsewhere = { ...fields, url: 'https://evil.example/', secret: '' };
-    const { status } = await visitor.submit(`${page}/edit`, `${page}/edit`, elsewhere);
+    const { status } = await visitor.post(`${page}/edit`, elsewhere);
     expect(status).toBe(303);
     expect(await row()).toMatchObject({
       url: before.url,
@@ -137,7 +136,7 @@ describe.each(realDatabaseKinds)('the actions on the pages of a webhook on $name
       headers: '{"x-key":"header-s3cret","x-new":"n"}',
       active: 0,
     });
-    const wrong = await visitor.submit(`${page}/edit`, `${page}/edit`, { ...fields, format: 'fax' });
+    const wrong = await visitor.post(`${page}/edit`, { ...fields, format: 'fax' });
     expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('Nothing was changed.')]);
     expect(await audited()).toEqual(['hook.registered', 'hook.paused', 'hook.replaced']);
   });

@@ -1,6 +1,6 @@
 import type { Reply } from '../../../support/running-service.ts';
 import type { HookedService } from '../../webhooks/hooked-service.ts';
-import { formTokenIn, signedIn, type Visitor } from '../browser-like.ts';
+import { signedIn, type Visitor } from '../browser-like.ts';
 
 export interface HookForm {
   readonly url: string;
@@ -28,7 +28,7 @@ export async function hookVisitor(
   const visitor = await signedIn(service, { scopes: ['hooks:write'], workspaces });
   const newForm: HookVisitor['newForm'] = async (workspace) => {
     const { text } = await visitor.get(`/workspaces/${workspace}/hooks/new`);
-    return { form_token: formTokenIn(text), form_id: formIdIn(text) };
+    return { form_id: formIdIn(text) };
   };
   return {
     ...visitor,

@@ -127,12 +127,12 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     expect([secrets, more]).toEqual([[], []]);
     expect(await auditOf(service.storage, hook?.id ?? '')).toHaveLength(1);
     const page = `/workspaces/${id}/hooks/${hook?.id}`;
-    await visitor.submit(page, `${page}/pause`);
+    await visitor.post(`${page}/pause`);
     const again = await send();
     expect([again.status, again.headers.get('location')]).toEqual([303, `${page}?notice=registered-before`]);
     expect((await visitor.get(`${page}?notice=registered-before`)).text).toContain('The second time changed nothing.');
     expect(await stored(id)).toMatchObject([{ active: 0, secret }]);
-    await visitor.submit(page, `${page}/remove`);
+    await visitor.post(`${page}/remove`);
     expect((await send()).status).toBe(303);
     expect(await stored(id)).toEqual([]);
     // The same form with other content is another registration.
@@ -146,7 +146,7 @@ describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) =>
     const secret = secretIn((await visitor.register(id, { url, headers: header })).text);
     const [hook] = await stored(id);
     const page = `/workspaces/${id}/hooks/${hook?.id}`;
-    await visitor.submit(page, `${page}/pause`);
+    await visitor.post(`${page}/pause`);
     const replaced = await visitor.register(id, { url, event: ['lock.acquired'] });
     expect([replaced.status, replaced.headers.get('location')]).toEqual([303, `${page}?notice=replaced`]);
     expect(await stored(id)).toMatchObject([
