@@ -25,7 +25,7 @@ async function post(): Promise<void> {
     for (const line of stackLines(error)) reporter.log.debug(line);
     const reason = errorText(error).replace(/\.$/, '');
     reporter.log.warn(
-      `The locks of this step could not be released: ${reason}. They stay until their \`ttl\` ends, or somebody releases them by hand.`,
+      `Could not release the locks of this step: ${reason}. They stay until their \`ttl\` expires, unless someone releases them by hand.`,
     );
   }
 }

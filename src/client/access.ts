@@ -9,7 +9,7 @@ export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string)
   // URL parsers remove line breaks and tabs, which would join two lines.
   if (/[\s\p{Cc}]/u.test(text)) return refused('It must be a single URL, without spaces or line breaks.');
   const url = URL.parse(text);
-  if (url === null) return refused('It must be an address such as https://workspaces.example.com/v1.');
+  if (url === null) return refused('It must be a URL such as https://workspaces.example.com/v1.');
   if (url.username !== '' || url.password !== '') {
     return refused('It must not contain a user name or a password: the token is sent in a header.');
   }

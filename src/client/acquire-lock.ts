@@ -63,7 +63,7 @@ export const createAcquireLock = (context: ClientContext) => {
   function held(answered: AnsweredCall, holder: KnownLock | undefined, mayBeOurs: boolean): AcquireLockResult {
     const { response, texts, fail, refuse } = answered;
     const error = isSuccess(response)
-      ? fail(notUnderstood(response, texts, 'it has an earlier lock in it'))
+      ? fail(notUnderstood(response, texts, 'it contains an earlier lock'))
       : refuse(response);
     const retryAfterMs = retryAfterHeader(response, serverNow());
     return { kind: 'held', holder, retryAfterMs, supportsWait: isOwnProblem(response), mayBeOurs, error };

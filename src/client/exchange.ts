@@ -182,7 +182,7 @@ const isUnsupported = (status: number): boolean => [401, 404, 405].includes(stat
 
 /** Without an excerpt, which could show a token in another form. */
 const expect: Request['expect'] = (response, texts) =>
-  tokenIn(response) === undefined ? notUnderstood(response, texts, 'there is no token in it') : undefined;
+  tokenIn(response) === undefined ? notUnderstood(response, texts, 'it contains no token') : undefined;
 
 const tokenIn = (response: ClientResponse): string | undefined => {
   const { access_token } = objectIn(response);

@@ -78,7 +78,7 @@ export async function readPages<Item>(
     before = entries;
     bytes += response.body.kind === 'json' ? response.body.byteLength : 0;
     // A page beyond the limit is dropped completely: keeping it would take too much memory.
-    if (bytes > maxListBytes) return list('its pages have more than 64 MB together');
+    if (bytes > maxListBytes) return list('its pages exceed 64 MB in total');
     if (items.length + unread + entries.length > maxEntries) return list(`it has more than ${maxEntries} entries`);
     for (const entry of entries) {
       const item = readEntry(entry, texts);
@@ -88,7 +88,7 @@ export async function readPages<Item>(
 
     if (next.kind === 'none') return list(undefined);
     if (next.kind === 'elsewhere') {
-      const reason = `its next page is at ${next.origin}, which is another server, and the token must not go there`;
+      const reason = `its next page is on another server, ${next.origin}, and the token must not be sent there`;
       throw answered.fail(notUnderstood(response, texts, reason));
     }
     if (isLoop) return list('the service linked to a page that was already read');
@@ -100,7 +100,7 @@ export async function readPages<Item>(
 export function expectEntries(response: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
   if (entriesIn(response, name) !== undefined) return undefined;
   const found = Object.keys(objectIn(response)).join(', ');
-  const reason = `there is no list in it, neither bare nor as ${name}, items, data or results`;
+  const reason = `it contains no list, neither on its own nor as ${name}, items, data or results`;
   const excerpt = texts.line(found === '' ? '' : `an object with ${found}`, 200);
   return unusable(response, texts) ?? notUnderstood(response, texts, reason, excerpt);
 }

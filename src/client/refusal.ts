@@ -92,7 +92,7 @@ export function unusable(response: ClientResponse, texts: ServiceText): Unusable
     case 'other':
       return { ...common, kind: 'not-json', reason: body.reason, excerpt: body.excerpt };
     case 'too-large':
-      return { ...common, kind: 'too-large', reason: 'it is longer than 10 MiB', excerpt: body.excerpt };
+      return { ...common, kind: 'too-large', reason: 'it is larger than 10 MiB', excerpt: body.excerpt };
   }
 }
 

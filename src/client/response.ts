@@ -77,7 +77,7 @@ export function deprecationIn(response: ClientResponse, texts: ServiceText): str
   const more = links.get('deprecation') ?? links.get('sunset');
   const what = [outdated, ending].filter((part) => part !== '').join(' and');
   return texts.line(
-    `The service says that this interface${what}.${more === undefined ? '' : ` See ${more}`}`,
+    `The service says that this API${what}.${more === undefined ? '' : ` See ${more}`}`,
     maxWarningLength,
   );
 }
@@ -120,7 +120,7 @@ function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeader
   const parsed = parseJson(text, texts.data);
   if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
   const type = texts.line(headers['content-type'] ?? '', 80);
-  const reason = `${parsed.reason}${type === '' ? '' : ` (its type is said to be ${type})`}`;
+  const reason = `${parsed.reason}${type === '' ? '' : ` (Content-Type: ${type})`}`;
   return { kind: 'other', reason, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
 }
 

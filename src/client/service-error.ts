@@ -196,8 +196,8 @@ function fieldsText(fields: readonly RefusedField[], words: string): string {
 }
 
 function unusableText({ reason, excerpt }: Unusable): string {
-  const begins = excerpt === '' ? '' : ` It begins with: ${asSentence(excerpt)}`;
-  return asSentence(`The answer cannot be used: ${reason}`) + begins;
+  const begins = excerpt === '' ? '' : ` It starts with: ${asSentence(excerpt)}`;
+  return asSentence(`The response cannot be used: ${reason}`) + begins;
 }
 
 function connectionText({ untrusted, notTls, words }: ConnectionFailed): string {
@@ -256,7 +256,7 @@ function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId 
     return ' Check the base URL, whose path may be wrong, and the id of the workspace.';
   }
   if (words !== undefined) return '';
-  if (status === 403) return ' Check what the token may do.';
+  if (status === 403) return ' Check the scopes of the token.';
   if (status < 500) return '';
   return ` The log of the service has the cause${requestId === undefined ? '' : ', under the request id'}.`;
 }

@@ -67,7 +67,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     const origin = texts.line(elsewhere.origin, 300);
     return {
       kind: 'none',
-      reason: `The sync can be followed at ${origin} only, which is another server: the token must not go there.`,
+      reason: `The status URL of the sync is on another server, ${origin}, and the token must not be sent there.`,
     };
   }
 

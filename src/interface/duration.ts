@@ -39,7 +39,7 @@ export function parseDuration(text: string): Parsed<Duration> {
     return refused('It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.');
   }
   const duration = { seconds: Number(digits) * secondsIn[unit] };
-  if (!Number.isSafeInteger(milliseconds(duration))) return refused('It is longer than can be counted.');
+  if (!Number.isSafeInteger(milliseconds(duration))) return refused('It is too long.');
   return accepted(duration);
 }
 

@@ -13,7 +13,7 @@ export function parseTtl(text: string): Parsed<Ttl> {
   const duration = parseDuration(text);
   if (!duration.ok) return duration;
   if (withinLimits(duration.value)) return accepted(duration.value);
-  return refused(`A lock lives for at least ${formatDuration(minTtl)} and at most ${formatDuration(maxTtl)}.`);
+  return refused(`A lock lasts at least ${formatDuration(minTtl)} and at most ${formatDuration(maxTtl)}.`);
 }
 
 const withinLimits = (duration: Duration): duration is Ttl =>

@@ -39,7 +39,7 @@ test('logs the first ten retries, and the rest at debug level', async () => {
   expect(lines[0]).toMatch(
     /^The service failed \(GET \/v1\/workspaces: 503 Service Unavailable\)\. Trying again in \d\.\d s\.$/,
   );
-  expect(lines[10]).toBe('Further retries are in the debug log only.');
+  expect(lines[10]).toBe('Further retries appear only in the debug log.');
   expect(debug).toHaveLength(3);
 });
 
@@ -49,7 +49,7 @@ test('sends the run URL and the version with each request, and warns once if the
   await list();
   await list();
   await stepOn(server.baseUrl, { outside: true }).list();
-  expect(warnings).toEqual(['The service says that this interface ends on Sat, 31 Dec 2050 23:59:59 GMT.']);
+  expect(warnings).toEqual(['The service says that this API ends on Sat, 31 Dec 2050 23:59:59 GMT.']);
   expect(server.requests.map(({ headers }) => headers.referer)).toEqual([origin, origin, undefined]);
   expect(server.requests[0]?.headers['user-agent']).toBe(`workspace-automation/${version}`);
 });

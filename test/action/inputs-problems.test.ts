@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { type OperationName, operations } from '../../src/action/inputs/table.ts';
 import { type Given, problemsOf, rightStep } from './step-environment.ts';
 
-const address = 'It must be an address such as https://workspaces.example.com/v1.';
+const address = 'It must be a URL such as https://workspaces.example.com/v1.';
 const apiToken = 'It must be an API token, without spaces or line breaks. Pass it from a secret.';
 const boolean = 'It must be true or false.';
 const duration = 'It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
@@ -18,7 +18,7 @@ const outOfRange = 'It must be a whole number from 0 to 100.';
 const atLeastOne = 'It must be a whole number from 1 to 999999. Leave it out to lock all paths.';
 const reaction = 'It must be one of fail, warn.';
 const relative = 'A path is relative to the workspace: it must not start with';
-const ttl = 'A lock lives for at least 1s and at most 30d.';
+const ttl = 'A lock lasts at least 1s and at most 30d.';
 const unchanged = 'Pass the output `locks` of a lock step unchanged.';
 const noSlashes = 'A workspace must not have slashes, backslashes or control characters.';
 

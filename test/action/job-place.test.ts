@@ -130,8 +130,8 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
   test('are required as inputs if `locks` names a lock of another job', async () => {
     const another = grantOf('b');
     expect(await problemsOf(operation, [inGame], { locks: handoff(inGame, another) })).toEqual([
-      'Input `base-url` is missing. The locks that the step names are not, or not all, of this job, so it must also name their service, such as https://workspaces.example.com/v1.',
-      'Input `workspace` is missing. The locks that the step names are not, or not all, of this job, so it must also name their workspace.',
+      'Input `base-url` is missing. Not all locks that the step names belong to this job, so it must also name their service, such as https://workspaces.example.com/v1.',
+      'Input `workspace` is missing. Not all locks that the step names belong to this job, so it must also name their workspace.',
     ]);
   });
 
@@ -150,6 +150,6 @@ test.each(['sync', 'lock', 'list-locks', 'register-hook', 'list-workspaces', 'li
       branch: 'main',
       'hook-url': 'https://a.example',
     });
-    expect(problems).toContainEqual(expect.stringMatching(/^Input `base-url` is missing\. It must be an address/));
+    expect(problems).toContainEqual(expect.stringMatching(/^Input `base-url` is missing\. It must be a URL/));
   },
 );

@@ -190,6 +190,6 @@ describe('an interface with an end date', () => {
     const { client } = await clientOf(json(200, [], headers));
     await client.ask();
     await client.ask();
-    expect(client.warnings).toEqual([`The service says that this interface ${words}`]);
+    expect(client.warnings).toEqual([`The service says that this API ${words}`]);
   });
 });

@@ -216,7 +216,7 @@ test('rejects a response over 10 MiB, and stops receiving it', async () => {
   const error = await errorOf(client.listBranches({ workspace: game }, client.within()));
   expect(error.failure.kind).toBe('too-large');
   expect(error.message).toMatch(
-    /^The answer cannot be used: it is longer than 10 MiB\. It begins with: \["x","x".* \(GET \S+: 200 OK\)\.$/,
+    /^The response cannot be used: it is larger than 10 MiB\. It starts with: \["x","x".* \(GET \S+: 200 OK\)\.$/,
   );
   expect(sent.characters).toBeLessThan(100_000_000);
   expect(server.requests).toHaveLength(1);

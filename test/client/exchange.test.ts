@@ -209,7 +209,7 @@ describe('an exchange', () => {
   const refusal = json(400, { error: 'invalid_request', error_description: `No trust rule for ${jwt}.` });
 
   const withoutToken =
-    'The service did not issue a token to this job. The answer cannot be used: there is no token in it. Check that this URL belongs to the service, and that no gateway in front of it answered instead (POST /v1/token: 200 OK, 5 attempts).';
+    'The service did not issue a token to this job. The response cannot be used: it contains no token. Check that this URL belongs to the service, and that no gateway in front of it answered instead (POST /v1/token: 200 OK, 5 attempts).';
 
   test.each<[string, Answer, string, number]>([
     [

@@ -42,10 +42,10 @@ describe.each(resources)('a list of %s', (name, url, list) => {
   test.each([
     ['an empty body', nothing(200), 'not-json', 'it is empty'],
     ['a 204', nothing(204), 'not-json', 'it is empty'],
-    ['a page', page(200), 'not-json', '(its type is said to be text/html). It begins with: 200 OK nginx'],
-    ['text', raw(200, 'all is well'), 'not-json', 'it is not valid JSON. It begins with: all is well'],
-    ['another object', json(200, { hello: 1 }), 'not-understood', 'It begins with: an object with hello'],
-    ['a number', json(200, 12), 'not-understood', 'there is no list in it'],
+    ['a page', page(200), 'not-json', '(Content-Type: text/html). It starts with: 200 OK nginx'],
+    ['text', raw(200, 'all is well'), 'not-json', 'it is not valid JSON. It starts with: all is well'],
+    ['another object', json(200, { hello: 1 }), 'not-understood', 'It starts with: an object with hello'],
+    ['a number', json(200, 12), 'not-understood', 'it contains no list'],
     ['deep nesting', raw(200, '['.repeat(100_000) + ']'.repeat(100_000)), 'not-json', 'it is nested too deeply'],
     ['a compressed body', raw(200, 'x', { 'content-encoding': 'gzip' }), 'not-json', 'it is compressed (gzip)'],
   ])('cannot be read from %s', async (_, answer, kind, words) => {
@@ -102,7 +102,7 @@ describe('the pages of a list', () => {
     const link = `<${other.origin}${locks}?p=2&secret=1>; rel="next"`;
     const { client } = await clientOf(json(200, ['a'], { link }));
     const error = await errorOf(locksOf(client));
-    expect(error.message).toContain(`its next page is at ${other.origin}, which is another server`);
+    expect(error.message).toContain(`its next page is on another server, ${other.origin}`);
     expect(other.requests).toHaveLength(0);
   });
 
@@ -127,7 +127,7 @@ describe('the pages of a list', () => {
 
   test.each([
     ['a thousand', '["a"]', 1_000, 1_000, 'it has more than 1000 pages'],
-    ['64 MB in total', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages have more than 64 MB together'],
+    ['64 MB in total', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages exceed 64 MB in total'],
     ['a million entries', million, 4, 3, 'it has more than 1000000 entries; 900000 of its entries could not be read'],
   ])('are limited to %s', async (_, body, asked, read, reason) => {
     let n = 0;

@@ -103,7 +103,7 @@ describe('the status URL of a sync', () => {
     'javascript:alert(1)',
   ])('is not accepted on another server: %s', async (location) => {
     const { sync } = await begin(json(202, queued, { location }));
-    const reason = expect.stringContaining('is another server: the token must not go there.');
+    const reason = expect.stringContaining('and the token must not be sent there.');
     expect(sync.progress).toEqual({ kind: 'none', reason });
     expect(JSON.stringify(sync.progress)).not.toContain('token=');
   });

@@ -116,7 +116,7 @@ describe('the files of a pull request', () => {
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]The files of pull request #7 of octo-games/dragon could not be looked up. It changes 3,001 files, and GitHub lists at most 3,000. Split it, or name the files with \`path\` instead."`,
+      `"##[error]Could not look up the files of pull request #7 of octo-games/dragon. It changes 3,001 files, and GitHub lists at most 3,000. Split it, or name the files with \`path\` instead."`,
     );
     expect(api.requests).toHaveLength(1);
   });
@@ -130,8 +130,8 @@ describe('the files of a pull request', () => {
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "Pull request #7 of octo-games/dragon changes 1 file.
       ##[warning]The list of locks may be incomplete: 1 of its entries could not be read.
-      No lock was seen in <workspace>, among 1 file of pull request #7, but not all of them could be read.
-      ##[error]The list of locks may be incomplete: 1 of its entries could not be read. With \`fail-if-locked\`, a file passes only if it is known not to be locked."
+      No lock was found in <workspace>, among 1 file of pull request #7, but the list may be incomplete.
+      ##[error]The list of locks may be incomplete: 1 of its entries could not be read. With \`fail-if-locked\`, the step succeeds only if the list is complete."
     `);
     expect(await run({ 'fail-if-locked': 'false' })).toMatchObject({
       conclusion: 'success',
@@ -181,7 +181,7 @@ describe('the files of a push or merge group', () => {
       'include the differences of a new branch from the default branch',
       ({ ours }) => push(none, ours, { created: true }),
       ['b'],
-      /The push that makes topic \(0000003, compared with main\)/,
+      /The push that creates topic \(0000003, compared with main\)/,
     ],
     [
       'include the files of all pull requests of a merge group',
@@ -209,7 +209,7 @@ describe('the files of a push or merge group', () => {
     const result = await run();
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(stable(result.log)).toMatchInlineSnapshot(
-      `"##[error]The files of the push to topic (1111111 to 0000003) of octo-games/dragon could not be looked up. Not Found. GitHub also answers 404 for what the token may not see: give the job the permission \`contents: read\`, below \`permissions:\`. Or the commit before the push is gone, as it may be after a force push (GET /repos/octo-games/dragon/compare/<commit>...<commit>: 404 Not Found)."`,
+      `"##[error]Could not look up the files of the push to topic (1111111 to 0000003) of octo-games/dragon. Not Found. GitHub also answers 404 for what the token may not see: give the job the permission \`contents: read\`, under \`permissions:\`. Or the commit before the push is gone, as can happen after a force push (GET /repos/octo-games/dragon/compare/<commit>...<commit>: 404 Not Found)."`,
     );
   });
 });
@@ -253,7 +253,7 @@ describe.each(forms(['GitHub']))('%s', () => {
       push(gone, '2'.repeat(40)),
     ],
     ['answers 404 for what a token may not see', always(notFound), permission('pull-requests')],
-    ['responds with an HTML page', always(htmlPage(200)), /The answer cannot be used: it is not valid JSON/],
+    ['responds with an HTML page', always(htmlPage(200)), /The response cannot be used: it is not valid JSON/],
     ['responds with a list', always(json(200, [])), /GitHub does not say of the pull request how many files/],
     ['keeps failing', always(htmlPage(502)), /, 2 attempts\)/],
     [
@@ -318,7 +318,7 @@ describe.each(forms(['GitHub']))('%s', () => {
     const { run } = await guard({ ...ofPull(modified('a')), instead: insteadOf(`${elsewhere.origin}/x`) });
     const result = await run();
     expect(result.conclusion).toBe('failure');
-    expect(result.log).toMatch(/another server.*and the token must not go there/);
+    expect(result.log).toMatch(/another server.*and the token must not be sent there/);
     expect(elsewhere.requests).toEqual([]);
   });
 });

@@ -127,7 +127,7 @@ describe('a check without locks', () => {
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { count: '0', locks: '[]' } });
     expect(result.outputs['status']).toBeUndefined();
     expect(errorsOf(result)).toEqual([
-      'This job holds no lock in <workspace>, so there is nothing to check. Lock before this step, or name locks of another job with `locks` or `locks-file`.',
+      'This job holds no lock in <workspace>, so there is nothing to check. Lock something before this step, or pass locks of another job with `locks` or `locks-file`.',
     ]);
   });
 
@@ -185,7 +185,7 @@ test('a check with a token that may not list locks fails', async () => {
   const job = await scene.job({ workspace, scopes: ['sync'] });
   const result = await job.run(check({ locks }));
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
-  expect(errorsOf(result)[0]).toMatch(/^It is not known whether this job still holds a\. .*locks:read/);
+  expect(errorsOf(result)[0]).toMatch(/^Could not determine whether this job still holds a\. .*locks:read/);
 });
 
 /** A service without filters, whose locks have only a path and an owner. */

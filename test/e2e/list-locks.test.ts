@@ -106,7 +106,7 @@ test('a thousand locks produce a short log, ten annotations, and an empty output
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { count: '1000', locks: '' } });
   expect(collapseGroups(result.log).split('\n').slice(0, 2)).toEqual([
     '##[group]1,000 locks in game.',
-    '##[warning]The output `locks` is too large for a step and has been left empty.',
+    '##[warning]The output `locks` is too large for a step and was left empty.',
   ]);
   expect(result.log.split('\n').length).toBeLessThan(230);
   expect(result.summary).toMatch(summaryShape);

@@ -175,7 +175,7 @@ test('hundreds of paths produce a short log, a table and a file of locks', async
   expect(stable(collapseGroups(locking.log)).split('\n')).toEqual([
     `##[group]Locked ${inText} paths in <workspace> until <clock> (<distance>). It took <duration>.`,
     'The locks outlive this job: `auto-release` is false. Release them with `unlock` and the file in the output `locks_file`.',
-    '##[warning]The output `locks` is too large for a step and has been left empty. Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.',
+    '##[warning]The output `locks` is too large for a step and was left empty. Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.',
   ]);
   expect(locking.log.split('\n').length).toBeLessThan(120);
   expect(locking.summary).toMatch(summaryShape);

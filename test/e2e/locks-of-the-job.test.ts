@@ -67,7 +67,7 @@ describe('check and unlock', () => {
     for (const result of [await check(second, { locks }), await unlock(second, { locks })]) {
       expect(result.conclusion).toBe('failure');
       expect(errorsOf(result)).toEqual([
-        expect.stringMatching(/^Input `base-url` is missing\. The locks that the step names are not, or not all, of/),
+        expect.stringMatching(/^Input `base-url` is missing\. Not all locks that the step names belong to/),
         expect.stringMatching(/^Input `workspace` is missing\./),
       ]);
     }
@@ -128,7 +128,7 @@ describe('unlock without `path`, `locks` and `locks-file`', () => {
     const result = await unlock(job, { locks: '' });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(errorsOf(result)).toEqual([
-      'Input `path` is missing. No step of this job has locked anything in <workspace>, so `unlock` must name what to release: with `path`, `locks` or `locks-file`. If it names the output `locks` of another job, that output is empty.',
+      'Input `path` is missing. No step of this job has locked anything in <workspace>, so `unlock` must name what to release: with `path`, `locks` or `locks-file`. If it passes the output `locks` of another job, that output is empty.',
     ]);
   });
 

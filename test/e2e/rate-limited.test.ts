@@ -27,7 +27,7 @@ test('an unannounced rate limit pauses all requests together, and is logged once
   });
   expect(result).toMatchObject({ conclusion: 'success', outputs: { count: '40' } });
   expect(result.log.match(/429 Too Many Requests/g)).toHaveLength(1);
-  expect(result.log.match(/The service limits requests/g)).toHaveLength(1);
+  expect(result.log.match(/The service limits the rate of requests/g)).toHaveLength(1);
   await expect(job.post()).resolves.toMatchObject([{ annotations: [] }]);
   expect(await scene.locked(workspace)).toEqual([]);
 });

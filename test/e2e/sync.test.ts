@@ -208,7 +208,7 @@ describe('the sync of a third-party service', () => {
     expect(result.outputs).toEqual({ sync_id: 's', status: 'queued', branch: 'main' });
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "The sync of main in game is queued.
-      ##[error]The sync of main was started, but it cannot be waited for. The service did not return a status URL for the sync. Remove \`wait\`, or use a service that offers the status of a sync."
+      ##[error]The sync of main was started, but this step cannot wait for it. The service did not return a status URL for the sync. Remove \`wait\`, or use a service that reports the status of syncs."
     `);
     expect(server.requests).toHaveLength(1);
   });
@@ -221,7 +221,7 @@ describe('the sync of a third-party service', () => {
     const result = await job.run({ with: { operation: 'sync', branch: 'main', wait: '1s' }, env });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'transferring', sync_id: 's' } });
     expect(errorsOf(result)).toEqual([
-      'The sync of main has not ended within 1s: it is transferring, 700 of about 2,000 objects received. The sync continues on the service. Increase `wait` to wait longer.',
+      'The sync of main did not finish within 1s: it is transferring, 700 of about 2,000 objects received. The sync continues on the service. Increase `wait` to wait longer.',
     ]);
   });
 });

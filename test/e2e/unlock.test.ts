@@ -63,10 +63,10 @@ test('releases the locks of another job by its output, but leaves those with a n
   expect(stable(result.log)).toMatchInlineSnapshot(`
     "##[group]Released 2 locks in <workspace>, 1 lost.
       a: released
-      b: held by somebody else, left alone
+      b: held by someone else, left alone
       c: released
     ##[endgroup]
-    ##[error]b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7: the lock was lost, and has been left alone."
+    ##[error]b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7: this job lost its lock, and left the current one alone."
   `);
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: unlock</h3>
@@ -74,7 +74,7 @@ test('releases the locks of another job by its output, but leaves those with a n
     <table>
     <tr><th>Path</th><th>Result</th></tr>
     <tr><td>a</td><td>released</td></tr>
-    <tr><td>b</td><td>held by somebody else, left alone</td></tr>
+    <tr><td>b</td><td>held by someone else, left alone</td></tr>
     <tr><td>c</td><td>released</td></tr>
     </table>
 

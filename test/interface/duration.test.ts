@@ -22,7 +22,7 @@ const duration: fc.Arbitrary<Duration> = fc.oneof(
 );
 
 const syntax = 'It must be a whole number and one of the units s, m, h and d, such as 90s, 15m, 1h or 2d.';
-const limits = 'A lock lives for at least 1s and at most 30d.';
+const limits = 'A lock lasts at least 1s and at most 30d.';
 
 describe('a duration', () => {
   test('survives formatting and parsing', () => {
@@ -56,7 +56,7 @@ describe('a duration', () => {
       fc.property(fc.bigInt({ min: 0n, max: 10n ** 18n }), unit, (count, name) => {
         const parsed = parseDuration(`${count}${name}`);
         if (parsed.ok) expect(BigInt(milliseconds(parsed.value))).toBe(count * BigInt(secondsIn[name] ?? 0) * 1_000n);
-        else expect(parsed.reason).toBe('It is longer than can be counted.');
+        else expect(parsed.reason).toBe('It is too long.');
       }),
     );
   });

@@ -29,7 +29,7 @@ export function nameOf(change: Change): string {
     case 'push':
       return `the push to ${shortRef(change.ref)} (${short(change.before)} to ${short(change.after)})`;
     case 'new-ref':
-      return `the push that makes ${shortRef(change.ref)} (${short(change.after)}, compared with ${change.defaultBranch})`;
+      return `the push that creates ${shortRef(change.ref)} (${short(change.after)}, compared with ${change.defaultBranch})`;
     case 'deleted-ref':
       return `the push that deletes ${shortRef(change.ref)}`;
     case 'merge-group':
@@ -90,7 +90,7 @@ export function parseChange(event: string, payload: Json): Parsed<Change> {
 }
 
 function readEvent(file: string): Parsed<string> {
-  if (file === '') return refused('The runner names no file with the event of the run (GITHUB_EVENT_PATH).');
+  if (file === '') return refused('GITHUB_EVENT_PATH is not set: the runner did not provide the event of the run.');
   try {
     return accepted(readFileSync(file, 'utf8'));
   } catch (error) {
@@ -104,19 +104,19 @@ function parsePush(payload: JsonObject): Parsed<Change> {
   const before = commitIn(payload['before']);
   const after = commitIn(payload['after']);
   if (ref === undefined || before === undefined || after === undefined) {
-    return refused(`The event of the push does not say from which commit to which it goes. ${instead}`);
+    return refused(`The push event does not name its commits. ${instead}`);
   }
   if (isNone(after)) return accepted({ kind: 'deleted-ref', ref });
   if (!isNone(before)) return accepted({ kind: 'push', ref, before, after });
   const defaultBranch = nameIn(asObject(payload['repository'])['default_branch']);
   if (defaultBranch === undefined) {
     return refused(
-      `The push makes ${JSON.stringify(shortRef(ref))}, and its event does not say with which branch to compare that. ${instead}`,
+      `The push creates ${JSON.stringify(shortRef(ref))}, and its event does not name the branch to compare it with. ${instead}`,
     );
   }
   if (ref === `refs/heads/${defaultBranch}`) {
     return refused(
-      `The push makes the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`,
+      `The push creates the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`,
     );
   }
   return accepted({ kind: 'new-ref', ref, after, defaultBranch });
@@ -130,7 +130,7 @@ function parseMergeGroup(payload: JsonObject): Parsed<Change> {
   const base = commitIn(group['base_sha']);
   const head = commitIn(group['head_sha']);
   return base === undefined || head === undefined || isNone(base) || isNone(head)
-    ? refused(`The event of the merge group does not say from which commit to which it goes. ${instead}`)
+    ? refused(`The merge_group event does not name its commits. ${instead}`)
     : accepted({ kind: 'merge-group', base, head });
 }
 
@@ -145,18 +145,18 @@ const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);
 function parseRepository(text: string): Parsed<ChangeSource['repository']> {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];
   return owner === undefined || repo === undefined
-    ? refused('The runner does not name the repository as owner/name (GITHUB_REPOSITORY).')
+    ? refused('GITHUB_REPOSITORY does not name a repository as owner/name.')
     : accepted({ owner, repo });
 }
 
 function parseApiUrl(text: string, allowHttp: boolean): Parsed<string> {
   const url = URL.parse(text === '' ? 'https://api.github.com' : text);
   if (url === null || !/^https?:$/.test(url.protocol)) {
-    return refused("The runner does not name the address of GitHub's interface (GITHUB_API_URL).");
+    return refused('GITHUB_API_URL is not the URL of the GitHub API.');
   }
   if (url.protocol === 'http:' && !allowHttp && !isLoopback(url.hostname)) {
     return refused(
-      `The interface of GitHub is at ${url.origin}: plain http would expose the token on the network. Set \`allow-http: true\` on a private network only.`,
+      `The GitHub API is at ${url.origin}: plain http would expose the token on the network. Set \`allow-http: true\` on a private network only.`,
     );
   }
   return accepted(`${url.origin}${url.pathname}`.replace(/(?<!\/)\/+$/, ''));

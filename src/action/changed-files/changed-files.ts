@@ -26,12 +26,12 @@ export async function lookUpChangedFiles(
     for (const name of new Set(files.flatMap(({ name, before }) => (before === undefined ? name : [name, before])))) {
       const path = parseHeldPath(name);
       if (path.ok) paths.add(path.value);
-      else log.debug(`Passed over ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
+      else log.debug(`Skipped ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
     }
     return { of, files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
   } catch (error) {
     if (isFault(error)) throw error;
-    const what = `The files of ${of} of ${repository.owner}/${repository.repo} could not be looked up.`;
+    const what = `Could not look up the files of ${of} of ${repository.owner}/${repository.repo}.`;
     if (!(error instanceof ServiceError)) {
       throw new Error(`${what} ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -69,10 +69,10 @@ function adviceOn({ status, advice, failure }: ServiceError, { kind }: Change): 
     case 401:
       return ` Leave \`github-token\` out: the token of the job is enough, if it has ${permission}.`;
     case 403:
-      return ` Give the job ${permission}, below \`permissions:\`. Reading is enough, so the token of a run from a fork will do.`;
+      return ` Give the job ${permission}, under \`permissions:\`. Read access is enough, so the token of a run from a fork works.`;
     case 404: {
-      const gone = kind === 'push' ? ' Or the commit before the push is gone, as it may be after a force push.' : '';
-      return ` GitHub also answers 404 for what the token may not see: give the job ${permission}, below \`permissions:\`.${gone}`;
+      const gone = kind === 'push' ? ' Or the commit before the push is gone, as can happen after a force push.' : '';
+      return ` GitHub also answers 404 for what the token may not see: give the job ${permission}, under \`permissions:\`.${gone}`;
     }
     default:
       return failure.kind === 'connection' ? advice : ` ${retryAdvice}`;

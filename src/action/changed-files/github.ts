@@ -167,11 +167,11 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
   }
 
   return async (address, { method, headers }) => {
-    if (method !== 'GET') throw new Error(`${method} is more than reading, which is all that is done at GitHub.`);
+    if (method !== 'GET') throw new Error(`Only GET requests are sent to GitHub, not ${method}.`);
     let target = new URL(address);
     if (target.origin !== apiUrl.origin) {
       throw new Error(
-        `An answer of GitHub leads to another server, ${target.origin}, and the token must not go there. ${retryAdvice}`,
+        `GitHub linked to another server, ${target.origin}, and the token must not be sent there. ${retryAdvice}`,
       );
     }
     let outcome = await read(target, headers);
@@ -198,7 +198,7 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
 
 function leadsElsewhere({ response, texts, fail }: AnsweredCall, target: URL): Error {
   const where = texts.line(target.origin, 200);
-  const reason = `it leads to ${where}, which is another server, and the token must not go there`;
+  const reason = `it leads to another server, ${where}, and the token must not be sent there`;
   return fail(notUnderstood(response, texts, reason));
 }
 

@@ -42,7 +42,7 @@ export async function pullRequestFiles(
     const after = await readState(github, number);
     if (after.commits !== before.commits || after.changedFiles !== before.changedFiles) continue;
     if (files.size >= after.changedFiles) return [...files.values()];
-    seen = `GitHub says that it changes ${pluralize(after.changedFiles, 'file')}, and lists ${formatNumber(files.size)}.`;
+    seen = `GitHub reports ${pluralize(after.changedFiles, 'changed file')}, but lists ${formatNumber(files.size)}.`;
   }
   throw new Error(`${seen} ${retryAdvice}`);
 }
@@ -54,7 +54,7 @@ async function readState(github: GitHub, number: number) {
   const changedFiles = pull['changed_files'];
   if (head === undefined || base === undefined || typeof changedFiles !== 'number') {
     throw new Error(
-      `GitHub does not say of the pull request how many files it changes, and between which commits. ${retryAdvice}`,
+      `GitHub did not return the commits and the number of changed files of the pull request. ${retryAdvice}`,
     );
   }
   return { commits: `${base}...${head}`, changedFiles };

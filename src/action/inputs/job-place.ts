@@ -34,7 +34,7 @@ const listThem = '`operation: list-workspaces` lists the workspaces.';
 
 function missingTexts(raw: RawInputs, isHandoff: boolean): FromLedger['missing'] {
   if (isHandoff) {
-    const reason = 'The locks that the step names are not, or not all, of this job, so it must also name';
+    const reason = 'Not all locks that the step names belong to this job, so it must also name';
     return { 'base-url': `${reason} their service, ${example}.`, workspace: `${reason} their workspace.` };
   }
   const here = raw['base-url'] !== '' ? ' on this service' : raw.workspace !== '' ? ' in this workspace' : '';

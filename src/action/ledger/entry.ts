@@ -235,5 +235,5 @@ export const parsedTtl = ({ ttl }: Intent): Ttl => parsedOrThrow(parseTtl(ttl));
 
 function parsedOrThrow<T>(parsed: Parsed<T>): T {
   if (parsed.ok) return parsed.value;
-  throw new Error(`The ledger has an entry that must not be there. ${parsed.reason}`);
+  throw new Error(`The ledger has an invalid entry. ${parsed.reason}`);
 }

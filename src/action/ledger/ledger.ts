@@ -63,7 +63,7 @@ export function followLedger(file: string): () => readonly Entry[] {
     const descriptor = openSync(file, 'r');
     try {
       const size = fstatSync(descriptor).size;
-      if (size < position) throw new Error(`${file} is shorter than it was.`);
+      if (size < position) throw new Error(`${file} has become shorter.`);
       for (let room = maxReadBytes; ; ) {
         const bytes = Buffer.alloc(Math.min(size - position, room));
         const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, position));
@@ -96,7 +96,7 @@ export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder
       failed = true;
       const reason = error instanceof Error ? error.message : String(error);
       log.warn(
-        `The ledger of this job's locks cannot be written (${reason}). If a step is killed before it is done, the locks it was about to take or release can stay until their ttl ends. Make sure that the runner's temporary folder is writable and has free space.`,
+        `Could not write the ledger of this job's locks (${reason}). If a step is killed now, locks that it is acquiring or releasing may stay until their \`ttl\` expires. Make sure that the runner's temporary folder is writable and has free space.`,
       );
     }
   };

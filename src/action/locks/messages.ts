@@ -39,7 +39,7 @@ export function lostText({ path, lock, holder }: LostLock, now: number): string 
   const end = Date.parse(lock.expires_at ?? '');
   const isOver = end <= now + answerClockMs || end <= Date.parse(holder?.acquired_at ?? '');
   const parts = [`This job lost its lock on ${path}.`];
-  if (isOver) parts.push(`It had ended at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`);
+  if (isOver) parts.push(`It expired at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`);
   else if (!Number.isNaN(end)) parts.push('Someone released it before it expired.');
   parts.push(holder === undefined ? 'Nobody holds the path now.' : `${heldText(path, holder, now, true)}.`);
   return parts.join(' ');
@@ -54,7 +54,7 @@ export function lostRenewalText(
   const lost = `The lock on ${path} was lost at ${pastMoment(Date.parse(at), now)}, when the service refused to renew it.`;
   if (found === 'nobody') return `${lost} Nobody holds ${path} now.`;
   if (found !== undefined) return `${lost} ${heldText(path, found, now, true)}.`;
-  return next?.owner === undefined ? lost : `${lost} It was held by ${next.owner} then.`;
+  return next?.owner === undefined ? lost : `${lost} It was then held by ${next.owner}.`;
 }
 
 /** The reason why a step cannot acquire its locks: too few of its paths are free. */
@@ -85,7 +85,7 @@ export function blockedText({ conflicts, count, of }: Blocked, now?: number, wit
 
 /** Describes a lock that an unanswered request may have left, and when it expires. */
 export const unansweredText = ({ path, ttl, at }: Intent): string =>
-  `It is not known whether this step locked ${path}: its request at ${at} was not answered, and the service still cannot say. If it did, the lock expires ${ttl} after it was taken.`;
+  `This step may have locked ${path}: its request at ${at} was not answered, and the service still cannot say. If it did, the lock expires ${ttl} after it was taken.`;
 
 /** Suggests a `wait`, or a longer one, so that the next run gets the locks. */
 export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefined, now: number): string {
@@ -111,7 +111,7 @@ export function alreadyHeldText(
     maxNamed,
   );
   const who = `This job already holds ${paths}: ${steps} locked ${own.length === 1 ? 'it' : 'them'}${until}.`;
-  const release = 'release what is not needed any more with `operation: unlock`';
+  const release = 'release locks that are no longer needed with `operation: unlock`';
   if (asked.count < asked.paths.length) {
     const left = asked.paths.length - own.length;
     return `${who} That leaves ${left} of the ${asked.count} paths that \`any\` asks for: name more paths, or ${release} before this step.`;
@@ -122,7 +122,7 @@ export function alreadyHeldText(
   // Half of the ttl: a part of it has always passed when a later step asks.
   return soonest - now >= (asked.ttl.seconds * 1_000) / 2
     ? `${who} Those are all paths of this step, for at least half of its \`ttl\` of ${formatDuration(asked.ttl)}: leave this step out, or ${release} before it.`
-    : `${who} Those are all paths of this step: leave it out and raise the \`ttl\` of the earlier step, or ${release} before it.`;
+    : `${who} Those are all paths of this step: leave it out and increase the \`ttl\` of the earlier step, or ${release} before it.`;
 }
 
 /**

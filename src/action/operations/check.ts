@@ -23,7 +23,7 @@ export async function check(context: Context, task: CheckTask): Promise<Outcome>
   const { locks, gap } = locksToCheck(context, task);
   // An empty list in the input is intentional. A job without any lock has probably lost its ledger.
   if (locks.length === 0 && selection.kind === 'job') {
-    const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock before this step, or name locks of another job with \`locks\` or \`locks-file\`.`;
+    const none = `This job holds no lock in ${workspace}, so there is nothing to check. Lock something before this step, or pass locks of another job with \`locks\` or \`locks-file\`.`;
     return failed(gap === undefined ? { count: '0', locks: '[]' } : {}, gap ?? none);
   }
   const paths = locks.map(({ path }) => path);
@@ -148,13 +148,13 @@ function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
   const all = pluralize(results.length, 'lock');
   const one = `lock on ${first.path} in ${workspace}`;
   if (lost > 0) {
-    const rest = unknown > 0 ? `, and of ${formatNumber(unknown)} that is not known` : '';
+    const rest = unknown > 0 ? `, and ${formatNumber(unknown)} could not be checked` : '';
     return isOne
       ? `The ${one} is lost.`
       : `${formatNumber(lost)} of ${all} in ${workspace} ${lost === 1 ? 'is' : 'are'} lost${rest}.`;
   }
   if (unknown > 0) {
-    return `It is not known whether ${isOne ? `the ${one}` : `${formatNumber(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
+    return `Could not determine whether ${isOne ? `the ${one}` : `${formatNumber(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
   }
   const soonest = kept.reduce((end, { lock }) => Math.min(end, endOf(lock)), Number.POSITIVE_INFINITY);
   const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
@@ -171,7 +171,7 @@ function rowOf(result: CheckResult): readonly string[] {
     case 'lost':
       return [path, 'lost', holderName(result.holder), timeCell(result.holder?.expires_at)];
     case 'unknown':
-      return [path, 'not known', '', ''];
+      return [path, 'unknown', '', ''];
   }
 }
 
@@ -184,7 +184,7 @@ function lineOf(result: CheckResult, now: number): string {
     case 'lost':
       return `${result.path}: lost, held by ${holderName(result.holder)}${until(result.holder)}`;
     case 'unknown':
-      return `${result.path}: not known`;
+      return `${result.path}: unknown`;
   }
 }
 
@@ -194,7 +194,7 @@ const endOf = (lock: { readonly expires_at?: string | undefined } | undefined): 
 const holderName = (holder: KnownLock | undefined): string =>
   holder === undefined
     ? 'nobody'
-    : `${holder.owner ?? 'somebody else'}${holder.note === undefined ? '' : ` ("${holder.note}")`}`;
+    : `${holder.owner ?? 'someone else'}${holder.note === undefined ? '' : ` ("${holder.note}")`}`;
 
 /** A sentence for each lost path. Paths with the same unknown state share one. */
 function failuresOf({ results, gap }: CheckReport, now: number): readonly string[] {
@@ -205,7 +205,7 @@ function failuresOf({ results, gap }: CheckReport, now: number): readonly string
     ),
     ...[...unknown].map(
       ([reason, paths]) =>
-        `It is not known whether this job still holds ${joinFirst(paths.map(({ path }) => path))}. ${reason}`,
+        `Could not determine whether this job still holds ${joinFirst(paths.map(({ path }) => path))}. ${reason}`,
     ),
     ...(gap === undefined ? [] : [gap]),
   ];

@@ -65,7 +65,7 @@ export function failuresOf({ locks, incomplete }: Found): readonly string[] {
   }
   return incomplete === undefined
     ? []
-    : [`${incomplete} With \`fail-if-locked\`, a file passes only if it is known not to be locked.`];
+    : [`${incomplete} With \`fail-if-locked\`, the step succeeds only if the list is complete.`];
 }
 
 /** The scope of the list, as far as it is known without a request. */
@@ -117,8 +117,8 @@ async function pathsOf(extent: Extent, context: Context, within: CallLimits): Pr
       const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
       const { of, files, paths } = await lookUpChangedFiles(source, context, within);
       const { owner, repo } = source.repository;
-      const different = paths.length === files ? '' : `, which makes ${pluralize(paths.length, 'path')} to look up`;
-      context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${pluralize(files, 'file')}${different}.`);
+      const different = paths.length === files ? '' : ` Looking up ${pluralize(paths.length, 'path')}.`;
+      context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${pluralize(files, 'file')}.${different}`);
       return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${of}` };
     }
   }
@@ -177,7 +177,7 @@ function sentenceOf({ locks, ignored, incomplete }: Found, where: string): strin
   const apart = ignored > 0 ? `, apart from ${pluralize(ignored, 'lock')} of ignored owners` : '';
   return incomplete === undefined
     ? `Nothing is locked in ${where}${apart}.`
-    : `No lock was seen in ${where}${apart}, but not all of them could be read.`;
+    : `No lock was found in ${where}${apart}, but the list may be incomplete.`;
 }
 
 /** Releasing a lock does not change a run that has ended. The quoted words are labels on GitHub's pages. */

@@ -67,7 +67,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
       saveState('step', step);
       // The runner evaluates the inputs again for the post-step, but the value in this step counts.
       saveState('on-lost', task.onLost);
-      log.debug(`The ledger knows this step as ${step}.`);
+      log.debug(`The id of this step in the ledger is ${step}.`);
     };
     const session = openLockSession({ ...context, step, origin: runner.origin, announce });
     const terms = { service, workspace, type, ttl };
@@ -87,8 +87,8 @@ const maxNamed = 5;
 function wantedOf(any: LockTask['any'], paths: readonly LockPath[]): number {
   if (any === 'all') return paths.length;
   if (any <= paths.length) return any;
-  const found = `\`path\` stands for only ${pluralize(paths.length, 'path')}: ${joinFirst(paths, maxNamed)}`;
-  throw new InputError([`Input \`any\` is ${formatNumber(any)}, but ${found}. Name more, or ask for fewer.`]);
+  const found = `\`path\` names only ${pluralize(paths.length, 'path')}: ${joinFirst(paths, maxNamed)}`;
+  throw new InputError([`Input \`any\` is ${formatNumber(any)}, but ${found}. Add paths, or lower \`any\`.`]);
 }
 
 interface LockStep {
@@ -182,7 +182,7 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     context.log.warn(
-      `The file with the locks could not be written: ${reason}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
+      `Could not write the file of the locks: ${reason}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
     );
     return {};
   }
@@ -228,13 +228,13 @@ function notAcquired(
         outputs,
         all
           ? 'The step was cancelled. It released all locks that it had acquired.'
-          : 'The step was cancelled. Some of its locks could not be released in time: the end of the job tries again.',
+          : 'The step was cancelled. Some of its locks could not be released in time: the post-step tries again.',
       );
     }
     case 'too-short': {
       const { path, lock } = round.ended;
       const reason = (read?: number): string =>
-        `The lock on ${path} ended at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover taking all locks and the rest of the job.`;
+        `The lock on ${path} expired at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`;
       return { ...failed(outputs, reason(now)), sentence: reason() };
     }
     case 'failed':
@@ -252,7 +252,7 @@ export function rollBackTexts({ releases }: RollbackResult, asked: number, now: 
     .filter((text) => text !== undefined);
   const released = releases.length - left.length;
   return [
-    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${formatNumber(released)} released again.`,
+    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${formatNumber(released)} were released again.`,
     ...left,
   ];
 }
@@ -268,6 +268,6 @@ function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number):
       return `The lock on ${path} may have expired, and the service gave no id or ETag to identify it: the current lock was left alone.`;
     case 'unanswered':
     case 'failed':
-      return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the end of the job can release it: ${result.error.message}`;
+      return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the post-step releases it: ${result.error.message}`;
   }
 }

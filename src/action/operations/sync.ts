@@ -55,7 +55,7 @@ async function waitForEnd(context: Context, task: SyncTask, started: StartedSync
   if (started.progress.kind === 'none' && started.state === 'going-on') {
     return failedAt(
       started,
-      `The sync of ${branch} was started, but it cannot be waited for. ${started.progress.reason} Remove \`wait\`, or use a service that offers the status of a sync.`,
+      `The sync of ${branch} was started, but this step cannot wait for it. ${started.progress.reason} Remove \`wait\`, or use a service that reports the status of syncs.`,
     );
   }
   const followed: Followed =
@@ -76,8 +76,8 @@ async function waitForEnd(context: Context, task: SyncTask, started: StartedSync
       const { unseen } = followed;
       const what =
         unseen === undefined
-          ? `has not ended within ${formatDuration(wait)}: it is ${progressText(last)}.`
-          : `was not seen to end within ${formatDuration(wait)}: when it was last seen it was ${progressText(last)}. Asking again failed: ${unseen.reason}`;
+          ? `did not finish within ${formatDuration(wait)}: it is ${progressText(last)}.`
+          : `may not have finished within ${formatDuration(wait)}: its last known status is ${progressText(last)}, and the last status request failed: ${unseen.reason}`;
       const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
       return failedAt(last, withRequest(`The sync of ${branch} ${what} ${advice}`, unseen?.request));
     }

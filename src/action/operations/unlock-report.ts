@@ -36,7 +36,7 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
     named.length > 1
       ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and left their current locks alone: ${joinFirst(named.map(({ path }) => path))}.`
       : first.kind === 'held'
-        ? `${heldText(first.path, first.holder, now)}, and not by this job: it is left alone.`
+        ? `${heldText(first.path, first.holder, now)}, and not by this job: it was left alone.`
         : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
   return `${which} \`force: true\` would release it anyway.`;
 }
@@ -91,7 +91,7 @@ export function resultText(result: UnlockResult, now?: number): string {
     case 'absent':
       return 'was not locked';
     case 'lost':
-      return 'held by somebody else, left alone';
+      return 'held by someone else, left alone';
     case 'held':
       return `${holderText(result.holder, now)}, left alone`;
     case 'not-ours':
@@ -101,7 +101,7 @@ export function resultText(result: UnlockResult, now?: number): string {
     case 'refused':
       return `${holderText(result.holder, now)}, and this token may not release it`;
     case 'unanswered':
-      return 'not known to be released';
+      return 'may not have been released';
     case 'failed':
       return 'not released';
   }
@@ -110,13 +110,13 @@ export function resultText(result: UnlockResult, now?: number): string {
 /** Formats a holder: "held by grace until 14:05 UTC". */
 function holderText(holder: KnownLock | undefined, now?: number): string {
   const until = holder?.expires_at === undefined ? '' : ` until ${clockTime(Date.parse(holder.expires_at), now)}`;
-  return `held by ${holder?.owner ?? 'somebody else'}${until}`;
+  return `held by ${holder?.owner ?? 'someone else'}${until}`;
 }
 
 function failureOf(result: UnlockResult, now: number): readonly string[] {
   switch (result.kind) {
     case 'lost':
-      return [`${heldText(result.path, result.holder, now)}: the lock was lost, and has been left alone.`];
+      return [`${heldText(result.path, result.holder, now)}: this job lost its lock, and left the current one alone.`];
     case 'refused': {
       const { path, holder, request } = result;
       const reason = `${heldText(path, holder, now)}, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\`.`;
@@ -124,7 +124,7 @@ function failureOf(result: UnlockResult, now: number): readonly string[] {
     }
     case 'unanswered':
       return [
-        `It is not known whether the lock on ${result.path} was released: the release was sent only once, because the service gave no id or ETag to identify it. ${result.reason}`,
+        `The lock on ${result.path} may not have been released: the request was sent only once, because the service gave no id or ETag to identify it. ${result.reason}`,
       ];
     case 'failed':
       return [`The lock on ${result.path} was not released. ${result.reason}`];
@@ -143,11 +143,11 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
   if (results.length === 0) return `${what} in ${workspace}: ${nothingText(selection)}.`;
   const numberOf = (...kinds: readonly UnlockResult['kind'][]): number =>
     results.filter(({ kind }) => kinds.includes(kind)).length;
-  const owners = new Set(ofKind(results, 'held').map(({ holder }) => holder?.owner ?? 'somebody else'));
+  const owners = new Set(ofKind(results, 'held').map(({ holder }) => holder?.owner ?? 'someone else'));
   const others = [
     [numberOf('absent'), 'not locked'],
     [numberOf('lost'), 'lost'],
-    [numberOf('not-ours'), 'not of this job'],
+    [numberOf('not-ours'), 'not locked by this job'],
     [numberOf('ambiguous'), 'left alone'],
     [numberOf('held'), `held by ${joinFirst([...owners])}`],
     [numberOf('failed', 'refused', 'unanswered'), 'not released'],

@@ -174,7 +174,7 @@ function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: 
     ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not released. Name them with \`path\`, \`locks\` or \`locks-file\`.`
     : undefined;
   if (planned.size === 0 && held.size === 0) {
-    const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it names the output \`locks\` of another job, that output is empty.`;
+    const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
   if (otherWorkspaces.length > 0) {

@@ -17,8 +17,8 @@ const words = {
   lost: ['lost'],
   failed: ['not released'],
   replaced: ['now held by someone else, left alone'],
-  ambiguous: ['not distinguishable from the lock of someone else, left alone'],
-  unanswered: ['not known to be ours, left alone'],
+  ambiguous: ['may be the lock of another job, left alone'],
+  unanswered: ['may still be locked'],
   gone: ['was already gone', 'were already gone'],
   released: ['released'],
 } as const satisfies Readonly<
@@ -86,10 +86,10 @@ function lostText(lost: Of<'lost'>, now: number): string {
   }
   const unrenewed = renewalError === undefined ? '' : ` It could not be renewed: ${renewalError}`;
   const itself = `The lock on ${path} was lost while the job relied on it.`;
-  if (holder === 'nobody') return `${itself} It had ended at ${pastMoment(end, now)}.${unrenewed}`;
+  if (holder === 'nobody') return `${itself} It expired at ${pastMoment(end, now)}.${unrenewed}`;
   const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
   const longer = renewalError === undefined ? '; a longer `ttl` would have prevented that.' : '.';
-  const when = had ? ` It had ended at ${pastMoment(end, now)}${longer}` : ' Someone released it before it expired.';
+  const when = had ? ` It expired at ${pastMoment(end, now)}${longer}` : ' Someone released it before it expired.';
   return `${itself}${when} ${heldText(path, holder, now, true)}; that lock was left alone.${unrenewed}`;
 }
 
@@ -108,14 +108,14 @@ function warningsOf(results: readonly CandidateResult[], now: number): readonly 
 
 function failedText(failed: readonly Of<'failed'>[], now: number): string {
   const [first] = failed;
-  const itself = failed.length === 1 ? 'ends by itself' : 'end by themselves';
   const each = several(failed, (one) => {
     const { path, lock } = one.grant;
     const about = [lock.id === undefined ? '' : `id ${lock.id}`, untilText(one, now)].filter((text) => text !== '');
     return `${path}${about.length > 0 ? ` (${about.join(', ')})` : ''}: ${manualReleaseCommand(one.grant)}.`;
   });
-  const what = `${pluralize(failed.length, 'lock')} could not be released and ${itself}.`;
-  return withRequest(`${what} ${first?.reason ?? ''} To release it yourself: ${each}`, first?.request);
+  const what = `${pluralize(failed.length, 'lock')} could not be released and will expire.`;
+  const advice = `To release ${failed.length === 1 ? 'it' : 'them'} now:`;
+  return withRequest(`${what} ${first?.reason ?? ''} ${advice} ${each}`, first?.request);
 }
 
 /** A command that releases the lock without this action, with a placeholder for the token. */
@@ -138,13 +138,13 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
 }
 
 const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
-  `${heldText(grant.path, holder, now, true)}, and is left alone: it is not known whether the job had already released its own lock.`;
+  `${heldText(grant.path, holder, now, true)}: that lock was left alone, and this job may have released its own before.`;
 
 const leftAloneText = (left: Of<'ambiguous'>, now: number): string =>
   `The service gave no id or ETag to identify the lock on ${left.grant.path} (${untilText(left, now)}): the current lock was left alone.`;
 
 const overText = (over: Of<'gone'>, now: number): string =>
-  `The lock on ${over.grant.path} had ended at ${pastMoment(endOf(over), now)}, before the job did.`;
+  `The lock on ${over.grant.path} expired at ${pastMoment(endOf(over), now)}, before the job did.`;
 
 function lineOf(result: CandidateResult, now: number): string {
   const id = 'grant' in result ? result.grant.lock.id : undefined;
@@ -155,7 +155,7 @@ function lineOf(result: CandidateResult, now: number): string {
 const untilText = (result: CandidateResult, now: number): string => {
   const end = endOf(result);
   if (Number.isNaN(end)) return '';
-  return isOver(result, now) ? `its lifetime ended at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
+  return isOver(result, now) ? `expired at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
 };
 
 const isOver = (result: CandidateResult, now: number): boolean => endOf(result) <= now + answerClockMs;

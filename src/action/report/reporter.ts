@@ -92,7 +92,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
         name === 'locks' && outputs.locks_file !== undefined
           ? ' Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.'
           : '';
-      warn(`The output \`${name}\` is too large for a step and has been left empty.${instead}`);
+      warn(`The output \`${name}\` is too large for a step and was left empty.${instead}`);
     }
   }
 
@@ -131,7 +131,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     try {
       await core.summary.addRaw(summaryHtml(title, sentence, tables, redact) + chart).write();
     } catch (error) {
-      warn(`The job summary could not be written: ${error instanceof Error ? error.message : String(error)}`);
+      warn(`Could not write the job summary: ${error instanceof Error ? error.message : String(error)}`);
     }
   }
 

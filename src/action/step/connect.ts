@@ -57,7 +57,7 @@ export function logRetries(log: Log, server = 'The service'): (retry: Retry) => 
     if (logged < maxRetriesInLog) log.line(text);
     else log.debug(text);
     logged += 1;
-    if (logged === maxRetriesInLog) log.line('Further retries are in the debug log only.');
+    if (logged === maxRetriesInLog) log.line('Further retries appear only in the debug log.');
   };
 }
 
@@ -75,4 +75,4 @@ function logPauses(log: Log): (delayMs: number) => void {
 
 /** Logged once: all requests wait for a rate limit together. */
 const rateLimitText = (server: string): string =>
-  `${server} limits requests. The rest of the step runs as fast as that limit allows.`;
+  `${server} limits the rate of requests. The rest of the step keeps to that limit.`;

@@ -23,7 +23,7 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
     onToken: mask,
     texts: {
       unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
-      unsupported: 'It needs the input `token`: pass an API token from a secret.',
+      unsupported: 'Set the input `token` to an API token, from a secret.',
       // The service matches its rules against the claims of the identity token, which has more than the environment of
       // the job.
       get untrusted() {

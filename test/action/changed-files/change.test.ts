@@ -40,12 +40,12 @@ describe('the change of an event', () => {
   test.each<[string, string, object, string]>([
     ['a push', 'push', push, 'the push to release/1 (1111111 to 2222222)'],
     ['a forced push', 'push', { ...push, forced: true }, 'the push to release/1 (1111111 to 2222222)'],
-    ['a push that creates a branch', 'push', topic, 'the push that makes topic (2222222, compared with main)'],
+    ['a push that creates a branch', 'push', topic, 'the push that creates topic (2222222, compared with main)'],
     [
       'a push that creates a tag',
       'push',
       { ...topic, ref: 'refs/tags/main' },
-      'the push that makes main (2222222, compared with main)',
+      'the push that creates main (2222222, compared with main)',
     ],
     ['a push in a SHA-256 repository', 'push', { ...push, ...longIds }, 'the push to release/1 (3333333 to 4444444)'],
     ['a push that deletes a branch', 'push', { ...topic, before: one, after: none }, 'the push that deletes topic'],
@@ -54,7 +54,7 @@ describe('the change of an event', () => {
     expect(nameIn(event, payload)).toBe(name);
   });
 
-  const unknown = 'does not say from which commit';
+  const unknown = 'event does not name its commits';
 
   test.each<[string, string, object, string]>([
     ['an event of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
@@ -73,13 +73,13 @@ describe('the change of an event', () => {
       'a push that creates the default branch',
       'push',
       { ...topic, ref: 'refs/heads/main' },
-      'The push makes the default branch "main": there is nothing to compare it with.',
+      'The push creates the default branch "main": there is nothing to compare it with.',
     ],
     [
       'a push of a new branch in an unknown repository',
       'push',
       { ...topic, repository: undefined },
-      'does not say with which branch to compare that.',
+      'does not name the branch to compare it with.',
     ],
     ['an event file with a list', 'push', [], 'The event file does not contain a JSON object.'],
   ])('is rejected for %s, with advice on what to do instead', (_name, event, payload, words) => {

@@ -60,7 +60,7 @@ describe('the file list of a pull request', () => {
       'stays shorter than the count, not counting duplicates',
       [{ count: 3 }],
       [named('a', 'b'), named('b')],
-      'GitHub says that it changes 3 files, and lists 2. Run the job again, or name the files with `path`.',
+      'GitHub reports 3 changed files, but lists 2. Run the job again, or name the files with `path`.',
     ],
     ['keeps changing', changing, [named('a')], 'It changed while its files were listed. Run the job again'],
     ['is not a list', [{ count: 1 }], [{ message: 'x' }], 'a list of files that cannot be read'],

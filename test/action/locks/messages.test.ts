@@ -49,12 +49,17 @@ test.each([
     1_800,
     'for at least half of its `ttl` of 1h: leave this step out, or',
   ],
-  ['holds all of its paths for a short time', ['a'], 1_799, 'leave it out and raise the `ttl` of the earlier step, or'],
+  [
+    'holds all of its paths for a short time',
+    ['a'],
+    1_799,
+    'leave it out and increase the `ttl` of the earlier step, or',
+  ],
 ])('advises what to do instead of waiting if the job already %s', (_, asked, seconds, advice) => {
   const own = { path: lockPath('a'), owner: undefined, expiresAt: start + seconds * 1_000, stepName: 'lock-hero' };
   const text = alreadyHeldText([own], { paths: asked.map(lockPath), count: asked.length, ttl: ttl('1h') }, start);
   expect(text).toMatch(/^This job already holds a: the step `lock-hero` locked it, until 1\d:\d\d UTC/);
-  expect(text).toContain(`${advice} release what is not needed any more with \`operation: unlock\` before`);
+  expect(text).toContain(`${advice} release locks that are no longer needed with \`operation: unlock\` before`);
 });
 
 describe('the messages for any of several paths', () => {
@@ -97,7 +102,7 @@ test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
     ' a is held by grace until 13:00 UTC (in 50 min), since 12:01 UTC (9 min ago).',
   ],
   ['that nobody holds the path now', 'nobody', ' Nobody holds a now.'],
-  ['the holder at that time if the current one is unknown', undefined, ' It was held by linus then.'],
+  ['the holder at that time if the current one is unknown', undefined, ' It was then held by linus.'],
 ])('reports when a lock was lost, and %s', (_, found, rest) => {
   const loss = {
     kind: 'lost',

@@ -103,14 +103,14 @@ describe('the report of a check', () => {
     [
       'lost, kept and unknown locks',
       [kept, taken, unknown],
-      '1 of 3 locks in game is lost, and of 1 that is not known.',
+      '1 of 3 locks in game is lost, and 1 could not be checked.',
       'lost',
     ],
-    ['an unknown lock', [unknown], 'It is not known whether the lock on d in game is still held.', undefined],
+    ['an unknown lock', [unknown], 'Could not determine whether the lock on d in game is still held.', undefined],
     [
       'unknown and kept locks',
       [kept, unknown],
-      'It is not known whether 1 of 2 locks in game is still held.',
+      'Could not determine whether 1 of 2 locks in game is still held.',
       undefined,
     ],
     ['an empty list', [], 'There is nothing to check in game: the list of locks is empty.', 'kept'],
@@ -129,14 +129,14 @@ describe('the report of a check', () => {
     expect(report([kept, taken, gone, unknown, ...others]).failures).toEqual([
       'This job lost its lock on b. Someone released it before it expired. b is held by grace until 13:00 UTC (in 30 min), taken by https://ci.example.com/runs/7, since 12:05 UTC (25 min ago).',
       'This job lost its lock on c. Someone released it before it expired. Nobody holds the path now.',
-      'It is not known whether this job still holds d, e, f. The service did not answer.',
+      'Could not determine whether this job still holds d, e, f. The service did not answer.',
     ]);
   });
 
   test('says when a lock was lost, if that is known', () => {
     const lost = { path, kind: 'lost', lock, holder: undefined } as const;
     const [reason] = checkReport({ ...place, results: [lost], gap: undefined }, after, asItIs).failures;
-    expect(reason).toContain('It had ended at 13:00 UTC (5 min ago); a longer `ttl` would have prevented that.');
+    expect(reason).toContain('It expired at 13:00 UTC (5 min ago); a longer `ttl` would have prevented that.');
     expect(report([{ ...lost, lock: {} }]).failures).toEqual([
       'This job lost its lock on Content/Hero.uasset. Nobody holds the path now.',
     ]);

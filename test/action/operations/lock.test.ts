@@ -12,7 +12,9 @@ test('a failed lock step reports how many locks it rolled back, and what happene
     return rollBackTexts({ releases, unanswered: [] }, 9, start);
   };
   expect(texts()).toEqual([]);
-  expect(texts({ kind: 'released' }, { kind: 'absent' })).toEqual(['2 of 9 paths had been locked; 2 released again.']);
+  expect(texts({ kind: 'released' }, { kind: 'absent' })).toEqual([
+    '2 of 9 paths had been locked; 2 were released again.',
+  ]);
   const left = texts(
     { kind: 'released' },
     { kind: 'lost', holder: knownLock('lost') },
@@ -21,7 +23,7 @@ test('a failed lock step reports how many locks it rolled back, and what happene
     { kind: 'failed', error },
   );
   expect(left).toEqual([
-    '5 of 9 paths had been locked; 1 released again.',
+    '5 of 9 paths had been locked; 1 were released again.',
     expect.stringMatching(/^The lock on lost was lost before it could be released\. lost is held by grace until/),
     expect.stringMatching(/^The lock on ambiguous may have expired, .* was left alone\.$/),
     ...['unanswered', 'failed'].map((path) =>
@@ -35,6 +37,6 @@ test('an incomplete list does not prove that a file is free', () => {
   expect(failuresOf(whole)).toEqual([]);
   expect(failuresOf({ ...whole, locks: [knownLock('a')] })).toHaveLength(1);
   expect(failuresOf({ ...whole, incomplete: 'The list may be incomplete.' })).toEqual([
-    'The list may be incomplete. With `fail-if-locked`, a file passes only if it is known not to be locked.',
+    'The list may be incomplete. With `fail-if-locked`, the step succeeds only if the list is complete.',
   ]);
 });

@@ -74,12 +74,12 @@ describe('the report at the end of a job', () => {
     [
       'expired after a failed renewal',
       { grant: over, holder: 'nobody', renewalError },
-      /^The lock on a was lost while the job relied on it\. It had ended at 12:10 UTC \(20 min ago\)\. It could not be renewed: The service was down\.$/,
+      /^The lock on a was lost while the job relied on it\. It expired at 12:10 UTC \(20 min ago\)\. It could not be renewed: The service was down\.$/,
     ],
     [
       'expired after a failed renewal and has another holder',
       { grant: over, holder: knownLock('a'), renewalError },
-      /It had ended at 12:10 UTC \(20 min ago\)\. a is held by grace .* left alone\. It could not be renewed: The service was down\.$/,
+      /It expired at 12:10 UTC \(20 min ago\)\. a is held by grace .* left alone\. It could not be renewed: The service was down\.$/,
     ],
   ])('says when and why a renewed lock that %s was lost', (_, more, expected) => {
     const result: CandidateResult = { kind: 'lost', grant, holder: undefined, ...more };
@@ -103,9 +103,7 @@ describe('the report at the end of a job', () => {
   test('says why a lock could not be released, what to do, and finally which request failed', () => {
     const request = 'DELETE /v1/workspaces/game/locks/a: 503 Service Unavailable';
     const [warning] = report([{ kind: 'failed', grant, reason, request }]).warnings;
-    expect(warning).toMatch(
-      /^1 lock could not .*\. It lost its connection\. To release it yourself: a \(.*\): curl .*'/,
-    );
+    expect(warning).toMatch(/^1 lock could not .*\. It lost its connection\. To release it now: a \(.*\): curl .*'/);
     expect(warning?.endsWith(`' (${request}).`)).toBe(true);
   });
 

@@ -101,7 +101,7 @@ test('leaves an output empty if it is too large for an environment variable, wit
     outputs: { ...outputs, workspaces: 'ä'.repeat(50_000), branches: 'ä'.repeat(50_001) },
   });
   expect(result.outputs).toEqual({ ...outputs, locks: '', workspaces: 'ä'.repeat(50_000), branches: '' });
-  const left = (name: string) => `The output \`${name}\` is too large for a step and has been left empty.`;
+  const left = (name: string) => `The output \`${name}\` is too large for a step and was left empty.`;
   expect(texts(result, 'warning')).toEqual([
     `${left('locks')} Use the output \`locks_file\` instead. To pass the locks to another job, upload that file as an artifact.`,
     left('branches'),

@@ -31,7 +31,7 @@ test('rolls back the other locks if one of very many paths is held, and names th
     outputs: { status: 'held', acquired: 'false', holder: 'grace', count: '0', locks: '[]' },
   });
   expect(result.log).toContain(
-    `${taken.length} of ${many.toLocaleString('en')} paths had been locked; ${taken.length} released again.`,
+    `${taken.length} of ${many.toLocaleString('en')} paths had been locked; ${taken.length} were released again.`,
   );
   expect(result.annotations).toMatchObject([
     {
@@ -129,7 +129,7 @@ test('fails the step if the ttl expires before all paths are locked, and leaves 
   const result = await job.run(locking(['a', 'z'], { ttl: '10s' }));
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false' } });
   expect(result.annotations[0]?.message).toMatch(
-    /^The lock on a ended at .*, before all 2 paths were locked\. Increase `ttl`/,
+    /^The lock on a expired at .*, before all 2 paths were locked\. Increase `ttl`/,
   );
   await job.post();
   expect(await stage.locks()).toEqual([]);

@@ -156,7 +156,7 @@ test.each([
     const result = await job.run({ with: { operation: 'lock', path: path.join('\n'), any: '3' } });
     expect(result).toMatchObject({ conclusion: 'failure', outputs: {} });
     expect(result.annotations.map(({ message }) => message)).toEqual([
-      `Input \`any\` is 3, but \`path\` stands for only 2 paths: ${named}. Name more, or ask for fewer.`,
+      `Input \`any\` is 3, but \`path\` names only 2 paths: ${named}. Add paths, or lower \`any\`.`,
     ]);
     expect(proxy.passed).toEqual([]);
   },
@@ -261,7 +261,7 @@ describe.each([...manners, ['has no optional features', plain] as const])(
           proxy.meet(() => undefined);
           const ours = (await stage.locks()).filter(({ id }) => id !== theirs.id).map(({ path }) => path);
           // Without keys, the result of an unanswered request stays unknown: the log names its path.
-          const unknown = ['a', 'c'].filter((path) => result.log.includes(`whether this step locked ${path}:`));
+          const unknown = ['a', 'c'].filter((path) => result.log.includes(`This step may have locked ${path}:`));
           if (result.conclusion === 'success') expect(takenBy(result)).toEqual(['a', 'c']);
           expect(ours.filter((path) => !unknown.includes(path))).toEqual(
             result.conclusion === 'success' ? ['a', 'c'] : [],

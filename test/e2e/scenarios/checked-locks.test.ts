@@ -59,7 +59,7 @@ test('reports an expired lock as lost, and suggests a longer ttl', async () => {
   expect(await stage.locks()).toEqual([]);
   await expect(job.run(checking())).resolves.toMatchObject({
     outputs: { status: 'lost' },
-    annotations: [{ message: expect.stringMatching(/It had ended at .*; a longer `ttl` would have prevented that\./) }],
+    annotations: [{ message: expect.stringMatching(/It expired at .*; a longer `ttl` would have prevented that\./) }],
   });
 });
 
@@ -133,7 +133,7 @@ test.each([
   const result = await job.run(checking({ retries: '1' }));
   expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });
   expect(result.annotations).toMatchObject([
-    { message: expect.stringMatching(/^It is not known whether this job still holds Content\/Hero\.uasset, b\. /) },
+    { message: expect.stringMatching(/^Could not determine whether this job still holds Content\/Hero\.uasset, b\. /) },
   ]);
   expect(Object.keys(result.outputs)).toEqual([]);
   proxy.up();

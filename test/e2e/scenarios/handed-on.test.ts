@@ -32,7 +32,7 @@ test.each(allManners.slice(0, 3))(
       conclusion: 'failure',
       outputs: { status: 'lost', released: JSON.stringify(['a', 'c']) },
       annotations: [
-        { level: 'error', message: expect.stringMatching(/^b is held by grace until .*: the lock was lost/) },
+        { level: 'error', message: expect.stringMatching(/^b is held by grace until .*: this job lost its lock/) },
       ],
     });
     expect(await stage.locks()).toMatchObject([{ path: 'b', id: theirs.id }, { path: 'd' }]);

@@ -205,7 +205,7 @@ describe('a token that expires in the middle of a step', () => {
         {
           level: 'warning',
           message: expect.stringMatching(
-            /^1 lock could not be released and ends by itself\. The service did not issue a token to this job\. .*`workspace-service trust add .*curl/,
+            /^1 lock could not be released and will expire\. The service did not issue a token to this job\. .*`workspace-service trust add .*curl/,
           ),
         },
       ]);
@@ -272,7 +272,7 @@ describe('a job without a token', () => {
     const { proxy, job } = await openJobWithIdentity({ env: { ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' } });
     const result = await job.run(listing);
     expect(errorsOf(result)).toEqual([
-      'Input `token` is missing. Pass a token of the service from a secret, or let the job prove who it is: give it `permissions: id-token: write`, and have the operator of the service add a trust rule.',
+      'Input `token` is missing. Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `permissions: id-token: write`, and have the operator of the service add a trust rule.',
     ]);
     expect(proxy.passed).toEqual([]);
   });
@@ -296,12 +296,12 @@ describe('a job without a token', () => {
     [
       'returns an invalid response',
       () => runnerSays(200, { token: secret }),
-      'The answer cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
+      'The response cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
     [
       'returns something other than JSON',
       () => runnerSays(200, secret),
-      'The answer cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
+      'The response cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
   ])('reports that the endpoint of GitHub %s', async (_, behave, reason) => {
     behave();
@@ -322,22 +322,22 @@ describe('a job without a token', () => {
     [
       'does not have the route',
       problem(404, { title: 'Not Found' }),
-      /^The service does not support OIDC token exchange\. It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found\)\.$/,
+      /^The service does not support OIDC token exchange\. Set the input `token` .* \(POST \/v1\/token: 404 Not Found\)\.$/,
     ],
     [
       'has only GET on the route',
       problem(405, { title: 'Method Not Allowed' }, { allow: 'GET' }),
-      /^The service does not support OIDC token exchange\. It needs the input `token`: .* \(POST \/v1\/token: 405 Method Not Allowed\)\.$/,
+      /^The service does not support OIDC token exchange\. Set the input `token` .* \(POST \/v1\/token: 405 Method Not Allowed\)\.$/,
     ],
     [
       'is behind a gateway that answers 404',
       page(404),
-      /^The service did not issue a token to this job\. 404 Not Found.* in its place\. If the service does not support OIDC token exchange: It needs the input `token`: .* \(POST \/v1\/token: 404 Not Found, 2 attempts\)\.$/,
+      /^The service did not issue a token to this job\. 404 Not Found.* in its place\. If the service does not support OIDC token exchange: Set the input `token` .* \(POST \/v1\/token: 404 Not Found, 2 attempts\)\.$/,
     ],
     [
       'returns no token',
       json(200, {}),
-      /^The service did not issue a token to this job\. The answer cannot be used: there is no token in it\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
+      /^The service did not issue a token to this job\. The response cannot be used: it contains no token\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
     ],
   ])('reports that the service %s', async (_, response, reason) => {
     const server = await startOtherServer(response);

@@ -114,8 +114,8 @@ test('a step that cannot write the ledger reports that and continues, and its po
   const result = await job.run(locking(['a', 'b']));
   expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired', count: '2' } });
   expect(result.annotations.map(({ message }) => message)).toEqual([
-    expect.stringMatching(/^The ledger of this job's locks cannot be written \(.*\)\. If a step is killed/),
-    expect.stringMatching(/^The file with the locks could not be written/),
+    expect.stringMatching(/^Could not write the ledger of this job's locks \(.*\)\. If a step is killed/),
+    expect.stringMatching(/^Could not write the file of the locks:/),
   ]);
   await expect(job.run(locking(['c', 'held']))).resolves.toMatchObject({ outputs: { status: 'held' } });
   await job.run(locking('d', { 'auto-release': 'false' }));

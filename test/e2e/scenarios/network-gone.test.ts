@@ -41,7 +41,7 @@ test('an internal error in a post-step causes a warning, and does not fail the j
         {
           level: 'warning',
           message: expect.stringMatching(
-            /^The locks of this step could not be released: It broke\. They stay .* by hand\.$/,
+            /^Could not release the locks of this step: It broke\. They stay .* by hand\.$/,
           ),
         },
       ],
@@ -79,7 +79,7 @@ test.each([
     expect(post?.annotations).toHaveLength(1);
     const { level, message } = post?.annotations[0] ?? {};
     expect(level).toBe('warning');
-    expect(message).toMatch(/^2 locks could not be released and end by themselves\. /);
+    expect(message).toMatch(/^2 locks could not be released and will expire\. /);
     expect(message).toMatch(/, \d+ attempts\)\./);
     expect(message).toContain(`${hero} (id ${lock?.id}, held until `);
     expect(message).toContain(

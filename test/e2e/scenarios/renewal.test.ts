@@ -84,7 +84,7 @@ test('a lock expires if its renewal process is killed, and a check reports that'
   await expect(job.run(checking)).resolves.toMatchObject({ conclusion: 'failure', outputs: { status: 'lost' } });
   const post = (await job.post()).at(-1);
   expect(post?.annotations, post?.log).toMatchObject([
-    { level: 'warning', message: expect.stringContaining(`The lock on ${hero} had ended at `) },
+    { level: 'warning', message: expect.stringContaining(`The lock on ${hero} expired at `) },
   ]);
 });
 

@@ -62,7 +62,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
     expect(result.annotations.map(({ message }) => message)).toEqual([
       expect.stringMatching(
-        /^This job already holds a: the step `lock-hero` locked it, until .*\. Name only the other paths in this step, or release what is not needed any more with `operation: unlock` before this step\.$/,
+        /^This job already holds a: the step `lock-hero` locked it, until .*\. Name only the other paths in this step, or release locks that are no longer needed with `operation: unlock` before this step\.$/,
       ),
     ]);
     expect(proxy.passed.slice(before).map(({ method }) => method)).toEqual(['GET']);
@@ -81,7 +81,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     expect(await messageOf('1h')).toMatch(
       /^This job already holds a, b: an earlier step without an `id` \(__octo-org_workspace-automation\) locked them, .* at least half of its `ttl` of 1h: leave this step out/,
     );
-    expect(await messageOf('3h')).toMatch(/leave it out and raise the `ttl` of the earlier step/);
+    expect(await messageOf('3h')).toMatch(/leave it out and increase the `ttl` of the earlier step/);
   });
 
   test('requests the path like any other job if the list is unavailable', async () => {

@@ -26,7 +26,7 @@ test.each([
       {
         level: 'warning',
         message: expect.stringMatching(
-          /^1 lock could not be released and ends by itself\. .*a \(id .*\(in 20 min\)\): .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\.$/,
+          /^1 lock could not be released and will expire\. .*a \(id .*\(in 20 min\)\): .* \(DELETE \S+: 401 Unauthorized, request id \S+\)\.$/,
         ),
       },
     ]);
@@ -55,7 +55,7 @@ test('does not send the token to the service of the locks if the environment now
   expect(post?.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^1 lock could not be released and ends by itself\. .*WORKSPACE_BASE_URL.*curl/),
+      message: expect.stringMatching(/^1 lock could not be released and will expire\. .*WORKSPACE_BASE_URL.*curl/),
     },
   ]);
   expect(proxy.passed).toHaveLength(before);
@@ -80,7 +80,7 @@ test('reports inputs that are no longer valid at the end of the job, and the rem
   expect(post?.annotations).toMatchObject([
     {
       level: 'warning',
-      message: expect.stringMatching(/^1 lock could not be released and ends by itself\. .*`token` is not valid.*curl/),
+      message: expect.stringMatching(/^1 lock could not be released and will expire\. .*`token` is not valid.*curl/),
     },
   ]);
 });

@@ -71,7 +71,7 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     proxy.meet(() => undefined);
     const [post] = await job.post();
     expect(post?.annotations).toMatchObject([
-      { level: 'warning', message: expect.stringContaining(`It is not known whether this step locked ${hero}`) },
+      { level: 'warning', message: expect.stringContaining(`This step may have locked ${hero}`) },
     ]);
   });
 

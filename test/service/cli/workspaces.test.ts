@@ -153,7 +153,7 @@ describe('workspace update', () => {
 
   test.each([
     [[], 'There is nothing to change'],
-    [['--desk-ttl', '31d'], 'A lock lives for at least 1s and at most 30d.'],
+    [['--desk-ttl', '31d'], 'A lock lasts at least 1s and at most 30d.'],
     [['--lfs', 'all'], 'It must be one of head, history, none.'],
     [['--lfs-url', 'ssh://a/b'], 'It must be like https://host/path.'],
     [['--lfs-url', 'https://a:b@c/d'], 'It must not have a user name or a password'],
