@@ -77,6 +77,16 @@ async function copyToolkit(): Promise<void> {
   );
 }
 
+/** `uses: $/…` cannot name the root of a repository, so the reusable workflows use this copy of `action.yml`. */
+async function writeInnerAction(): Promise<void> {
+  const action = await readFile(join(root, 'action.yml'), 'utf8');
+  const note = '# Written by `npm run build` from ../action.yml, for `uses: $/action`.\n';
+  await writeFile(
+    join(root, 'action/action.yml'),
+    note + action.replaceAll(/^( {2}(?:main|post): )dist\//gm, '$1../dist/'),
+  );
+}
+
 /** The bundler lists the licenses of what it bundles, but overlooks a copy that several modules import. */
 async function addToolkitLicense(file: string): Promise<void> {
   const licenses = await readFile(file, 'utf8');
@@ -128,3 +138,4 @@ for (const folder of ['post', 'renew']) await rm(join(root, made, folder, 'packa
 await proveBundle(join(root, made));
 await rm(join(root, 'dist'), { recursive: true, force: true });
 await rename(join(root, made), join(root, 'dist'));
+await writeInnerAction();

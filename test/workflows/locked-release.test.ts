@@ -8,7 +8,7 @@ import { runs } from '../support/runs.ts';
 import { conditionHolds } from '../support/workflow/expressions.ts';
 import { runWorkflowJob, startWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
 import { readWorkflow } from '../support/workflow/workflow-file.ts';
-import { type Calling, calledWorkflow, ownCommit } from './called.ts';
+import { type Calling, calledWorkflow } from './called.ts';
 
 const scene = openScene();
 
@@ -18,10 +18,10 @@ interface Release extends Calling, Pick<WorkflowJobOptions, 'delays'> {
   readonly env?: string;
 }
 
-async function setUp({ run, inputs, env, own, files, delays }: Release) {
+async function setUp({ run, inputs, env, files, delays }: Release) {
   const workspace = await scene.service.workspace();
   const { secret: token } = await scene.service.token();
-  const called = calledWorkflow({ ...(own && { own }), ...(files && { files }) });
+  const called = calledWorkflow({ ...(files && { files }) });
   const options: WorkflowJobOptions = {
     workflow: 'locked-release.yml',
     inputs: { workspace, paths: 'Content/Hero.uasset', run, ...inputs },
@@ -56,7 +56,7 @@ test('locks the paths while the script runs, and releases them afterwards', asyn
   const locks: { readonly path: string }[] = JSON.parse(job.workflowOutputs['locks'] ?? '');
   expect(locks.map(({ path }) => path).toSorted()).toEqual(['Content/Boss.uasset', 'Content/Hero.uasset']);
   expect(await scene.locked(workspace)).toEqual([]);
-  expect(called.checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`, 'caller@']);
+  expect(called.checkouts).toEqual(['']);
 });
 
 test('renews the locks until the job ends, even beyond their ttl', async () => {
@@ -186,7 +186,7 @@ describe('the checkout of the caller', () => {
     const job = await runWorkflowJob(options);
     expect(job.step('run').log.split('\n')).toEqual(['.git', 'Content']);
     expect(JSON.parse(job.workflowOutputs['locks'] ?? '')).toMatchObject([{ path: 'Content/Hero.uasset' }]);
-    expect(called.checkouts.slice(1)).toEqual(['caller@main', 'caller@main']);
+    expect(called.checkouts).toEqual(['main', 'main']);
   });
 
   test('happens before the lock only if a line may be a pattern', async () => {
@@ -209,7 +209,7 @@ describe('a path held by someone else', () => {
     const job = await runWorkflowJob(options);
     expect(job).toMatchObject({ result: 'failure', workflowOutputs: { status: 'held', holder: 'grace', result: '' } });
     expect(job.step('run').conclusion).toBe('skipped');
-    expect(called.checkouts).toHaveLength(1);
+    expect(called.checkouts).toEqual([]);
     expect(await scene.locked(workspace)).toEqual(['Content/Hero.uasset']);
   });
 
@@ -218,9 +218,9 @@ describe('a path held by someone else', () => {
     await scene.lock(workspace, 'Content/Hero.uasset');
     const running = await startWorkflowJob(options);
     await (await running.begun('lock')).waitForLog(/grace/);
-    expect(called.checkouts).toHaveLength(1);
+    expect(called.checkouts).toEqual([]);
     await scene.release(workspace, 'Content/Hero.uasset');
     expect(await running.finished).toMatchObject({ result: 'success', workflowOutputs: { status: 'acquired' } });
-    expect(called.checkouts.slice(1)).toEqual(['caller@main']);
+    expect(called.checkouts).toEqual(['main']);
   });
 });

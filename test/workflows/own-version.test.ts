@@ -1,94 +1,72 @@
-import { readdir, readFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { ourActionFile } from '../support/runner/action-file.ts';
-import { runWorkflowJob } from '../support/workflow/job-runner.ts';
-import { parseWorkflow, readWorkflow, workflowFile } from '../support/workflow/workflow-file.ts';
-import { calledWorkflow, ownCommit } from './called.ts';
+import { ourActionFile, readActionFile } from '../support/runner/action-file.ts';
+import { runWorkflowJob, type WorkflowJobOptions } from '../support/workflow/job-runner.ts';
+import { parseWorkflow } from '../support/workflow/workflow-file.ts';
+import { calledWorkflow, ownCommit, ownSource } from './called.ts';
 import { actionWorkflows } from './our-workflows.ts';
 
+const root = dirname(ourActionFile);
+
 /** Runs a workflow with an invalid base URL: an error about it shows that the workflow found the action. */
-const run = (workflow: string, own: Readonly<Record<string, string>>, given: Readonly<Record<string, string>> = {}) => {
-  const called = calledWorkflow({ own });
+const run = (workflow: string, options: Partial<WorkflowJobOptions> = {}) => {
   const needed = workflow === 'locked-release.yml' ? { paths: 'a.uasset', run: 'true' } : {};
-  const job = runWorkflowJob({
+  return runWorkflowJob({
     workflow,
-    inputs: { workspace: 'game', 'base-url': 'not an address', ...needed, ...given },
+    inputs: { workspace: 'game', 'base-url': 'not an address', ...needed },
     secrets: { token: 'wsa_x' },
-    ...called,
+    ...calledWorkflow(),
+    ...options,
   });
-  return job.then((result) => ({ ...result, checkouts: called.checkouts }));
 };
 
-const own = { workflow_repository: 'octo-org/workspace-automation', workflow_sha: ownCommit };
-const ran = /##\[error\].*base-url/;
-
-test('the steps that fetch the action are the same in each workflow', async () => {
-  const [first, ...others] = await Promise.all(
-    actionWorkflows.map(async (name) => {
-      const { jobs } = await readWorkflow(name);
-      return Object.values(jobs).map(({ steps }) => steps.slice(0, 3));
-    }),
-  );
-  expect(first?.[0]?.map(({ name }) => name)).toEqual([
-    'Fail if the version of the action is unknown',
-    'Fetch the action',
-    'Move the action out of the workspace',
-  ]);
-  for (const other of others) expect(other).toEqual(first);
-});
-
 describe.each(actionWorkflows)('%s', (workflow) => {
-  test('runs the action at its own commit, and fetches only action.yml and dist/ of it', async () => {
-    const { checkouts, log, job } = await run(workflow, own);
-    expect(checkouts).toEqual([`octo-org/workspace-automation@${ownCommit}`]);
-    expect(log).toMatch(ran);
-    const action = join(job.folders.workspace, '../.workspace-automation');
-    expect((await readdir(action)).toSorted()).toEqual(['.git', 'action.yml', 'dist']);
-    const dist = (folder: string) => readdir(join(folder, 'dist'), { recursive: true });
-    expect((await dist(action)).toSorted()).toEqual((await dist(dirname(ourActionFile))).toSorted());
-  });
-
-  test('says what it needs if its own commit is unknown', async () => {
-    const { result, checkouts, annotations } = await run(workflow, {});
-    expect({ result, checkouts }).toEqual({ result: 'failure', checkouts: [] });
-    expect(annotations).toMatchObject([
-      {
-        title: 'Unknown version of the action',
-        message: expect.stringMatching(/GitHub Enterprise Server.*action-ref/),
-      },
+  test('runs the action of its own repository and commit, not those of its caller', async () => {
+    const { uses } = calledWorkflow();
+    const ofCaller = async () => Promise.reject(new Error('This is the action of the caller.'));
+    const { downloads, log } = await run(workflow, {
+      run: { repository: 'octo-games/workspace-automation' },
+      uses: { ...uses, 'octo-games/workspace-automation/action': ofCaller },
+    });
+    expect(log).toMatch(/##\[error\].*base-url/);
+    expect(downloads.filter((each) => !each.startsWith('actions/checkout@'))).toEqual([
+      `octo-org/workspace-automation@${ownCommit}`,
     ]);
   });
-});
 
-const given = { 'action-repository': 'corp/workspace-automation', 'action-ref': 'v1' };
-
-test.each([
-  ['if the server does not name its own version', {}],
-  ['in place of the one that the server names', own],
-])('uses a version that the caller sets %s', async (_, told) => {
-  const { checkouts, log } = await run('sync-branch.yml', told, given);
-  expect(checkouts).toEqual(['corp/workspace-automation@v1']);
-  expect(log).toMatch(ran);
-});
-
-test.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>]>([
-  ['only the repository', own, { 'action-repository': given['action-repository'] }],
-  ['only the commit', own, { 'action-ref': given['action-ref'] }],
-  ['only half of the context of the server', { workflow_repository: 'octo-org/workspace-automation' }, {}],
-])('fetches nothing if %s is known', async (_, told, inputs) => {
-  expect(await run('sync-branch.yml', told, inputs)).toMatchObject({ result: 'failure', checkouts: [] });
-});
-
-test('replaces a copy of the action from an earlier run', async () => {
-  const text = await readFile(workflowFile('sync-branch.yml'), 'utf8');
-  const before = '- run: mkdir ../.workspace-automation && touch ../.workspace-automation/old';
-  const after = '- { id: after, if: always(), run: ls ../.workspace-automation }';
-  const { step } = await runWorkflowJob({
-    workflow: parseWorkflow(`${text.replace('steps:\n', `steps:\n      ${before}\n`)}      ${after}\n`),
-    inputs: { workspace: 'game' },
-    secrets: { token: 'wsa_x' },
-    ...calledWorkflow({ own }),
+  test('does not start on a server that does not name its repository and commit', async () => {
+    for (const source of [{}, { repository: ownSource.repository }, { sha: ownCommit }]) {
+      await expect(run(workflow, { source })).rejects.toThrow("Unable to resolve self-reference '$/'.");
+    }
   });
-  expect(step('after').log.split('\n')).toEqual(['action.yml', 'dist']);
+});
+
+test('the folder action/ has a copy of action.yml that runs the same files', async () => {
+  const copy = join(root, 'action/action.yml');
+  const [ours, inner] = await Promise.all([readActionFile(), readActionFile(copy)]);
+  expect(inner).toEqual(ours);
+  const lines = async (file: string) => (await readFile(file, 'utf8')).split('\n');
+  const differing = (await lines(copy)).slice(1).map((line) => line.replace('../dist/', 'dist/'));
+  expect(differing, 'run npm run build').toEqual(await lines(ourActionFile));
+});
+
+test('the archive that a runner downloads has both action files and what they run', () => {
+  const parts = [
+    'action.yml',
+    'action',
+    'action/action.yml',
+    'dist',
+    'dist/index.js',
+    'dist/post',
+    'dist/post/index.js',
+  ];
+  const attributes = execFileSync('git', ['check-attr', 'export-ignore', ...parts], { cwd: root, encoding: 'utf8' });
+  expect(attributes.trim().split('\n')).toEqual(parts.map((part) => `${part}: export-ignore: unspecified`));
+});
+
+test('`$/` cannot name the root of the repository', async () => {
+  const workflow = parseWorkflow('on: push\njobs: { a: { runs-on: ubuntu-latest, steps: [{ uses: $/ }] } }');
+  await expect(runWorkflowJob({ workflow, source: ownSource })).rejects.toThrow('Expected format');
 });

@@ -27,7 +27,7 @@ describe.each(workflows)('$name', ({ name: file, text }) => {
     const lines = usesLines(text);
     expect(lines.map(({ action }) => action)).toEqual(usesIn(text).filter((uses) => uses !== undefined));
     for (const { action, comment } of lines) {
-      if (action.startsWith('./')) continue;
+      if (/^[.$]\//.test(action)) continue;
       expect(action).toMatch(/@[0-9a-f]{40}$/);
       expect(comment, action).toMatch(/^ # v\d+\.\d+\.\d+$/);
     }

@@ -6,7 +6,14 @@ import type { Annotation } from '../runner/step-log.ts';
 import { conditionHolds, filled, isTrue, type Scope, type Status, textOf, type Value } from './expressions.ts';
 import { type Conclusion, type GivenContexts, jobContexts, statusOf } from './job-contexts.ts';
 import { scriptCommand } from './script.ts';
-import { actionFileOf, actionNames, type Used, type UsesHandlers, usedAction } from './used-action.ts';
+import {
+  actionFileOf,
+  actionNames,
+  type Used,
+  type UsesHandlers,
+  usedAction,
+  type WorkflowSource,
+} from './used-action.ts';
 import { readWorkflow, type Workflow, type WorkflowJob, type WorkflowStep } from './workflow-file.ts';
 
 export interface WorkflowJobOptions
@@ -18,6 +25,8 @@ export interface WorkflowJobOptions
   readonly job?: string;
   /** The actions that are not ours, by name without the version. */
   readonly uses?: UsesHandlers;
+  /** The repository and the commit of the workflow file, in which `uses: $/…` is looked up. */
+  readonly source?: WorkflowSource;
 }
 
 export interface WorkflowStepResult {
@@ -43,6 +52,8 @@ export interface WorkflowJobResult {
   readonly log: string;
   readonly annotations: readonly Annotation[];
   readonly job: Job;
+  /** The repositories that the runner downloads for `uses:` before the first step, each with its version. */
+  readonly downloads: readonly string[];
   /** The step with this id or name. */
   step(name: string): WorkflowStepResult;
 }
@@ -89,7 +100,7 @@ export async function startWorkflowJob(options: WorkflowJobOptions): Promise<Run
   const [jobId, definition] = chooseJob(workflow, options.job);
   const used = new Map<WorkflowStep, Used>();
   for (const step of definition.steps) {
-    if (step.uses !== undefined) used.set(step, usedAction(step.uses, options.uses ?? {}));
+    if (step.uses !== undefined) used.set(step, usedAction(step.uses, options.uses ?? {}, options.source ?? {}));
   }
   const { contexts, env: jobEnv, secrets } = jobContexts(workflow, definition, options);
   // Report invalid inputs before any folders exist.
@@ -212,6 +223,7 @@ export async function startWorkflowJob(options: WorkflowJobOptions): Promise<Run
       log: [...results, ...posts].map(({ log }) => log).join('\n'),
       annotations: [...results, ...posts].flatMap(({ annotations }) => annotations),
       job,
+      downloads: [...new Set([...used.values()].flatMap((each) => (each.by === 'folder' ? [] : [each.download])))],
       step(name) {
         const found = results.find(({ id }) => id === name) ?? results.find((each) => each.name === name);
         if (found === undefined) throw new Error(`The job has no step ${name}.`);
