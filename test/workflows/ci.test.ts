@@ -4,11 +4,11 @@ import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
-import { putActionInto } from '../support/workflow/checkouts.ts';
 import type { GivenContexts } from '../support/workflow/job-contexts.ts';
 import { type RunningWorkflowJob, startWorkflowJob, type WorkflowJobResult } from '../support/workflow/job-runner.ts';
 import type { UsesHandler, UsesHandlers } from '../support/workflow/used-action.ts';
 import { readWorkflow, type WorkflowJob, type WorkflowStep } from '../support/workflow/workflow-file.ts';
+import { ownSource } from './called.ts';
 
 const root = dirname(ourActionFile);
 const workflow = await readWorkflow('ci.yml');
@@ -33,9 +33,8 @@ const jobNamed = (name: string): WorkflowJob => {
   return job;
 };
 
-/** The files that a job needs from a checkout: the bundle, and the service that the tests built. */
+/** The files that a job needs from a checkout: the service that the tests built. */
 const checkout: UsesHandler = async ({ job }) => {
-  await putActionInto(job.folders.workspace);
   for (const name of ['.ci', 'bin']) await symlink(join(root, name), join(job.folders.workspace, name));
   return undefined;
 };
@@ -68,6 +67,7 @@ async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}):
   const running = await startWorkflowJob({
     ...given,
     workflow: { ...workflow, jobs: { [name]: { ...definition, steps: inTime.filter((step) => !isLeftOut(step)) } } },
+    source: ownSource,
     uses: { 'actions/checkout': checkout, 'actions/setup-node': nothing, ...uses },
     run: { runId: '7', runAttempt: '2' },
   });
@@ -142,7 +142,7 @@ describe('the end-to-end jobs', () => {
   test('save the data after all other post-steps, because the cache step comes before every use of the action', () => {
     const { steps } = jobNamed('end-to-end');
     const keeping = steps.findIndex(({ uses }) => uses?.startsWith('actions/cache@'));
-    const ours = steps.flatMap(({ uses }, index) => (uses === './' ? [index] : []));
+    const ours = steps.flatMap(({ uses }, index) => (uses === '$/action' ? [index] : []));
     expect(keeping).toBeGreaterThan(-1);
     expect(ours.filter((index) => index < keeping)).toEqual([]);
   });
