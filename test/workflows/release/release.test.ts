@@ -76,6 +76,10 @@ test('a partial release is resumed, wherever it stopped', async () => {
     scene.tag(`v${version}`);
     scene.gh.failOnce(place);
     expect((await scene.publish(`v${version}`)).result, place).toBe('failure');
+    if (place === 'release edit') {
+      const draft = { draft: true, immutable: false, assets: [archive(version)] };
+      expect(scene.gh.releases()[`v${version}`], 'all files are there before it is published').toMatchObject(draft);
+    }
     const { result, log } = await scene.publish(`v${version}`);
     expect(result, log).toBe('success');
     expect(scene.gh.releases()[`v${version}`]).toMatchObject({
@@ -124,7 +128,7 @@ describe('the release workflow', () => {
     expect(step('Compare the tag with package.json, CHANGELOG.md and main').conclusion).toBe('success');
     expect(result).toBe('failure');
     const { log } = step('Rebuild the bundle and compare');
-    expect(log).toContain('dist/ does not match the sources.');
+    expect(log).toContain('dist/ or action/ does not match the sources.');
     expect(log).toContain(' M dist/index.js');
     scene.tag('v1.2.1$(id)');
     const other = await scene.compare('v1.2.1$(id)');
@@ -174,7 +178,11 @@ describe('the publish job', () => {
 
 test('every script of release.yml runs here, except those that install something', async () => {
   const { jobs } = await readWorkflow('release.yml');
-  expect(Object.keys(jobs)).toEqual(['compare', 'image', 'publish']);
+  expect(Object.entries(jobs).map(([name, { needs, if: condition }]) => [name, needs, condition])).toEqual([
+    ['compare', [], undefined],
+    ['image', 'compare', undefined],
+    ['publish', ['compare', 'image'], undefined],
+  ]);
   const scripts = Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run = [] }) => run));
   expect(scripts.filter((script) => /^(npm|sudo) /.test(script))).toEqual([
     leftOut[0],
