@@ -147,10 +147,12 @@ test('a path is completed folder by folder from the mirror, if there is one', as
   expect(await form()).not.toContain('datalist');
   expect(await suggested('')).toEqual([]);
 
+  // While the remote has no default branch, the branch that was synced last is used.
+  remote.git('symbolic-ref', 'HEAD', 'refs/heads/none');
   await syncBranch(service, workspace, ada.secret, 'main');
   await syncBranch(service, workspace, ada.secret, 'work');
-  // Until the remote has named its default branch, the branch that was synced last is used.
   expect(await suggested('On')).toEqual(['Only/']);
+  remote.git('symbolic-ref', 'HEAD', 'refs/heads/main');
   await ada.get(`/workspaces/${workspace}/summary?awaited=true`);
   expect(await suggested('On')).toEqual([]);
   expect(await form()).toContain('<datalist id="paths">');
