@@ -3,8 +3,8 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 /** The rules of git-check-ref-format(1) for `refs/heads/<name>`, and of git-branch(1) for the short name. */
 const forbidden: readonly (readonly [pattern: RegExp, reason: string])[] = [
   [/^-/, 'The name of a branch must not start with -.'],
-  [/^refs\//, 'A branch is given by its short name, without refs/heads/.'],
-  [/^(?:HEAD|@)$/, 'This name means whatever is checked out; a branch has a name of its own.'],
+  [/^refs\//, 'Use the short name of the branch, without refs/heads/.'],
+  [/^(?:HEAD|@)$/, 'HEAD and @ are not names of branches.'],
   // biome-ignore lint/suspicious/noControlCharactersInRegex: it must match control characters. git allows C1 controls.
   [/[\x00-\x1f\x7f]/, 'The name of a branch must not have control characters.'],
   [/[ ~^:?*[\\]/, 'The name of a branch must not have a space or any of ~ ^ : ? * [ \\.'],

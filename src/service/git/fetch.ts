@@ -77,7 +77,7 @@ export async function fetchBranch(
       if (head === undefined) {
         throw new GitError(
           'failed',
-          `git could not fetch the branch ${branch} of ${remote.address}: that repository is a shallow clone and lacks part of its history. Complete it there with git fetch --unshallow.`,
+          `git could not fetch the branch ${branch} of ${remote.address}: it is a shallow clone, which lacks part of the history. Run git fetch --unshallow there.`,
         );
       }
       await beforeLanding?.();

@@ -45,23 +45,23 @@ export function gitCommand(setup: {
           wordsOfGit(outcome.errorLines.map(createRemoteRedactor(remote))) || `status ${outcome.status}.`,
         );
       case 'killed':
-        throw failed(purpose, `something ended it with ${outcome.signal}.`);
+        throw failed(purpose, `it was killed with ${outcome.signal}.`);
       case 'timeout':
         throw new GitError(
           'timeout',
-          `git did not ${purpose} within ${spanOfMs(work.limits.timeoutMs)} and was ended. Check that the other side answers, or allow it more time.`,
+          `git did not ${purpose} within ${spanOfMs(work.limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
         );
       case 'aborted':
-        throw new GitError('aborted', `git was told to stop before it could ${purpose}.`);
+        throw new GitError('aborted', `git was stopped before it could ${purpose}.`);
       case 'not-started':
         throw outcome.code === 'ENOENT'
           ? new GitError(
               'not-installed',
-              `git could not ${purpose}: there is no git on the PATH of the service. Install git 2.39 or newer.`,
+              `git could not ${purpose}: git is not on the PATH of the service. Install git 2.39 or newer.`,
             )
           : failed(purpose, `it could not be started: ${systemErrorText(outcome.code) ?? outcome.code}.`);
       case 'too-much-output':
-        throw failed(purpose, 'the answer is larger than the service takes.');
+        throw failed(purpose, 'its output is too large.');
     }
   };
 }

@@ -30,7 +30,7 @@ export async function asGitErrors<T>(purpose: string, work: () => Promise<T>): P
     return await work();
   } catch (error) {
     if (!(error instanceof Error && 'syscall' in error && 'code' in error)) throw error;
-    const reason = systemErrorText(String(error.code)) ?? `a call to the system failed (${error.code})`;
+    const reason = systemErrorText(String(error.code)) ?? `a system call failed (${error.code})`;
     throw new GitError('failed', `git could not ${purpose}: ${reason}.`);
   }
 }

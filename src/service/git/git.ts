@@ -61,7 +61,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
   return {
     /** Version of the installed git. */
     async version(): Promise<string> {
-      const response = await git(['version'], { purpose: 'tell its version', limits: localLimits });
+      const response = await git(['version'], { purpose: 'print its version', limits: localLimits });
       return response.replace(/^git version /, '').trim();
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
@@ -98,7 +98,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     lfsAuthenticate: (remote: Remote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
     /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
     maintain: (workspace: string, limits: Limits) =>
-      asGitErrors(`tidy up the mirror of ${workspace}`, async () => {
+      asGitErrors(`maintain the mirror of ${workspace}`, async () => {
         const mirror = mirrorOf(workspace);
         try {
           await maintainMirror(git, mirror, limits);
@@ -109,7 +109,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       }),
     /** Creates a sample repository if it is missing, and returns its path. Only useful with `allowFile`. */
     sampleRepository: () =>
-      asGitErrors('make the sample repository', async () => {
+      asGitErrors('create the sample repository', async () => {
         const repository = join(root, 'sample.git');
         await createSampleRepository(git, { repository, scratch });
         return repository;

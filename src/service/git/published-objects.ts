@@ -28,8 +28,8 @@ export async function publishedFor(
   const unnamed = await formerHeads();
   if (await arePublished(search, wants, [...heads, ...unnamed])) return { branches, unnamed };
   const [one = ''] = wants;
-  const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} objects asked for are`;
-  throw new GitError('not-published', `${what} in no branch that was synced. Sync the branch that has what you need.`);
+  const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} requested objects are`;
+  throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);
 }
 
 /**

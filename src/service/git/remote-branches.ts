@@ -33,7 +33,7 @@ export async function listRemoteBranches(git: GitCommand, remote: Remote, limits
     if (!tooMany.signal.aborted) throw error;
     throw new GitError(
       'failed',
-      `${remote.address} has more than ${maxBranches} branches, and a list is limited to that. You can still sync a branch by its name.`,
+      `${remote.address} has more than ${maxBranches} branches, the maximum of a list. You can still sync a branch by its name.`,
     );
   }
   return collected.listed;

@@ -96,7 +96,7 @@ function parseHttps(text: string): Parsed<Remote> {
   if (!URL.canParse(text)) return refused('The address is not a valid URL. It must be like https://host/path.');
   const url = new URL(text);
   if (url.hostname.startsWith('-')) return refused('The host must not start with -: git would take it for an option.');
-  if (url.pathname === '/') return refused('The address names a host but no repository on it: its path is missing.');
+  if (url.pathname === '/') return refused('The address has no path to a repository.');
   const pathProblem = pathProblemOf(url.pathname);
   if (pathProblem !== undefined) return refused(pathProblem);
   const address = `${url.origin}${url.pathname}`;
@@ -145,7 +145,7 @@ const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
 
 function sshRemote(user: string | undefined, host: string, path: string, address: string): Parsed<Remote> {
   if (user?.includes(':')) {
-    return refused('An ssh address takes no password: leave it out and give the service a key that ssh finds.');
+    return refused('An ssh address must not have a password. Remove it, and give the service an SSH key.');
   }
   if (user !== undefined && !plainName.test(user)) {
     return refused('The user name of an ssh address starts with a letter or digit and has only these, and . _ + -.');
@@ -170,7 +170,7 @@ function parseFile(text: string, allowFile: boolean): Parsed<Remote> {
   if (pathProblem !== undefined) return refused(pathProblem);
   if (isAbsolute(text)) return accepted({ kind: 'file', address: text });
   const path = text.slice('file://'.length);
-  if (!path.startsWith('/')) return refused('A file address names no host: it must be like file:///path.');
+  if (!path.startsWith('/')) return refused('A file address has no host. It must be like file:///path.');
   return accepted({ kind: 'file', address: `file://${path}` });
 }
 

@@ -6,7 +6,7 @@ import { type GitCommand, localLimits } from './git-command.ts';
 export const createSampleRepository = (git: GitCommand, sample: Mirror): Promise<void> =>
   makeRepository(git, sample, (repository) =>
     git(['fast-import', '--quiet', '--done'], {
-      purpose: 'make the sample repository',
+      purpose: 'create the sample repository',
       limits: localLimits,
       repository,
       input: sampleHistory(),

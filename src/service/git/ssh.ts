@@ -19,10 +19,13 @@ export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: Remot
       ? await runProcess(program ?? 'ssh', args, environment, { limits })
       : await runProcess('sh', ['-c', `${command} "$@"`, 'ssh', ...args], environment, { limits });
   if (outcome.kind === 'exited' && outcome.status === 0) return outcome.output;
-  if (outcome.kind === 'aborted') throw new GitError('aborted', 'ssh was told to stop.');
+  if (outcome.kind === 'aborted') throw new GitError('aborted', 'ssh was stopped.');
   const said = outcome.kind === 'exited' ? wordsOfGit(outcome.errorLines.map(createRemoteRedactor(remote))) : '';
   const because = outcome.kind === 'timeout' ? 'it did not answer in time' : said || 'it gave no reason';
-  throw new GitError('failed', `${login} did not say where the LFS objects are (git-lfs-authenticate): ${because}.`);
+  throw new GitError(
+    'failed',
+    `${login} did not return the URL of the LFS objects (git-lfs-authenticate): ${because}.`,
+  );
 }
 
 /** Quotes the path for a remote shell, as git does. Most servers parse the command themselves and need no quotes. */

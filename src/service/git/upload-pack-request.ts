@@ -38,17 +38,17 @@ export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<U
     const length = /^[0-9a-f]{4}$/i.test(header) ? Number.parseInt(header, 16) : Number.NaN;
     next = at + (length <= maxDivider ? headerLength : length);
     const isWhole = next >= at + headerLength && next <= bytes.length;
-    if (!isWhole) return malformed(`there is no whole packet at byte ${at}`);
+    if (!isWhole) return malformed(`the packet at byte ${at} is incomplete`);
     packets += 1;
     if (packets % packetsPerPiece === 0) yield;
     const content = at + headerLength;
     const text = bytes.toString('latin1', content, Math.min(content + 80, next));
     if (text.startsWith('command=') && !served.has(text.replace(/\n$/, ''))) {
-      return refused('The mirror serves the commands ls-refs and fetch, and no other.');
+      return refused('The mirror supports only the commands ls-refs and fetch.');
     }
     if (!text.startsWith('want')) continue;
     const [, id] = wantedId.exec(text) ?? [];
-    if (id === undefined) return malformed(`the packet at byte ${at} wants something without naming an object`);
+    if (id === undefined) return malformed(`the packet at byte ${at} has no valid object id`);
     wants.add(id.toLowerCase());
   }
   return accepted({ wants: [...wants], bytes });
@@ -57,7 +57,8 @@ export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<U
 /** Error that git shows to its user: `error-line` in gitprotocol-pack(5). */
 export const errorPacket = (message: string): Buffer => packet(`ERR ${message}`);
 
-const malformed = (reason: string): Parsed<never> => refused(`The request is not in the format of git: ${reason}.`);
+const malformed = (reason: string): Parsed<never> =>
+  refused(`The request is not valid for git-upload-pack: ${reason}.`);
 
 function packet(text: string): Buffer {
   const content = Buffer.from(text);

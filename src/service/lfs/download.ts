@@ -27,7 +27,7 @@ const parallelDownloads = {
     // Clients give up after half a minute without data.
     ms: 20_000,
     error: () =>
-      new Refusal('rate-limited', 'Too many objects are being downloaded at the moment. Ask again in a few seconds.', {
+      new Refusal('rate-limited', 'Too many objects are being downloaded. Try again in a few seconds.', {
         headers: { 'retry-after': '5' },
       }),
   },
@@ -60,16 +60,16 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
       return refuse(403, 'This service did not issue this URL. Request one from objects/batch.');
     }
     if (verification.kind === 'expired') {
-      return refuse(403, 'This address has expired. Ask objects/batch for another one.');
+      return refuse(403, 'This URL has expired. Request another one from objects/batch.');
     }
     const isThere = (await findWorkspace(storage.read, workspace)) !== undefined;
     const found = isThere ? await objectsOf(workspace).use(oid.value) : undefined;
     if (found === undefined || found.size !== verification.size) {
-      return refuse(404, 'The mirror no longer has this object. Ask objects/batch where it is now.');
+      return refuse(404, 'The mirror no longer has this object. Request its current URL from objects/batch.');
     }
     const response = answerTo(c, found, oid.value);
     if (response === undefined) {
-      const { headers, ...refusal } = lfsError(416, `It has ${found.size} bytes.`, c.get('requestId'));
+      const { headers, ...refusal } = lfsError(416, `The object has only ${found.size} bytes.`, c.get('requestId'));
       return send(c, { ...refusal, headers: { ...headers, 'content-range': `bytes */${found.size}` } });
     }
     return c.req.method === 'HEAD' ? new Response(null, response) : download(c, response);

@@ -109,8 +109,8 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
       const batch = parseRequestPart(batchSchema, () => c.get('body'));
       if (batch.operation === 'upload') return sendToStore(workspace);
       const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));
-      if (batch.hash_algo !== 'sha256') return refuse(409, 'Objects are named by sha256 here, and by nothing else.');
-      if (batch.objects.length > maxObjects) return refuse(413, `Ask for at most ${maxObjects} objects at a time.`);
+      if (batch.hash_algo !== 'sha256') return refuse(409, 'The only supported hash_algo is sha256.');
+      if (batch.objects.length > maxObjects) return refuse(413, `Request at most ${maxObjects} objects at a time.`);
       return (await answerFromMirror(c, workspace, batch)) ?? sendToStore(workspace);
     },
   });
@@ -128,4 +128,4 @@ function sendToStore(workspace: FoundWorkspace): ApiResponse {
 }
 
 const unknownStore = ({ id }: FoundWorkspace): string =>
-  `It is not known where the LFS objects of ${id} are: its remote is not reached by http(s). Ask the operator to name their address: workspace-service workspace update ${id} --lfs-url https://…`;
+  `The URL of the LFS objects of ${id} is unknown, because its remote does not use http(s). Ask the operator to set it: workspace-service workspace update ${id} --lfs-url https://…`;

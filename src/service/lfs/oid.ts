@@ -15,7 +15,5 @@ const pattern = /^[0-9a-f]{64}$/;
 
 export function parseOid(text: string): Parsed<Oid> {
   // The brand exists only at compile time.
-  return pattern.test(text)
-    ? accepted(text as Oid)
-    : refused('An object is named by 64 lower-case hexadecimal digits.');
+  return pattern.test(text) ? accepted(text as Oid) : refused('An object id must be 64 lower-case hexadecimal digits.');
 }

@@ -95,7 +95,7 @@ const pushRefused = ({ id, remote }: StoredWorkspace): Refusal =>
 const notServed = (): Refusal =>
   new Refusal(
     'read-only',
-    'This address serves git clone, git fetch and git ls-remote over the smart HTTP protocol of git, and nothing else.',
+    'This URL supports only git clone, git fetch and git ls-remote, over the smart HTTP protocol of git.',
   );
 
 /** Maximum number of branches in a log entry. */

@@ -25,7 +25,7 @@ export async function readUploadPackRequest(
 ): Promise<UploadPackRequest> {
   const { 'content-type': type = '', 'content-encoding': encoding = 'identity' } = incoming.headers;
   if (type !== 'application/x-git-upload-pack-request') {
-    throw new Refusal('unsupported-media-type', 'Send the request as git does: application/x-git-upload-pack-request.');
+    throw new Refusal('unsupported-media-type', 'The Content-Type must be application/x-git-upload-pack-request.');
   }
   const isZipped = /^(?:x-)?gzip$/i.test(encoding);
   if (!isZipped && encoding.toLowerCase() !== 'identity') {
@@ -57,7 +57,7 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
     return await unzip(bytes, { maxOutputLength: limit.maxBytes });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_BUFFER_TOO_LARGE') throw tooLarge(limit);
-    throw new Refusal('malformed-request', 'The request is not what its Content-Encoding says: gzip.');
+    throw new Refusal('malformed-request', 'The body is not valid gzip, although its Content-Encoding says so.');
   }
 }
 

@@ -148,7 +148,7 @@ function messageOf({ kind, message }: GitError, requestId: string): string {
     case 'busy':
       return message;
     default:
-      return `The mirror could not be read. The log of the service has the cause under this request id: ${requestId}`;
+      return `The mirror could not be read. The log of the service has the cause, under this request id: ${requestId}`;
   }
 }
 

@@ -20,7 +20,9 @@ export function parseLfsUrl(text: string): Parsed<string> {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://host/path.');
   const url = new URL(text);
   if (url.username !== '' || url.password !== '') {
-    return refused('It must not have a user name or a password: everybody who can see the workspace is sent there.');
+    return refused(
+      'It must not have a user name or a password: clients of everyone who can see the workspace are sent there.',
+    );
   }
   if (url.search !== '' || url.hash !== '') return refused('It must not have a query or a fragment.');
   return accepted(withoutEnd(url.href));

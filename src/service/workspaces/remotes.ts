@@ -17,7 +17,7 @@ const processes = {
   maxPerKey: 4,
   timeout: {
     ms: 5_000,
-    error: () => new GitError('busy', 'Too many remotes are being asked at the moment. Ask again in a few seconds.'),
+    error: () => new GitError('busy', 'Too many remotes are being queried. Try again in a few seconds.'),
   },
 };
 

@@ -35,7 +35,9 @@ const refused = (sentence: string): CommandResult => ({
 
 describe('serve reports in one sentence that it', () => {
   test('cannot start without git on the PATH', async () => {
-    expect(await startIn(folderNamed('a'), { PATH: folderNamed('nothing') })).toEqual(refused('no git on the PATH'));
+    expect(await startIn(folderNamed('a'), { PATH: folderNamed('nothing') })).toEqual(
+      refused('git is not on the PATH'),
+    );
   });
 
   test.each([

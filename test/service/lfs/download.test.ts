@@ -143,7 +143,7 @@ describe('an object', () => {
     await service.storage.commit('global', (db) => removeWorkspace(db, service.storage.now, removed.workspace));
     await writeFile(changed.path, 'damaged');
     for (const { href } of [removed, changed]) {
-      expect(expectLfsError(await refusalOf(href), 404)).toContain('Ask objects/batch');
+      expect(expectLfsError(await refusalOf(href), 404)).toContain('objects/batch');
     }
   });
 

@@ -205,7 +205,7 @@ describe('git', () => {
     const client = await gitClient();
     await client.refused('archive', `--remote=${mirror.url}`, 'main');
     const said = await client.refused('-c', 'alias.dumb=!GIT_SMART_HTTP=0 git ls-remote', 'dumb', mirror.url);
-    expect(said).toContain('remote: This address serves git clone, git fetch and git ls-remote');
+    expect(said).toContain('remote: This URL supports only git clone, git fetch and git ls-remote');
   });
 });
 

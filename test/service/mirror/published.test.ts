@@ -26,7 +26,7 @@ describe.each(realDatabaseKinds)('a mirror on $name', (kind) => {
   /** A fetch of the first version, which starts from the result of an earlier request. */
   const fetchOfFirstVersion = (id: string): string => packets(`want ${id} no-progress\n`, '0000', 'done\n');
 
-  const refusal = /ERR .*in no branch that was synced/;
+  const refusal = /ERR .*not in any synced branch/;
 
   test('serves the commits of a sync when it has succeeded, and not before', async () => {
     const mirror = await newMirror();

@@ -97,7 +97,7 @@ describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) =>
   test('fail the sync with a reason if the store cannot be used', async () => {
     const { commit, trigger, ended, store } = await setUp({ public: false });
     commit({ 'a.uasset': pointerTo(store.put('an object')) });
-    const error = expect.stringContaining('asks for credentials, and there are none for it');
+    const error = expect.stringContaining('requires credentials, and the service has none for it');
     expect(await ended(await trigger())).toMatchObject({ status: 'failed', error, head: null });
   });
 

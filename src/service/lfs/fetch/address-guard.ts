@@ -30,7 +30,7 @@ export const createAddressGuard =
             ? 'a public address without encryption'
             : undefined;
       if (what === undefined) continue;
-      const reason = `The LFS store says that objects are at ${url.origin}, which leads to ${what}. It may send the service to public addresses over https, and into the networks that the operator allows (--allow-hook-network).`;
+      const reason = `The LFS store returned a URL at ${url.origin}, which resolves to ${what}. Only public addresses over https and the networks of --allow-hook-network are allowed.`;
       return { kind: 'refused', reason };
     }
     return { kind: 'allowed', addresses };

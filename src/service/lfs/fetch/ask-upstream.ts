@@ -8,10 +8,10 @@ import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { AskUpstream, ObjectResponse } from '../objects.ts';
 import type { ObjectName, Oid } from '../oid.ts';
 import { createAddressGuard } from './address-guard.ts';
-import { type Offer, requestBatch } from './batch.ts';
-import { openStoreConnection, type StoreConnection } from './connection.ts';
+import type { Offer } from './batch.ts';
+import { openStoreConnection } from './connection.ts';
+import { openOffers, StoreUnusable } from './offers.ts';
 import { findStore, type Store, trustedAuthorities } from './store.ts';
-import { StoreError } from './store-error.ts';
 
 export interface UpstreamParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
@@ -49,17 +49,44 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
     const remote = parseRemote(address, { allowFile: allowFileRemotes });
     if (!remote.ok) return undefined;
     const signal = AbortSignal.timeout(timeoutMs);
-    const limits = { timeoutMs: timeoutMs, signal };
-    const store = await findStore({ git }, { workspace: id, remote: remote.value, settings }, limits);
+    const limits = { timeoutMs, signal };
+    let store: Store | undefined;
+    const guard = createAddressGuard(targets, (url) => store?.isNamed(url) === true);
     const ca = await trustedAuthorities(environment);
-    const guard = createAddressGuard(targets, store.isNamed);
     const connection = openStoreConnection({ guard, parallel: 1, idleMs: timeoutMs, ca });
+    const terms = {
+      connection,
+      async findStore() {
+        store = await findStore({ git }, { workspace: id, remote: remote.value, settings }, limits);
+        return store;
+      },
+      idleMs: timeoutMs,
+      backoffMs: 50,
+    };
     try {
-      const now = Date.now();
-      const offers = await offersFor({ connection, store, signal, now }, missing);
-      const answers = missing.map((object) => passedOn(object, offers.get(object.oid), now));
-      const passed = answers.filter((each) => each !== undefined);
-      return passed.length < missing.length ? undefined : new Map(passed.map((each) => [each.oid, each]));
+      const offers = await openOffers(terms, {
+        signal,
+        onBusy() {
+          throw offers.unreachable('it is busy');
+        },
+      });
+      const answers = new Map<Oid, ObjectResponse>();
+      for (let at = 0; at < missing.length; ) {
+        const some = missing.slice(at, at + offers.batchSize());
+        const offered = await offers.request(some).catch((error: unknown) => {
+          const isRefusal = error instanceof LfsError && !(error instanceof StoreUnusable);
+          // The store may also be slow after answering earlier batches.
+          throw isRefusal || at > 0 ? new BatchRefused(String(error)) : error;
+        });
+        if (offered === undefined) continue;
+        at += some.length;
+        for (const object of some) {
+          const answer = passedOn(object, offered.get(object.oid));
+          if (answer === undefined) return undefined;
+          answers.set(object.oid, answer);
+        }
+      }
+      return answers;
     } finally {
       connection.close();
     }
@@ -93,53 +120,12 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
  * The response for a client; undefined if it must not be passed on. Headers from a store are mostly credentials of the
  * service, so an offer with headers is not passed on.
  */
-function passedOn(object: ObjectName, offer: Offer | undefined, now: number): ObjectResponse | undefined {
+function passedOn(object: ObjectName, offer: Offer | undefined): ObjectResponse | undefined {
   if (offer === undefined || offer.kind === 'transient') return undefined;
   if (offer.kind === 'none')
     return { ...object, error: { code: 404, message: `The mirror lacks it. ${offer.reason}` } };
   const { href, headers, authenticated, endsAt } = offer;
   if (Object.keys(headers).length > 0) return undefined;
-  const expires = Number.isFinite(endsAt) && { expires_in: Math.floor((endsAt - now) / 1_000) };
+  const expires = Number.isFinite(endsAt) && { expires_in: Math.floor((endsAt - performance.now()) / 1_000) };
   return { ...object, authenticated, actions: { download: { href: href.href, ...expires } } };
-}
-
-const defaultBatchSize = 100;
-
-interface Asking {
-  readonly connection: StoreConnection;
-  readonly store: Store;
-  readonly signal: AbortSignal;
-  readonly now: number;
-}
-
-/** Requests batches of the same size as clients, and smaller ones if the store rejects the size. */
-async function offersFor(
-  asking: Asking,
-  objects: readonly ObjectName[],
-  atOnce = defaultBatchSize,
-): Promise<ReadonlyMap<string, Offer>> {
-  const { connection, store, signal, now } = asking;
-  const offers = new Map<string, Offer>();
-  for (let at = 0; at < objects.length; at += atOnce) {
-    const some = objects.slice(at, at + atOnce);
-    const response = await requestBatch(connection, store, { objects: some, signal, now }).catch((error: unknown) => {
-      // The store has rejected this batch, or is slow after answering earlier ones. Other batches may succeed.
-      throw error instanceof LfsError || at > 0 ? new BatchRefused(String(error)) : error;
-    });
-    switch (response.kind) {
-      case 'offers':
-        for (const [oid, offer] of response.offers) offers.set(oid, offer);
-        break;
-      case 'too-many': {
-        if (some.length === 1) throw new BatchRefused('The store does not take a batch of one object (413).');
-        for (const [oid, offer] of await offersFor(asking, some, Math.ceil(some.length / 2))) offers.set(oid, offer);
-        break;
-      }
-      case 'busy':
-        throw new StoreError('it is busy');
-      case 'unauthorized':
-        throw new LfsError(response.reason);
-    }
-  }
-  return offers;
 }

@@ -59,7 +59,7 @@ export async function requestBatch(
     signal,
     now,
   }: {
-    readonly branch?: string;
+    readonly branch?: string | undefined;
     readonly objects: readonly ObjectName[];
     readonly signal: AbortSignal;
     readonly now: number;
@@ -86,21 +86,21 @@ export async function requestBatch(
   if (status === 401 || status === 403) {
     const given =
       Object.keys(store.headers).length === 0
-        ? 'asks for credentials, and there are none for it'
-        : 'refuses the credentials of the remote';
+        ? 'requires credentials, and the service has none for it'
+        : 'rejects the credentials of the remote';
     return { kind: 'unauthorized', reason: refuse(`${given} (${status}).`).message };
   }
   if (status === 413) return { kind: 'too-many' };
   const retryAfter = headers['retry-after'];
   if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
-  if (transientStatuses.has(status)) throw new StoreError(`it answered with the status ${status}`);
+  if (transientStatuses.has(status)) throw new StoreError(`it responded with status ${status}`);
   if (status >= 300 && status < 400)
-    throw refuse(`answered with the redirect ${status}. Name the address that it leads to with --lfs-url.`);
-  if (status < 200 || status > 299) throw refuse(`answered with the status ${status}.`);
+    throw refuse(`responded with a redirect (${status}). Set --lfs-url to its target.`);
+  if (status < 200 || status > 299) throw refuse(`responded with status ${status}.`);
   const parsed = parseJson(answerSchema, text);
-  if (parsed === undefined) throw refuse('answered with something that is not the batch API of Git LFS.');
+  if (parsed === undefined) throw refuse('did not respond in the format of the Git LFS batch API.');
   if (parsed.transfer != null && parsed.transfer !== 'basic')
-    throw refuse('offers no basic transfer, which is the one that the service knows.');
+    throw refuse('does not offer basic transfers, the only ones that the service supports.');
   return { kind: 'offers', offers: new Map(parsed.objects.map((object) => [object.oid, offerOf(object, store, now)])) };
 }
 
@@ -124,11 +124,11 @@ function offerOf(
     const what =
       error.code === 404 || error.code === 410
         ? 'The store does not have it.'
-        : `The store refuses it (${error.code}).${wordsOf(error.message ?? '', store)}`;
+        : `The store rejects it (${error.code}).${wordsOf(error.message ?? '', store)}`;
     return transientStatuses.has(error.code) ? { kind: 'transient', reason: what } : { kind: 'none', reason: what };
   }
   const download = actions?.download;
-  if (!download) return { kind: 'none', reason: 'The store does not say how to get it.' };
+  if (!download) return { kind: 'none', reason: 'The store returned no URL for it.' };
   const { href, header, expires_in } = download;
   const hasOwn = Object.keys(header).some((name) => name.toLowerCase() === 'authorization');
   const isAtStore = href.origin === store.endpoint.origin;

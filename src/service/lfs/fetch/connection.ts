@@ -87,7 +87,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
       lookup: checkedLookup(url, signal),
     });
     return new Promise((resolve, reject) => {
-      sent.on('timeout', () => sent.destroy(new StoreError('it does not answer in time')));
+      sent.on('timeout', () => sent.destroy(new StoreError('it does not respond in time')));
       sent.once('response', resolve);
       sent.on('error', (error) => {
         reject(signal.aborted ? signal.reason : error instanceof LfsError ? error : toStoreError(error));
@@ -112,7 +112,7 @@ export async function readResponseText(response: IncomingMessage, maxBytes: numb
     for await (const piece of response as AsyncIterable<Buffer>) {
       pieces.push(piece);
       size += piece.length;
-      if (size > maxBytes) throw new StoreError(`it answered with more than ${maxBytes / 1_024} KiB`);
+      if (size > maxBytes) throw new StoreError(`its response is larger than ${maxBytes / 1_024} KiB`);
     }
   } catch (error) {
     throw toStoreError(error);

@@ -70,7 +70,7 @@ export async function downloadAll(
     const silentMs = now() + pauseMs - tally.lastProgress();
     if (silentMs > maxSilenceMs) {
       throw offers.unreachable(
-        `it is busy, and asks to wait until nothing will have arrived for ${spanOfMs(silentMs)}`,
+        `it is busy, and asks for a pause after which nothing will have arrived for ${spanOfMs(silentMs)}`,
       );
     }
     pausedUntil = Math.max(pausedUntil, now() + pauseMs);
@@ -109,7 +109,7 @@ export async function downloadAll(
     }
     const refused: Promise<void>[] = [];
     for (const item of items) {
-      const offer = offered.get(item.object.oid) ?? { kind: 'none', reason: 'The store says nothing about it.' };
+      const offer = offered.get(item.object.oid) ?? { kind: 'none', reason: 'The store did not mention it.' };
       if (offer.kind === 'download') ready.push({ ...item, offer });
       else refused.push(apply(item, offer));
     }
@@ -134,7 +134,7 @@ export async function downloadAll(
 
   function checkDisk(): void {
     if (!freeDisk.isLow()) return;
-    const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Make room, or let syncs fetch less.`;
+    const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Free disk space, or let syncs fetch less.`;
     ending.abort(new LfsError(reason));
   }
 

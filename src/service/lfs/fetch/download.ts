@@ -42,7 +42,7 @@ export async function download(terms: DownloadTerms, offer: Download, object: Ob
       case 'landed':
         return { kind: 'landed' };
       case 'incomplete':
-        return { kind: 'transient', reason: `The store sends only ${offset} of its ${object.size} bytes.` };
+        return { kind: 'transient', reason: `The store sent only ${offset} of its ${object.size} bytes.` };
       case 'wrong-content':
         return { kind: 'wrong-content', reason: 'The downloaded content does not match its hash.' };
     }
@@ -76,12 +76,12 @@ async function receive(
     if (begin !== partial.offset) await onDisk(partial.restart());
     if (begin === undefined) {
       response.destroy();
-      return { kind: 'transient', reason: 'The store sends another part of it than was asked for.' };
+      return { kind: 'transient', reason: 'The store sent a different range than requested.' };
     }
     for await (const bytes of response as AsyncIterable<Buffer>) {
       if (partial.offset + bytes.length > size) {
         await onDisk(partial.restart());
-        return { kind: 'wrong-content', reason: `The store sends more than the ${size} bytes that it has.` };
+        return { kind: 'wrong-content', reason: `The store sent more than its ${size} bytes.` };
       }
       await onDisk(partial.write(bytes));
       arrived += bytes.length;
@@ -106,7 +106,7 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
     const code = error instanceof Error && 'code' in error ? String(error.code) : '';
     const reason = systemErrorText(code);
     if (reason === undefined) throw error;
-    throw new LfsError(`The LFS objects cannot be kept in the data folder: ${reason}.`);
+    throw new LfsError(`The LFS objects cannot be stored in the data folder: ${reason}.`);
   }
 }
 
@@ -130,7 +130,7 @@ async function ask(
     response.destroy();
     const next = URL.parse(answered.location, url.href);
     if (redirects === maxRedirects || next === null || !/^https?:$/.test(next.protocol) || next.username !== '') {
-      throw new StoreError('it redirects too often, or to no address of http(s)');
+      throw new StoreError('it redirects too often, or to a URL that is not http(s)');
     }
     url = next;
     sent = own;
@@ -142,7 +142,7 @@ function refusalIn(response: IncomingMessage): DownloadResult | undefined {
   const { statusCode: status = 0, headers } = response;
   if (status === 200 || status === 206 || status === 416) return undefined;
   response.destroy();
-  const reason = `The store answers with the status ${status}.`;
+  const reason = `The store responded with status ${status}.`;
   if (status === 404 || status === 410) return { kind: 'none', reason: 'The store does not have it.' };
   if (status === 401 || status === 403) return { kind: 'unauthorized', reason };
   const retryAfter = headers['retry-after'];

@@ -75,7 +75,7 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
     if (error instanceof Error && 'code' in error) code = ` (${error.code})`;
   });
   thread.once('exit', () => {
-    const reason = `The thread that downloads LFS objects has died${code}. What has arrived is kept: start the sync again.`;
+    const reason = `The thread that downloads LFS objects died${code}. Received data is kept: start the sync again.`;
     dead.abort(new LfsError(reason));
   });
   thread.on('message', async ({ url, port }: CheckRequest) => {

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LfsError } from '../../syncs/lfs-objects.ts';
+import type { ObjectName } from '../oid.ts';
 import { type Offer, requestBatch } from './batch.ts';
 import type { StoreConnection } from './connection.ts';
 import { maxAttempts } from './next-step.ts';
-import type { PointedObject } from './pointers.ts';
 import type { Store } from './store.ts';
 import { StoreError } from './store-error.ts';
 
@@ -12,7 +12,7 @@ const firstBatchSize = 200;
 export interface OffersTerms {
   /** Connection for batch requests. */
   readonly connection: StoreConnection;
-  readonly branch: string;
+  readonly branch?: string | undefined;
   /** Called again after an authorization error, because some stores grant access for a limited time. */
   readonly findStore: () => Promise<Store>;
   readonly idleMs: number;
@@ -20,7 +20,8 @@ export interface OffersTerms {
   readonly backoffMs: number;
 }
 
-export type Offers = Awaited<ReturnType<typeof openOffers>>;
+/** No request to the store can succeed now. */
+export class StoreUnusable extends LfsError {}
 
 /** Requests the offers of a store for objects, in batches of a size that it accepts. */
 export async function openOffers(
@@ -33,30 +34,32 @@ export async function openOffers(
   let failures = 0;
 
   const unreachable = (reason: string): LfsError =>
-    new LfsError(`The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${reason}.`);
+    new StoreUnusable(
+      `The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${reason}.`,
+    );
 
-  async function request(objects: readonly PointedObject[]): Promise<ReadonlyMap<string, Offer> | undefined> {
+  async function request(objects: readonly ObjectName[]): Promise<ReadonlyMap<string, Offer> | undefined> {
     const inTime = AbortSignal.timeout(idleMs);
     const response = await requestBatch(connection, store, {
       ...{ branch, objects, now: performance.now() },
       signal: AbortSignal.any([signal, inTime]),
     }).catch((error: unknown) => {
       signal.throwIfAborted();
-      throw inTime.aborted ? new StoreError('it does not answer in time') : error;
+      throw inTime.aborted ? new StoreError('it does not respond in time') : error;
     });
     switch (response.kind) {
       case 'offers':
         wasRefused = false;
         return response.offers;
       case 'too-many':
-        if (objects.length === 1) throw unreachable('it does not take a batch of one object (413)');
+        if (objects.length === 1) throw unreachable('it rejects a batch of one object (413)');
         batchSize = Math.ceil(objects.length / 2);
         return undefined;
       case 'busy':
         onBusy(response.retryAfter);
         return undefined;
       case 'unauthorized':
-        if (wasRefused) throw new LfsError(response.reason);
+        if (wasRefused) throw new StoreUnusable(response.reason);
         wasRefused = true;
         store = await findStore();
         return undefined;
@@ -67,7 +70,7 @@ export async function openOffers(
     unreachable,
     batchSize: (): number => batchSize,
     /** Undefined if the caller must request them again. */
-    async request(objects: readonly PointedObject[]): Promise<ReadonlyMap<string, Offer> | undefined> {
+    async request(objects: readonly ObjectName[]): Promise<ReadonlyMap<string, Offer> | undefined> {
       try {
         const offers = await request(objects);
         if (offers !== undefined) failures = 0;

@@ -9,5 +9,7 @@ export const toStoreError = (error: unknown): StoreError => {
   if (error instanceof StoreError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   // Uses the code because the message of an error may quote the request.
-  return new StoreError(systemErrorText(code) ?? (code === '' ? 'it broke off' : `the connection failed (${code})`));
+  return new StoreError(
+    systemErrorText(code) ?? (code === '' ? 'the connection was closed' : `the connection failed (${code})`),
+  );
 };

@@ -31,7 +31,7 @@ export async function findStore(
   const address = lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url });
   if (address === undefined) {
     throw new LfsError(
-      `The branch has LFS objects, and it is not known where they are: the remote is not reached by https or ssh. Name their address: workspace-service workspace update ${workspace} --lfs-url https://… ${withoutObjects(workspace)}`,
+      `The branch has LFS objects, but their URL is unknown, because the remote uses neither https nor ssh. Set it: workspace-service workspace update ${workspace} --lfs-url https://… ${withoutObjects(workspace)}`,
     );
   }
   const endpoint = new URL(address);
@@ -52,7 +52,7 @@ export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<r
 }
 
 const withoutObjects = (workspace: string): string =>
-  `Or let syncs leave them out: workspace-service workspace update ${workspace} --lfs none`;
+  `Or exclude them from syncs: workspace-service workspace update ${workspace} --lfs none`;
 
 /** Headers that control the connection or the content. A store must not set them. */
 const ownFields =
@@ -83,7 +83,7 @@ export const storeAddress = z
   .transform((text, context) => {
     const url = URL.parse(text);
     if (url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '') return url;
-    context.addIssue({ code: 'custom', message: 'It is not an address of http(s).' });
+    context.addIssue({ code: 'custom', message: 'It must be an http(s) URL.' });
     return z.NEVER;
   });
 
@@ -104,7 +104,7 @@ async function storeOverSsh({ git }: StoreParts, remote: Remote, limits: Limits)
   const parsed = authenticateSchema.safeParse(response);
   if (!parsed.success)
     throw new LfsError(
-      `${login} did not say where the LFS objects are: its answer to git-lfs-authenticate is not what Git LFS defines.`,
+      `${login} did not return the URL of the LFS objects: its response to git-lfs-authenticate is not valid.`,
     );
   const { href, header } = parsed.data;
   return { endpoint: href, headers: header, isNamed: ({ hostname }) => hostname.toLowerCase() === host.toLowerCase() };

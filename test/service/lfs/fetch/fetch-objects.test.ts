@@ -129,14 +129,14 @@ describe('a sync', () => {
 describe('a sync', () => {
   test.each<readonly [string, string, Behaviour]>([
     ['is missing in the store', 'does not have it', status(404)],
-    ['is refused', 'the status 403', status(403)],
+    ['is refused', 'status 403', status(403)],
     ['has different content', 'content does not match its hash', sending(randomBytes(bytes.length))],
-    ['is too long', 'more than the 200000 bytes', sending(Buffer.concat([bytes, bytes]))],
+    ['is too long', 'more than its 200000 bytes', sending(Buffer.concat([bytes, bytes]))],
     ['is too short', 'only 100000 of its 200000 bytes', sending(bytes.subarray(0, half))],
     ['is cut off', 'did not send all of it', breakingOffAt(1_000)],
     ['never arrives', 'did not send all of it', () => true],
     ['arrives too slowly', 'too slowly', creeping],
-    ['fails with a server error', 'the status 500', status(500)],
+    ['fails with a server error', 'status 500', status(500)],
     ['redirects forever', 'redirects too often', status(302, { location: '/again' })],
   ])('succeeds without an object that %s, and fetches it the next time', async (_name, detail, behaviour) => {
     const { store, fetch, point, name, objects } = await oneObject();
@@ -274,7 +274,7 @@ describe('a download', () => {
       },
     });
     await expect(ended).rejects.toThrow(LfsError);
-    await expect(ended).rejects.toThrow('The thread that downloads LFS objects has died.');
+    await expect(ended).rejects.toThrow('The thread that downloads LFS objects died.');
     store.behaviour.download = undefined;
     expect(await fetch()).toMatchObject({ received: { objects: 1 } });
   });
@@ -303,7 +303,7 @@ describe('a download', () => {
     const { fetch, data } = await oneObject();
     await mkdir(data);
     await writeFile(join(data, 'lfs'), '');
-    await expect(fetch()).rejects.toThrow('cannot be kept in the data folder: a part of its path is a file');
+    await expect(fetch()).rejects.toThrow('cannot be stored in the data folder: a part of its path is a file');
   });
 });
 
@@ -312,8 +312,8 @@ describe('a sync', () => {
   const idleMs = 60_000;
   const message = JSON.stringify({ message: 'The budget for LFS is used up.' });
   test.each<readonly [string, string, Behaviour]>([
-    ['requires credentials', 'asks for credentials, and there are none for it', status(401)],
-    ['responds 404', 'answered with the status 404', status(404)],
+    ['requires credentials', 'requires credentials, and the service has none for it', status(401)],
+    ['responds 404', 'responded with status 404', status(404)],
     [
       'explains why it refuses',
       'It says: The budget for LFS is used up.',
@@ -322,12 +322,16 @@ describe('a sync', () => {
         return true;
       },
     ],
-    ['redirects batches', 'Name the address that it leads to with --lfs-url', status(307, { location: '/elsewhere' })],
-    ['keeps failing', 'cannot be reached: it answered with the status 502', status(502)],
-    ['is busy for too long', 'asks to wait', status(429, { 'retry-after': '3600' })],
-    ['is not an LFS store', 'not the batch API', sending(Buffer.from('<html>'))],
-    ['sends a response that is too long', 'more than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
-    ['supports only another transfer', 'no basic transfer', sending(Buffer.from('{"transfer":"tus","objects":[]}'))],
+    ['redirects batches', 'Set --lfs-url to its target', status(307, { location: '/elsewhere' })],
+    ['keeps failing', 'cannot be reached: it responded with status 502', status(502)],
+    ['is busy for too long', 'asks for a pause', status(429, { 'retry-after': '3600' })],
+    ['is not an LFS store', 'the format of the Git LFS batch API', sending(Buffer.from('<html>'))],
+    ['sends a response that is too long', 'larger than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
+    [
+      'supports only another transfer',
+      'does not offer basic transfers',
+      sending(Buffer.from('{"transfer":"tus","objects":[]}')),
+    ],
   ])('fails with the reason if the store %s', async (_name, reason, behaviour) => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = behaviour;
@@ -337,12 +341,12 @@ describe('a sync', () => {
   test('fails if the store does not respond', async () => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = () => true;
-    await expect(fetch({ idleMs: 300 })).rejects.toThrow('cannot be reached: it does not answer in time');
+    await expect(fetch({ idleMs: 300 })).rejects.toThrow('cannot be reached: it does not respond in time');
   });
 
   test('fails if the store has no URL, or if nothing listens there', async () => {
     const { fetch, store } = await oneObject();
-    await expect(fetch({ lfsUrl: null })).rejects.toThrow('it is not known where they are');
+    await expect(fetch({ lfsUrl: null })).rejects.toThrow('their URL is unknown');
     store.stop();
     await expect(fetch()).rejects.toThrow('cannot be reached: nothing listens at its host and port');
   });

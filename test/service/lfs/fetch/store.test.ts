@@ -38,7 +38,7 @@ describe('the URL of an object', () => {
   ])('is rejected if it leads to %s', async (_name, href, addresses) => {
     const { fetch, store } = await heroSetUp();
     store.behaviour.action = () => ({ href });
-    await expect(fetch({ targets: targets([], addresses) })).rejects.toThrow('The LFS store says that objects are at');
+    await expect(fetch({ targets: targets([], addresses) })).rejects.toThrow('The LFS store returned a URL at');
 
     store.behaviour.action = undefined;
     store.behaviour.download = (_request, response) => {
@@ -70,7 +70,7 @@ describe('the URL of an object', () => {
     async (href) => {
       const { fetch, store } = await heroSetUp();
       store.behaviour.action = () => ({ href });
-      await expect(fetch()).rejects.toThrow('not the batch API');
+      await expect(fetch()).rejects.toThrow('the format of the Git LFS batch API');
     },
   );
 });
@@ -166,17 +166,17 @@ describe('the store of a remote over ssh', () => {
       saying(port, 'nobody').replace('Basic ', () => "Basic '$$'"),
     );
     store.behaviour.public = false;
-    await expect(fetch({ lfsUrl: null, git, remote })).rejects.toThrow('refuses the credentials of the remote');
+    await expect(fetch({ lfsUrl: null, git, remote })).rejects.toThrow('rejects the credentials of the remote');
     expect(new Set(store.authorizations).size).toBe(2);
   });
 
   test.each([
     ['refuses', 'echo "You may not." >&2; exit 1', 'You may not.'],
-    ['sends invalid output', 'echo "Welcome!"', 'its answer to git-lfs-authenticate is not what Git LFS defines'],
+    ['sends invalid output', 'echo "Welcome!"', 'its response to git-lfs-authenticate is not valid'],
     [
       'returns an IP address in the network of the operator',
       `echo '{"href":"https://10.1.2.3/lfs"}'`,
-      'which leads to a private address',
+      'which resolves to a private address',
     ],
     ['does not have the command', 'exec no-such-command', 'git-lfs-authenticate'],
   ])('fails the sync if the other side %s', async (_name, answer, reason) => {
