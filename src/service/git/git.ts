@@ -128,25 +128,11 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
         answerUploadPack({ ...task, git, mirror: mirrorOf(workspace) }, request, formerHeads),
       ),
     forget,
-    /**
-     * Removes the mirrors of workspaces that no longer exist, and returns the ids of these workspaces. Also removes
-     * broken mirrors, which will be fetched again. Workspaces are listed after mirrors: otherwise a mirror that another
-     * instance has just created could seem to have no workspace.
-     */
-    async removeAllExcept(existing: () => Promise<readonly string[]>): Promise<readonly string[]> {
-      const mirrored = await asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors));
-      if (mirrored.length === 0) return [];
-      const ids = new Set(await existing());
-      const left = mirrored.filter((workspace) => !ids.has(workspace));
-      for (const workspace of mirrored) {
-        if (!ids.has(workspace) || !(await isRepository(mirrorOf(workspace).repository))) await forget(workspace);
-      }
-      return left;
-    },
+    /** Ids of the workspaces that have a mirror. */
+    mirrored: () => asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors)),
   };
 }
 
-/** Ids of the workspaces that have a mirror. */
 async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
   const folders = await readdir(mirrors).catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return [];

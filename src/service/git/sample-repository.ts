@@ -13,26 +13,14 @@ export const createSampleRepository = (git: GitCommand, sample: Mirror): Promise
     }),
   );
 
-interface SampleCommit {
-  readonly branch: string;
-  readonly message: string;
-  /** Parent of the commit; by default the previous one on its branch. */
-  readonly from?: string;
-  readonly assets: readonly string[];
-}
-
-const history: readonly SampleCommit[] = [
-  { branch: 'main', message: 'Add the hero', assets: ['Content/Hero.uasset', 'Content/Textures/Hero.png'] },
-  { branch: 'main', message: 'Build the arena', assets: ['Content/Maps/Arena.umap', 'Content/Props/Gate.fbx'] },
-  { branch: 'main', message: 'Score the arena', assets: ['Content/Audio/Arena.wav'] },
-  {
-    branch: 'release/1.0',
-    message: 'Tune the arena for the release',
-    from: 'main',
-    assets: ['Content/Maps/Arena.umap'],
-  },
-  { branch: 'main', message: 'Give the hero a cape', assets: ['Content/Hero.uasset', 'Content/Textures/Cape.png'] },
-];
+/** Branch, message and changed assets of each commit. */
+const history = [
+  ['main', 'Add the hero', 'Content/Hero.uasset', 'Content/Textures/Hero.png'],
+  ['main', 'Build the arena', 'Content/Maps/Arena.umap', 'Content/Props/Gate.fbx'],
+  ['main', 'Score the arena', 'Content/Audio/Arena.wav'],
+  ['release/1.0', 'Tune the arena for the release', 'Content/Maps/Arena.umap'],
+  ['main', 'Give the hero a cape', 'Content/Hero.uasset', 'Content/Textures/Cape.png'],
+] as const;
 
 const firstCommitTime = Date.UTC(2025, 0, 6, 9) / 1_000;
 const daySeconds = 86_400;
@@ -43,11 +31,11 @@ function sampleHistory(): Buffer {
   const data = (content: string | Buffer): void => {
     parts.push(`data ${Buffer.byteLength(content)}\n`, content, '\n');
   };
-  for (const [index, { branch, message, from, assets }] of history.entries()) {
+  for (const [index, [branch, message, ...assets]] of history.entries()) {
     parts.push(`commit refs/heads/${branch}\n`);
     parts.push(`committer Sample <sample@example.com> ${firstCommitTime + index * daySeconds} +0000\n`);
     data(`${message}\n`);
-    if (from !== undefined) parts.push(`from refs/heads/${from}\n`);
+    if (branch !== 'main') parts.push('from refs/heads/main\n');
     for (const path of assets) {
       parts.push(`M 100644 inline ${path}\n`);
       data(assetBytes(`${index} ${path}`));

@@ -5,21 +5,9 @@ import { dirname, join, resolve } from 'node:path';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { type ObjectName, type Oid, parseOid } from './oid.ts';
 
-/**
- * Removes the objects of workspaces that no longer exist, and returns the ids of these workspaces. Workspaces are
- * listed after folders: otherwise the folder of a new workspace could seem to have no workspace.
- */
-export async function removeObjectsExcept(
-  dataFolder: string,
-  existing: () => Promise<readonly string[]>,
-): Promise<readonly string[]> {
-  const stored = (await namesIn(objectsFolder(dataFolder))).flatMap((folder) => workspaceOfFolder(folder) ?? []);
-  if (stored.length === 0) return [];
-  const ids = new Set(await existing());
-  const left = stored.filter((workspace) => !ids.has(workspace));
-  for (const workspace of left) await removeObjects(dataFolder, workspace);
-  return left;
-}
+/** Ids of the workspaces that have a folder of objects. */
+export const storedWorkspaces = async (dataFolder: string): Promise<readonly string[]> =>
+  (await namesIn(objectsFolder(dataFolder))).flatMap((folder) => workspaceOfFolder(folder) ?? []);
 
 export interface StoredObject {
   readonly path: string;

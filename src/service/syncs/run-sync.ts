@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import { parseBranchName } from '../git/branch-name.ts';
+import type { FetchEvents } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
@@ -17,7 +18,7 @@ import { type ClaimedSync, finishSync, type SyncEnd, syncOf } from './queue.ts';
 const renewEveryMs = 1_000;
 
 /** Maximum number of branches in a log entry. */
-const maxNamedForgotten = 20;
+const maxNamed = 20;
 
 export interface SyncRunParts {
   readonly storage: Storage;
@@ -68,11 +69,10 @@ export async function runSync(
       },
     });
     stopRenewing();
-    const recorded = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
-    if (recorded === undefined) return;
-    const { forgotten } = recorded;
-    if (forgotten.length > 0) {
-      const named = { branches: forgotten.slice(0, maxNamedForgotten), count: forgotten.length };
+    const removed = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
+    if (removed === undefined) return;
+    if (removed.length > 0) {
+      const named = { branches: removed.slice(0, maxNamed), count: removed.length };
       log.info({ ...about, ...named }, 'branches that the remote no longer has were removed');
     }
     metrics.syncs.inc({ status: end.kind });
@@ -92,19 +92,13 @@ export async function runSync(
   }
 }
 
-interface FetchEvents {
-  readonly onProgress: (progress: Progress) => void;
-  /** Called when git, the remote or the LFS store sends anything. */
-  readonly onSign: () => void;
-  /** Rejects if the sync was taken over, or its workspace removed. */
-  readonly beforeLanding: () => Promise<void>;
-}
+type SyncEvents = Required<Omit<FetchEvents, 'onReceived'>> & { readonly onProgress: (progress: Progress) => void };
 
 async function fetch(
   { git, fetchObjects, allowFileRemotes, timeoutMs }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  { onProgress, onSign, beforeLanding }: FetchEvents,
+  { onProgress, onSign, beforeLanding }: SyncEvents,
 ): Promise<SyncEnd> {
   if (sync.exhausted) {
     return {
@@ -142,16 +136,14 @@ async function fetch(
   }
 }
 
-interface Recorded {
-  /** Branches that the remote no longer has. */
-  readonly forgotten: readonly string[];
-}
-
-/** Finishes the sync, updates the branches and queues the event, atomically. Undefined if the lease was lost. */
-async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<Recorded | undefined> {
+/**
+ * Finishes the sync, updates the branches and queues the event, atomically. Returns the branches that the remote no
+ * longer has; undefined if the lease was lost.
+ */
+async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<readonly string[] | undefined> {
   const row = await finishSync(db, now, sync, end);
   if (row === undefined) return undefined;
-  let forgotten: Recorded['forgotten'] = [];
+  let removed: readonly string[] = [];
   if (end.kind === 'succeeded') {
     const values = { head: end.head, synced_at: now, received_objects: row.received_objects, vanished_after: null };
     await db
@@ -165,7 +157,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
         }),
       )
       .execute();
-    forgotten = await removeVanished(db, sync.workspace);
+    removed = await removeVanished(db, sync.workspace);
   }
   await recordEvent(
     db,
@@ -178,7 +170,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
     },
     { orderingKey: `sync:${sync.branch}`, branch: sync.branch },
   );
-  return { forgotten };
+  return removed;
 }
 
 /** A sync without any activity for this long gives up its slot. */

@@ -8,7 +8,7 @@ import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
 import { noteVanished, removeBranch, syncedStates } from '../workspaces/vanished-branches.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
-import { enqueue, findQueued, syncsIn } from './queue.ts';
+import { enqueue, findQueued, type QueuedSync, syncsIn } from './queue.ts';
 
 /** A trigger is answered within 5 s, even if the remote does not respond. The rest of this time is for the database. */
 const timeoutMs = 4_700;
@@ -22,12 +22,8 @@ export interface TriggerParts {
 
 export type Preparation =
   | { readonly kind: 'ready'; readonly estimatedObjects: number }
-  | {
-      readonly kind: 'unknown-branch';
-      readonly known: readonly string[];
-      /** True if the branch had been synced. */
-      readonly wasSynced: boolean;
-    };
+  /** `reason` is a sentence for users. */
+  | { readonly kind: 'unknown-branch'; readonly reason: string };
 
 export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Promise<Preparation>;
 
@@ -50,7 +46,11 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     if (head === undefined) {
       const synced = before.find(({ name }) => name === branch);
       if (synced !== undefined) await removeBranch(storage, workspace.id, synced);
-      return { kind: 'unknown-branch', known: [...branches.keys()], wasSynced: synced !== undefined };
+      const reason =
+        synced === undefined
+          ? `The remote has no branch ${branch}. It`
+          : `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote`;
+      return { kind: 'unknown-branch', reason: `${reason} ${some([...branches.keys()])}` };
     }
     const syncedHead = await git.head(workspace.id, branch);
     if (defaultBranch !== undefined) await git.setDefaultBranch(workspace.id, defaultBranch);
@@ -119,38 +119,20 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
   };
 }
 
-export interface WantedSync {
-  readonly workspace: string;
-  readonly branch: BranchName;
-  /** Name of the token. */
-  readonly requestedBy: string;
-}
-
 export type SyncStart =
   | { readonly kind: 'queued'; readonly sync: Sync }
-  /** `reason` is a sentence for users. */
-  | { readonly kind: 'unknown-branch'; readonly reason: string };
+  | Extract<Preparation, { kind: 'unknown-branch' }>;
 
 /** Queues a sync that was prepared before this transaction. The caller wakes the worker afterwards. */
 export async function startPrepared(
   db: Database,
   now: Now,
-  { workspace, branch, requestedBy }: WantedSync,
+  wanted: Omit<QueuedSync, 'estimatedObjects'>,
   preparation: Preparation,
 ): Promise<SyncStart> {
-  switch (preparation.kind) {
-    case 'unknown-branch': {
-      const { known, wasSynced } = preparation;
-      const reason = wasSynced
-        ? `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote ${some(known)}`
-        : `The remote has no branch ${branch}. It ${some(known)}`;
-      return { kind: 'unknown-branch', reason };
-    }
-    case 'ready': {
-      const { estimatedObjects } = preparation;
-      return { kind: 'queued', sync: await enqueue(db, now, { workspace, branch, estimatedObjects, requestedBy }) };
-    }
-  }
+  if (preparation.kind === 'unknown-branch') return preparation;
+  const { estimatedObjects } = preparation;
+  return { kind: 'queued', sync: await enqueue(db, now, { ...wanted, estimatedObjects }) };
 }
 
 const maxNamed = 5;

@@ -69,7 +69,7 @@ test('later triggers of an unknown branch share the next listing instead of an e
   const later = Array.from({ length: 20 }, () => prepare(workspace, fresh));
   await allHaveRead();
   asked[0]?.(listing(main));
-  expect(await early).toEqual({ kind: 'unknown-branch', known: ['main'], wasSynced: false });
+  expect(await early).toEqual({ kind: 'unknown-branch', reason: 'The remote has no branch fresh. It has main.' });
   await expect.poll(() => asked.length).toBe(2);
   asked[1]?.(listing(main, fresh));
   for (const one of await Promise.all(later)) expect(one).toEqual({ kind: 'ready', estimatedObjects: 7 });

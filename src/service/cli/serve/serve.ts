@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { createGit, type Git } from '../../git/git.ts';
-import { removeObjectsExcept } from '../../lfs/object-store.ts';
+import { removeObjects, storedWorkspaces } from '../../lfs/object-store.ts';
 import { createTargetCheck } from '../../outbound/target-address.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
 import { endAllLeases } from '../../runtime/lease.ts';
@@ -111,12 +111,15 @@ async function serveOn(parts: Parts): Promise<void> {
 /** Cleans up after earlier processes. The instance lock ensures that no other process uses the folder. */
 async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
-  const existing = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
-  const forgotten = [
-    ...new Set([...(await git.removeAllExcept(existing)), ...(await removeObjectsExcept(settings.data, existing))]),
-  ];
-  if (forgotten.length > 0)
-    log.info({ workspaces: forgotten }, 'removed the mirrors of workspaces that no longer exist');
+  // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
+  const stored = new Set([...(await git.mirrored()), ...(await storedWorkspaces(settings.data))]);
+  const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);
+  const left = [...stored.difference(new Set(existing))];
+  for (const workspace of left) {
+    await git.forget(workspace);
+    await removeObjects(settings.data, workspace);
+  }
+  if (left.length > 0) log.info({ workspaces: left }, 'removed the mirrors of workspaces that no longer exist');
 }
 
 async function listen({ settings, ...parts }: Parts): Promise<Service> {
