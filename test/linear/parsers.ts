@@ -85,6 +85,7 @@ import {
   parseEvent,
   parseGitHubId,
   parseIssuer,
+  parseProperty,
   parseRef,
   parseRepository,
   parseRuleOwner,
@@ -491,8 +492,8 @@ export const parsers: readonly Parser[] = [
     ['https://a/', '../', ''],
   ),
   row(
-    'service/trust/new-rule.ts parseRepository parseClaim',
-    (text) => [parseRepository(text), parseClaim(text)],
+    'service/trust/new-rule.ts parseRepository parseClaim parseProperty',
+    (text) => [parseRepository(text), parseClaim(text), parseProperty(text)],
     'a/',
     ['a', '.', '='],
   ),
@@ -500,6 +501,7 @@ export const parsers: readonly Parser[] = [
     readRule({
       issuer: 'https://gitlab.com',
       owner: text,
+      properties: [],
       claims: Array.from(text, (name) => [name, 'a'] as const),
       scopes: ['sync'],
       workspaces: [],

@@ -7,6 +7,15 @@ const idsOfBuildkite = ['pipeline_id', 'organization_id'];
 
 export const idClaims: ReadonlySet<string> = new Set([...idsOfGitHub, ...idsOfGitLab, ...idsOfBuildkite]);
 
+/**
+ * Claims of GitHub for the custom properties of a repository. Values are text: a property with several values is their
+ * list, separated by commas. https://docs.github.com/en/actions/reference/security/oidc
+ */
+export const propertyPrefix = 'repo_property_';
+
+export const hasProperty = (claims: Readonly<Record<string, string>>): boolean =>
+  Object.keys(claims).some((name) => name.startsWith(propertyPrefix));
+
 /** Issuers that sign for jobs of anyone: without an id, a rule would trust strangers. */
 const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
   ['https://gitlab.com', idsOfGitLab],
@@ -17,6 +26,11 @@ const sharedIssuers: ReadonlyMap<string, readonly string[]> = new Map([
 export function missingIdClaim(issuer: string, claims: Readonly<Record<string, string>>): string | undefined {
   const has = (name: string) => Object.hasOwn(claims, name);
   if (isGitHub(issuer)) {
+    if (hasProperty(claims)) {
+      return has('repository_owner_id')
+        ? undefined
+        : 'A rule for a custom property needs the id of the owner of the repositories, which never changes hands as a name does. Find it with: gh api users/OWNER --jq .id';
+    }
     return idsOfGitHub.every(has)
       ? undefined
       : "A rule for GitHub needs the ids of the repository and of its owner, which never change hands as names do. Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'";

@@ -3,7 +3,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import type { Field } from '../contract/field.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
-import { missingIdClaim } from './issuers.ts';
+import { hasProperty, missingIdClaim, propertyPrefix } from './issuers.ts';
 import type { NewTrustRule } from './rules.ts';
 
 const maxIssuerLength = 300;
@@ -45,16 +45,12 @@ export const parseRepository = (text: string): Parsed<string> =>
 
 export type RuleClaim = readonly [name: string, value: string];
 
-export function parseClaim(text: string): Parsed<RuleClaim> {
-  const end = text.indexOf('=');
-  if (end === -1) return refused('It must be a name and a value, such as project_id=42.');
-  const name = parseClaimName(text.slice(0, end));
-  if (!name.ok) return name;
-  const value = parseClaimValue(text.slice(end + 1));
-  return value.ok
-    ? accepted([name.value, value.value])
-    : refused(`The value of ${name.value} cannot be used. ${value.reason}`);
-}
+export const parseClaim = (text: string): Parsed<RuleClaim> =>
+  parsePair(text, 'project_id=42', parseClaimName, parseClaimValue);
+
+/** A custom property of a repository on GitHub, as the claim for it. */
+export const parseProperty = (text: string): Parsed<RuleClaim> =>
+  parsePair(text, 'asset-repo=true', parsePropertyName, parsePropertyValue);
 
 const maxClaimValueLength = 500;
 
@@ -68,6 +64,8 @@ export interface EnteredRule {
   readonly environment?: string | undefined;
   readonly workflow?: string | undefined;
   readonly event?: string | undefined;
+  /** As claims. */
+  readonly properties: readonly RuleClaim[];
   readonly claims: readonly RuleClaim[];
   readonly owner: string;
   readonly scopes: readonly Scope[];
@@ -96,7 +94,7 @@ export const ruleFields = {
     title: 'Repository id',
     placeholder: 'ID',
     hint: 'the id of the repository on GitHub',
-    otherwise: 'required for GitHub',
+    otherwise: 'required for GitHub without a property',
     parse: parseGitHubId,
   },
   repositoryOwnerId: {
@@ -150,6 +148,24 @@ export const ruleFields = {
   },
 } satisfies Readonly<Record<string, Field<string>>>;
 
+/** The fields of a rule that can be given several times. */
+export const repeatedRuleFields = {
+  properties: {
+    title: 'Custom properties',
+    placeholder: 'NAME=VALUE',
+    hint: 'only repositories with this custom property on GitHub, such as asset-repo=true',
+    otherwise: 'default any',
+    parse: parseProperty,
+  },
+  claims: {
+    title: 'Claims',
+    placeholder: 'NAME=VALUE',
+    hint: 'require this claim with exactly this value',
+    otherwise: 'default none',
+    parse: parseClaim,
+  },
+} satisfies Readonly<Record<string, Field<RuleClaim>>>;
+
 /** The fields for claims of GitHub, in the order in which rules list them. */
 const fieldsOfGitHub = {
   repositoryId: ['repository_id', parseGitHubId],
@@ -177,13 +193,29 @@ export function readRule(entered: EnteredRule): ReadRule {
       const value = entered[field];
       return value === undefined ? [] : [[fieldsOfGitHub[field][0], value]];
     });
-  const claims = [...ofFields, ...entered.claims];
+  const claims = [...ofFields, ...entered.properties, ...entered.claims];
   const errors = errorsOf(entered, claims);
   if (Object.keys(errors).length > 0) return { ok: false, errors };
   const workspaces = entered.workspaces.length === 0 ? null : [...new Set(entered.workspaces)];
   const scopes = [...new Set(entered.scopes)];
   const rule = { issuer, owner, claims: Object.fromEntries(claims), workflow, repository, scopes, workspaces };
   return { ok: true, value: rule };
+}
+
+function parsePair(
+  text: string,
+  example: string,
+  parseName: (text: string) => Parsed<string>,
+  parseValue: (text: string) => Parsed<string>,
+): Parsed<RuleClaim> {
+  const end = text.indexOf('=');
+  if (end === -1) return refused(`It must be a name and a value, such as ${example}.`);
+  const name = parseName(text.slice(0, end));
+  if (!name.ok) return name;
+  const value = parseValue(text.slice(end + 1));
+  return value.ok
+    ? accepted([name.value, value.value])
+    : refused(`The value of ${name.value} cannot be used. ${value.reason}`);
 }
 
 /** Values are compared exactly, so invisible characters must be mistakes. */
@@ -208,6 +240,17 @@ function parseClaimName(text: string): Parsed<string> {
     : accepted(text);
 }
 
+/** https://docs.github.com/en/organizations/managing-organization-settings/managing-custom-properties-for-repositories-in-your-organization */
+const parsePropertyName = (text: string): Parsed<string> =>
+  /^[\w$#-]{1,75}$/.test(text)
+    ? accepted(`${propertyPrefix}${text}`)
+    : refused('The name of a property has at most 75 letters, digits or any of _ - $ #.');
+
+const parsePropertyValue = (text: string): Parsed<string> =>
+  /^[ !#-~]*$/.test(text)
+    ? parseClaimValue(text)
+    : refused('It must have only printable ASCII characters, and no quotation marks.');
+
 const maxWorkspaces = 100;
 
 function errorsOf(entered: EnteredRule, claims: readonly RuleClaim[]): RuleErrors {
@@ -216,13 +259,17 @@ function errorsOf(entered: EnteredRule, claims: readonly RuleClaim[]): RuleError
   const onlyGitHub = [...Object.keys(fieldsOfGitHub).filter(isFieldOfGitHub), 'workflow' as const];
   if (!isGitHub(issuer)) {
     for (const field of onlyGitHub) {
-      if (entered[field] !== undefined) errors[field] = `${issuer} is not GitHub: name its claims one by one instead.`;
+      if (entered[field] !== undefined) errors[field] = notGitHub(issuer);
     }
+    if (entered.properties.length > 0) errors.properties = notGitHub(issuer);
   }
   const wrong = wrongClaim(issuer, claims);
-  const anybodys = missingIdClaim(issuer, Object.fromEntries(claims));
-  if (wrong !== undefined) errors.claims = wrong;
-  else if (anybodys !== undefined) errors[isGitHub(issuer) ? 'repositoryId' : 'claims'] = anybodys;
+  const byName = Object.fromEntries(claims);
+  const anybodys = missingIdClaim(issuer, byName);
+  const idField = hasProperty(byName) ? 'repositoryOwnerId' : 'repositoryId';
+  const pairField = entered.claims.length === 0 && entered.properties.length > 0 ? 'properties' : 'claims';
+  if (wrong !== undefined) errors[pairField] = wrong;
+  else if (anybodys !== undefined) errors[isGitHub(issuer) ? idField : 'claims'] = anybodys;
   if (scopes.includes('admin')) {
     errors.scopes =
       'Jobs cannot get the scope admin, because they could create permanent tokens. Choose the scopes that they need.';
@@ -230,6 +277,8 @@ function errorsOf(entered: EnteredRule, claims: readonly RuleClaim[]): RuleError
   if (workspaces.length > maxWorkspaces) errors.workspaces = `A rule names at most ${maxWorkspaces} workspaces.`;
   return errors;
 }
+
+const notGitHub = (issuer: string): string => `${issuer} is not GitHub: name its claims one by one instead.`;
 
 const isFieldOfGitHub = (name: string): name is keyof typeof fieldsOfGitHub => Object.hasOwn(fieldsOfGitHub, name);
 

@@ -33,9 +33,10 @@ function wideRuleWarning({ issuer, claims, workflow }: NewTrustRule): string | u
       : undefined;
   }
   if (names.some((name) => codeOfGitHub.includes(name))) return undefined;
+  const where = Object.hasOwn(claims, 'repository_id') ? 'the repository' : 'every repository with the property';
   return workflow === null
-    ? 'Every workflow on every branch of the repository can use this rule. Narrow it by a ref or an environment.'
-    : `Every branch of the repository can use this rule, with a ${workflow} of its own. Narrow it by a ref or an environment.`;
+    ? `Every workflow on every branch of ${where} can use this rule. Narrow it by a ref or an environment.`
+    : `Every branch of ${where} can use this rule, with a ${workflow} of its own. Narrow it by a ref or an environment.`;
 }
 
 function strangersWarning(rule: NewTrustRule): string | undefined {

@@ -50,6 +50,9 @@ test.each<[args: readonly string[], sentence: string]>([
     [...trustAdd, ...idsOnGitHub, '--claim=repository=octo/game'],
     '--claim: The claim repository of GitHub is not matched',
   ],
+  [[...trustAdd, '--property=asset-repo=true'], '--repository-owner-id: A rule for a custom property needs the id of'],
+  [[...trustAdd, ...idsOnGitHub, '--property=asset-repo'], '--property is "asset-repo". It must be a name and a value'],
+  [[...trustAdd, ...onGitLab, '--property=asset-repo=true'], '--property: https://gitlab.com is not GitHub'],
   [[...trustAdd, ...idsOnGitHub, '--claim=ref'], '--claim is "ref". It must be a name and a value'],
   [[...trustAdd, ...idsOnGitHub, '--scopes=admin'], '--scopes: Jobs cannot get the scope admin'],
   [

@@ -39,6 +39,24 @@ test('trust rules are added, listed and removed, and recorded in the audit', asy
   expect((await json('audit', '--action=trust.added')).entries).toHaveLength(2);
 });
 
+test('a rule for a custom property is listed and audited with the claim of GitHub', async () => {
+  const args = ['--owner=asset-bot', '--repository-owner-id=45', '--property=asset-repo=true', '--property=team=a b'];
+  const { stdout } = await run(...add(...args));
+  expect(stdout).toContain('repository_owner_id=45, repo_property_asset-repo=true, repo_property_team=a b.');
+  expect(stdout).toContain('Every workflow on every branch of every repository with the property can use this rule.');
+  expect((await run('trust', 'list')).stdout).toContain('repo_property_asset-repo=true repo_property_team=a b');
+  const claims = {
+    repository_owner_id: '45',
+    'repo_property_asset-repo': 'true',
+    repo_property_team: 'a b',
+  };
+  const { rules } = await json('trust', 'list');
+  expect(rules.at(-1)).toMatchObject({ owner: 'asset-bot', claims });
+  const { entries } = await json('audit', '--action=trust.added', '--limit=1');
+  expect(entries).toMatchObject([{ detail: { owner: 'asset-bot', claims } }]);
+  await run('trust', 'remove', rules.at(-1).id);
+});
+
 test('a duplicate rule is refused with the id of the existing one, and changes nothing', async () => {
   const args = add('--owner=twice', ...main);
   const { rule } = await json(...args);

@@ -24,6 +24,7 @@ const right: Fields = {
   scope: ['sync', 'locks:write'],
   reach: 'all',
   issuer: 'https://token.actions.githubusercontent.com',
+  properties: '',
   claims: '',
 };
 const gitlab: Fields = {
@@ -87,6 +88,30 @@ test('claims of other issuers are read line by line, and the page warns if a rul
   expect((await visitor.get('/trust')).text).not.toContain('Every branch of the repository');
 });
 
+test('a rule for custom properties is read line by line, shown with its claims, and needs the id of the owner', async () => {
+  const assets = {
+    ...right,
+    owner: 'asset-bot',
+    repository: '',
+    repositoryId: '',
+    properties: ' asset-repo=true\n\nteam=art\n',
+  };
+  const { headers } = await send(assets);
+  const rule = (await listTrustRules(service.storage)).at(-1);
+  expect(rule).toMatchObject({
+    owner: 'asset-bot',
+    claims: { repository_owner_id: '45', 'repo_property_asset-repo': 'true', repo_property_team: 'art' },
+  });
+  const shown = (await visitor.get(headers.get('location') ?? '')).text;
+  for (const text of ['repo_property_asset-repo=true', 'repo_property_team=art', 'repository_owner_id=45'])
+    expect(shown).toContain(text);
+  await visitor.submit('/trust', `/trust/${rule?.id}/remove`);
+  const refused = await send({ ...assets, repositoryOwnerId: '' });
+  expect(refused.status).toBe(422);
+  expect(refused.text).toContain('A rule for a custom property needs the id of the owner of the repositories');
+  expect(refused.text).toContain('asset-repo=true');
+});
+
 test('an existing rule is not added again, and the response links to it', async () => {
   await send({ ...right, owner: 'twice' });
   const before = await listTrustRules(service.storage);
@@ -111,6 +136,8 @@ describe('an invalid trust rule', () => {
     ['workspaces', { reach: 'some' }, 'Choose at least one workspace, or all.'],
     ['issuer', { issuer: 'gitlab.com' }, 'It must be an address such as https://gitlab.com.'],
     ['claims', { claims: 'actor_id=7\nactor' }, 'Line 2: It must be a name and a value'],
+    ['properties', { properties: 'asset-repo=true\nteam' }, 'Line 2: It must be a name and a value'],
+    ['properties', { ...gitlab, properties: 'asset-repo=true' }, 'https://gitlab.com is not GitHub'],
     ['claims', { claims: 'sub=repo:octo/game' }, 'The claim sub of GitHub is not matched'],
     ['ref', { ...gitlab, ref: 'refs/heads/main' }, 'https://gitlab.com is not GitHub'],
   ])('is rejected with an error at the field %s: %o', async (field, change, reason) => {
@@ -130,7 +157,7 @@ describe('an invalid trust rule', () => {
       expect(status).toBe(422);
       expect(text).not.toContain('<script>alert');
       // A text area keeps the entered text, as other fields do.
-      expectHarmless(text.replace(/<textarea.*?<\/textarea>/s, ''));
+      expectHarmless(text.replace(/<textarea.*?<\/textarea>/gs, ''));
       expect(text.match(/role="alert"/g)?.length).toBeGreaterThan(5);
     }
   });

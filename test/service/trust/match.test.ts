@@ -22,6 +22,14 @@ const pullRequests: TrustRule = {
   id: 'trust_pulls',
   claims: { ...anyJob.claims, event_name: 'pull_request' },
 };
+/** Trusts all repositories of the owner that have a custom property. */
+const assets: TrustRule = {
+  ...anyJob,
+  id: 'trust_assets',
+  repository: null,
+  claims: { repository_owner_id: '45', 'repo_property_asset-repo': 'true' },
+};
+const assetJob = { ...mainJob, 'repo_property_asset-repo': 'true' };
 const onEnterprise: TrustRule = { ...anyJob, id: 'trust_enterprise', issuer: enterprise };
 const onGitLab: TrustRule = {
   ...anyJob,
@@ -66,6 +74,12 @@ describe('a matching trust rule', () => {
       { ...mainJob, job_workflow_ref: 'octo/shared/.github/workflows/lock.yml@refs/heads/main' },
     ],
     ['of a pull request if the rule names the event', pullRequests, pullRequest],
+    ['of a repository with the custom property', assets, assetJob],
+    [
+      'of another repository of the owner with the custom property',
+      assets,
+      { ...assetJob, repository: 'octo/film', repository_id: '124', repo_property_team: 'art' },
+    ],
     ['of Enterprise Server', onEnterprise, mainJob],
     ['of GitLab', onGitLab, gitlabJob],
     ['of Buildkite', onBuildkite, buildkiteJob],
@@ -197,6 +211,42 @@ describe('trust rules that do not match', () => {
     [onEnterprise, { ...mainJob, repository_id: '9' }, 'repository_id must be "123" and is "9"'],
   ])('refuse a job of $issuer: $2', (rule, claims, says) => {
     expect(refusalReason([rule], claims)).toContain(says);
+  });
+
+  const property = 'repo_property_asset-repo';
+
+  test.each<readonly [reason: string, claims: Claims, says: string]>([
+    ['with another value', { ...assetJob, [property]: 'false' }, `${property} must be "true" and is "false"`],
+    ['with the value in another case', { ...assetJob, [property]: 'True' }, 'and is "True"'],
+    ['with an empty value', { ...assetJob, [property]: '' }, 'and is ""'],
+    ['with a value that contains it', { ...assetJob, [property]: 'true,false' }, 'and is "true,false"'],
+    ['with a value that starts with it', { ...assetJob, [property]: 'true ' }, 'and is "true "'],
+    ['with a list', { ...assetJob, [property]: ['true'] }, 'and is not a text'],
+    ['with a boolean', { ...assetJob, [property]: true }, 'and is not a text'],
+    ['with null', { ...assetJob, [property]: null }, 'and is not a text'],
+    ['without the property', mainJob, `${property} must be "true" and is missing`],
+    ['with its name in another case', { ...mainJob, 'repo_property_Asset-Repo': 'true' }, 'and is missing'],
+    ['with a longer name', { ...mainJob, [`${property}s`]: 'true' }, 'and is missing'],
+    ['with an underscore in its name', { ...mainJob, repo_property_asset_repo: 'true' }, 'and is missing'],
+    ['without the prefix', { ...mainJob, 'asset-repo': 'true' }, 'and is missing'],
+    ['with the property in an object', { ...mainJob, repo_property: { 'asset-repo': 'true' } }, 'and is missing'],
+    ['of another owner', { ...assetJob, repository_owner_id: '46' }, 'repository_owner_id must be "45" and is "46"'],
+    ['without an owner', without(assetJob, 'repository_owner_id'), 'repository_owner_id must be "45" and is missing'],
+    ['of a pull request', { ...assetJob, event_name: 'pull_request' }, 'event_name is "pull_request", and pull'],
+  ])('refuse a job %s by a rule for a custom property', (_, claims, says) => {
+    const reason = refusalReason([assets], claims);
+    expect(reason).toContain('The nearest is trust_assets: ');
+    expect(reason).toContain(says);
+  });
+
+  test('refuse a job with the custom property from an issuer other than that of the rule', () => {
+    for (const issuer of ['https://gitlab.com', enterprise, `${github}/octo`, 'https://token.actions.octo.ghe.com'])
+      expect(refusalReason([assets], assetJob, issuer)).toBe(`No trust rule names the issuer "${issuer}".`);
+  });
+
+  test('refuse a job that a rule for its repository matches as well as one for a custom property', () => {
+    expect(refusalReason([assets, anyJob], assetJob)).toContain('2 trust rules match the job, and exactly one must');
+    expect(matchTrustRules([assets, anyJob], github, mainJob)).toMatchObject({ kind: 'trusted', rule: anyJob });
   });
 
   test.each(Object.keys(release.claims))('refuse a job without the claim %s', (name) => {

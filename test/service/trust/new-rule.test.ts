@@ -9,6 +9,7 @@ import {
   parseEvent,
   parseGitHubId,
   parseIssuer,
+  parseProperty,
   parseRef,
   parseRepository,
   parseWorkflow,
@@ -98,6 +99,24 @@ describe('a field of a trust rule', () => {
         'jti=x',
       ],
     ],
+    property: [
+      parseProperty,
+      ['asset-repo=true', 'Team$#_1=art & sound', 'regions=us-east-1,eu-west-1', '__proto__=x', `${'a'.repeat(75)}=b`],
+      [
+        '',
+        'asset-repo',
+        'asset-repo=',
+        '=true',
+        'asset repo=true',
+        'asset.repo=true',
+        'größe=true',
+        'asset-repo= true',
+        'asset-repo="true"',
+        'asset-repo=größe',
+        'asset-repo=a\nb',
+        `${'a'.repeat(76)}=b`,
+      ],
+    ],
   };
 
   test.each(Object.entries(parsers))('%s accepts valid values and rejects others', (_, [parse, good, bad]) => {
@@ -109,19 +128,27 @@ describe('a field of a trust rule', () => {
   test('claim is a name and a value, and the value may contain =', () => {
     expect(parseClaim('query=a=b')).toEqual({ ok: true, value: ['query', 'a=b'] });
   });
+
+  test('property is the claim that GitHub makes of it', () => {
+    expect(parseProperty('asset-repo=true')).toEqual({ ok: true, value: ['repo_property_asset-repo', 'true'] });
+  });
 });
 
 const github: EnteredRule = {
   issuer: githubIssuer,
   repositoryId: '123',
   repositoryOwnerId: '45',
+  properties: [],
   claims: [],
   owner: 'release-bot',
   scopes: ['sync'],
   workspaces: [],
 };
+/** All repositories of an owner that have a custom property. */
+const assets: EnteredRule = { ...github, repositoryId: undefined, properties: [['repo_property_asset-repo', 'true']] };
 const gitlab: EnteredRule = {
   issuer: 'https://gitlab.com',
+  properties: [],
   claims: [['project_id', '22']],
   owner: 'release-bot',
   scopes: ['sync'],
@@ -159,6 +186,19 @@ describe('a trust rule', () => {
     expect(readRule(gitlab)).toMatchObject({ ok: true, value: { claims: { project_id: '22' }, workspaces: null } });
   });
 
+  test('may name a custom property in place of the id of a repository', () => {
+    const claims = { repository_owner_id: '45', 'repo_property_asset-repo': 'true' };
+    expect(readRule(assets)).toMatchObject({ ok: true, value: { claims } });
+    expect(readRule({ ...assets, properties: [], claims: assets.properties })).toMatchObject({
+      ok: true,
+      value: { claims },
+    });
+    expect(readRule({ ...assets, repositoryId: '123' })).toMatchObject({
+      ok: true,
+      value: { claims: { ...claims, repository_id: '123' } },
+    });
+  });
+
   test.each<readonly [change: Partial<EnteredRule>, claims: readonly (readonly [string, string])[]]>([
     [{ issuer: enterprise }, []],
     [{ issuer: `${githubIssuer}/octo-enterprise` }, []],
@@ -178,6 +218,21 @@ describe('a trust rule', () => {
     [{ ...github, repositoryId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
     [{ ...github, repositoryOwnerId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
     [{ ...github, issuer: enterprise, repositoryId: undefined }, 'repositoryId', 'gh api repos/OWNER/NAME --jq'],
+    [{ ...assets, repositoryOwnerId: undefined }, 'repositoryOwnerId', 'gh api users/OWNER --jq .id'],
+    [{ ...assets, issuer: enterprise, repositoryOwnerId: undefined }, 'repositoryOwnerId', 'the id of the owner'],
+    [{ ...assets, repositoryId: '123', repositoryOwnerId: undefined }, 'repositoryOwnerId', 'the id of the owner'],
+    [
+      { ...assets, properties: [], claims: assets.properties, repositoryOwnerId: undefined },
+      'repositoryOwnerId',
+      'the id of the owner',
+    ],
+    [{ ...assets, properties: [['repo_prop_asset-repo', 'true']] }, 'repositoryId', 'the ids of the repository and'],
+    [
+      { ...assets, properties: [...assets.properties, ...assets.properties] },
+      'properties',
+      'The claim repo_property_asset-repo is named twice.',
+    ],
+    [{ ...gitlab, properties: assets.properties }, 'properties', 'https://gitlab.com is not GitHub'],
     [{ ...github, claims: [['repository_id', '7']] }, 'claims', 'repository_id is named twice'],
     [
       { ...github, repositoryId: undefined, claims: [['repository_id', 'octo']] },

@@ -1,6 +1,7 @@
 import { githubIssuer } from '../../../interface/github-issuer.ts';
+import type { Field } from '../../contract/field.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
-import { type EnteredRule, parseClaim, readRule, ruleFields } from '../../trust/new-rule.ts';
+import { type EnteredRule, type RuleClaim, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';
 import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
@@ -14,6 +15,9 @@ import { permissionFlags, sharedOwnerLines } from './token.ts';
 
 const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
 
+const repeatedField = ({ placeholder, hint, otherwise, parse }: Field<RuleClaim>) =>
+  repeated(placeholder, `${hint}; repeatable`, otherwise, parse);
+
 const flags = {
   owner: requiredField(owner),
   repositoryId: optionalField(repositoryId),
@@ -23,12 +27,20 @@ const flags = {
   environment: optionalField(environment),
   workflow: optionalField(workflow),
   event: optionalField(event),
-  claim: repeated('NAME=VALUE', 'require this claim with exactly this value; repeatable', 'default none', parseClaim),
+  property: repeatedField(repeatedRuleFields.properties),
+  claim: repeatedField(repeatedRuleFields.claims),
   issuer: withDefault(issuer.placeholder, issuer.hint, githubIssuer, issuer.parse),
   ...permissionFlags,
 };
 
-const enteredRule = ({ claim: claims, ...entered }: FlagValues<typeof flags>): EnteredRule => ({ ...entered, claims });
+const enteredRule = ({ property, claim, ...entered }: FlagValues<typeof flags>): EnteredRule => ({
+  ...entered,
+  properties: property,
+  claims: claim,
+});
+
+/** The flags of fields with a name in the plural. */
+const singular: Readonly<Record<string, string>> = { properties: 'property', claims: 'claim' };
 
 const claimsOf = ({ claims, workflow }: NewTrustRule): readonly string[] => [
   ...Object.entries(claims).map(([name, value]) => `${name}=${value}`),
@@ -41,6 +53,7 @@ export const trustAdd = defineStorageCommand({
   details: [
     'A job shows the identity that its CI system signs for it, and gets a token of 15 minutes in exchange.',
     "Find the ids on GitHub with: gh api repos/OWNER/NAME --jq '.id, .owner.id'",
+    'For all repositories of an owner that have a custom property, name it with --property, and leave out --repository-id.',
     'For GitLab, Buildkite and others name the --issuer, and each claim with --claim.',
     'Scopes. A job cannot have admin:',
     ...scopeLines.map((line) => `  ${line}`),
@@ -52,9 +65,7 @@ export const trustAdd = defineStorageCommand({
   check(given) {
     const read = readRule(enteredRule(given));
     if (read.ok) return [];
-    return Object.entries(read.errors).map(
-      ([field, reason]) => `--${field === 'claims' ? 'claim' : flagName(field)}: ${reason}`,
-    );
+    return Object.entries(read.errors).map(([field, reason]) => `--${singular[field] ?? flagName(field)}: ${reason}`);
   },
   async run({ flags: given }, storage) {
     const read = readRule(enteredRule(given));

@@ -4,14 +4,14 @@ import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import {
   type EnteredRule,
-  parseClaim,
   type RuleClaim,
   type RuleErrors,
   readRule,
+  repeatedRuleFields,
   ruleFields,
 } from '../../trust/new-rule.ts';
 import type { NewTrustRule } from '../../trust/rules.ts';
-import { field, group, problemSummary, textInput } from '../elements/fields.ts';
+import { field, group, hintOf, problemSummary, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, parseForm } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
@@ -26,16 +26,18 @@ import {
   workspaceChoices,
 } from './permissions.ts';
 
-/** `claims` contains one `NAME=VALUE` per line. */
-export type EnteredRuleForm = Permissions & EnteredTexts<keyof typeof ruleFields | 'claims'>;
+/** Repeated fields contain one `NAME=VALUE` per line. */
+export type EnteredRuleForm = Permissions & EnteredTexts<keyof typeof ruleFields | keyof typeof repeatedRuleFields>;
 
 const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
+const { properties, claims } = repeatedRuleFields;
 
 /** Titles of the fields, in the order of the form. */
 const titles: Readonly<Record<keyof EnteredRule, string>> = {
   repository: repository.title,
   repositoryId: repositoryId.title,
   repositoryOwnerId: repositoryOwnerId.title,
+  properties: properties.title,
   ref: ref.title,
   environment: environment.title,
   workflow: workflow.title,
@@ -44,7 +46,7 @@ const titles: Readonly<Record<keyof EnteredRule, string>> = {
   scopes: 'Scopes',
   workspaces: 'Workspaces',
   issuer: issuer.title,
-  claims: 'Claims',
+  claims: claims.title,
 };
 
 /** Fields that may be empty. */
@@ -73,6 +75,15 @@ export interface NewTrustForm {
 export function newTrustForm({ entered, errors, refusal, workspaces }: NewTrustForm): View {
   const input = (name: keyof typeof ruleFields, more: Markup | string = '') =>
     textInput(ruleFields[name], { name, value: entered[name], problem: errors[name], more });
+  const pairs = (name: keyof typeof repeatedRuleFields, more: string) =>
+    field({
+      id: name,
+      title: titles[name],
+      problem: errors[name],
+      hint: `${hintOf(repeatedRuleFields[name])} One NAME=VALUE per line${more}.`,
+      control: (aria) =>
+        html`<textarea id="${name}" name="${name}" rows="3" autocomplete="off" spellcheck="false"${aria}>${entered[name]}</textarea>`,
+    });
   const groupOf = (name: 'scopes' | 'workspaces', content: Markup) =>
     group({ id: name, title: titles[name], problem: errors[name], content });
   const onlyThese = 'These jobs cannot see other workspaces.';
@@ -84,6 +95,7 @@ export function newTrustForm({ entered, errors, refusal, workspaces }: NewTrustF
       ${input('repository')}
       ${input('repositoryId', html`Both ids are shown by <code>gh api repos/OWNER/NAME --jq '.id, .owner.id'</code>`)}
       ${input('repositoryOwnerId')}
+      ${pairs('properties', ', instead of a repository id')}
       ${input('ref', 'Without a ref and an environment, every branch is trusted.')}
       ${input('environment', 'Its protection rules then decide who may run one.')}
       ${input('workflow')}
@@ -92,20 +104,13 @@ export function newTrustForm({ entered, errors, refusal, workspaces }: NewTrustF
       ${groupOf('scopes', scopeChoices(entered, errors.scopes !== undefined, scopesOfJobs))}
       ${groupOf('workspaces', workspaceChoices(entered, errors.workspaces !== undefined, workspaces, onlyThese))}
       ${input('issuer', 'For Enterprise Server, https://HOST/_services/token; for GitLab, its address.')}
-      ${field({
-        id: 'claims',
-        title: titles.claims,
-        problem: errors.claims,
-        hint: 'Other required claims, one NAME=VALUE per line, such as project_id=42. For issuers other than GitHub.',
-        control: (aria) =>
-          html`<textarea id="claims" name="claims" rows="3" autocomplete="off" spellcheck="false"${aria}>${entered.claims}</textarea>`,
-      })}
+      ${pairs('claims', ', such as project_id=42 for GitLab')}
       <div class="actions"><button class="primary">Trust these jobs</button> <a class="button" href="/trust">Cancel</a></div>
     </form>`;
   return { title: 'Trust a workflow', location: { section: 'trust' }, main };
 }
 
-const textNames = [...optionalNames, 'owner', 'issuer', 'claims'] as const;
+const textNames = [...optionalNames, 'owner', 'issuer', 'properties', 'claims'] as const;
 
 export const newRuleDefaults = (): EnteredRuleForm => ({
   ...noPermissions,
@@ -128,7 +133,8 @@ export function readNewTrust(entered: EnteredRuleForm): FormResult<NewTrustRule,
   const required = allValues({
     owner: owner.parse(entered.owner),
     issuer: issuer.parse(entered.issuer.trim()),
-    claims: readClaims(entered.claims),
+    properties: readPairs(entered.properties, properties.parse),
+    claims: readPairs(entered.claims, claims.parse),
     scopes: readScopes(entered),
     workspaces: readWorkspaces(entered),
   });
@@ -139,13 +145,13 @@ export function readNewTrust(entered: EnteredRuleForm): FormResult<NewTrustRule,
   return readRule({ ...optional.value, ...others, workspaces: workspaces ?? [] });
 }
 
-function readClaims(text: string): Parsed<readonly RuleClaim[]> {
-  const claims: RuleClaim[] = [];
+function readPairs(text: string, parse: (line: string) => Parsed<RuleClaim>): Parsed<readonly RuleClaim[]> {
+  const pairs: RuleClaim[] = [];
   for (const [index, line] of text.split('\n').entries()) {
     if (line.trim() === '') continue;
-    const claim = parseClaim(line.trim());
-    if (!claim.ok) return refused(`Line ${index + 1}: ${claim.reason}`);
-    claims.push(claim.value);
+    const pair = parse(line.trim());
+    if (!pair.ok) return refused(`Line ${index + 1}: ${pair.reason}`);
+    pairs.push(pair.value);
   }
-  return accepted(claims);
+  return accepted(pairs);
 }
