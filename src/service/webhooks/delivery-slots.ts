@@ -68,27 +68,27 @@ export function createDeliverySlots(now: () => number = () => performance.now())
 
       function mayBegin(hook: DueHook): boolean {
         const { isQuick, restsUntil } = experienceOf(hook);
-        if (now() < restsUntil || ofWorkspace(hook) >= maxPerWorkspace || ofReceiver(hook) >= maxPerReceiver) {
-          return false;
-        }
-        if (isQuick) return ofHook(hook) < maxPerHook;
+        const receiver = receiverOf(hook);
+        if (now() < restsUntil || ofReceiver(receiver) >= maxPerReceiver) return false;
+        if (isQuick) return ofHook(hook.id) < maxPerHook;
         return (
-          ofHook(hook) === 0 &&
-          unprovenOfWorkspace(hook) < maxUnprovenPerWorkspace &&
-          unprovenOfReceiver(hook) < maxUnprovenPerReceiver
+          ofHook(hook.id) === 0 &&
+          unprovenOfWorkspace(hook.workspace) < maxUnprovenPerWorkspace &&
+          unprovenOfReceiver(receiver) < maxUnprovenPerReceiver
         );
       }
-      const workspaceTurn = ({ workspace }: DueHook): number => workspaceTurns.get(workspace) ?? -1;
-      return [...due]
-        .filter(mayBegin)
-        .sort(
-          (a, b) =>
-            ofWorkspace(a) - ofWorkspace(b) ||
-            workspaceTurn(a) - workspaceTurn(b) ||
-            ofHook(a) - ofHook(b) ||
-            experienceOf(a).turn - experienceOf(b).turn ||
-            a.since - b.since,
-        )[0];
+      const workspaces = [...Map.groupBy(due, workspaceOf)]
+        .map(([id, hooks]) => ({ hooks, underWay: ofWorkspace(id), turn: workspaceTurns.get(id) ?? -1 }))
+        .filter(({ underWay }) => underWay < maxPerWorkspace)
+        .sort((a, b) => a.underWay - b.underWay || a.turn - b.turn);
+      for (const { hooks } of workspaces) {
+        const [first] = hooks
+          .filter(mayBegin)
+          .map((hook) => ({ hook, underWay: ofHook(hook.id), turn: experienceOf(hook).turn }))
+          .sort((a, b) => a.underWay - b.underWay || a.turn - b.turn || a.hook.since - b.hook.since);
+        if (first !== undefined) return first.hook;
+      }
+      return undefined;
     },
 
     begin(hook: DueHook): EndAttempt {
@@ -114,9 +114,9 @@ export function createDeliverySlots(now: () => number = () => performance.now())
  */
 const restMs = (failures: number): number => (failures === 0 ? 0 : Math.min(1_000, 25 * 2 ** Math.min(failures, 10)));
 
-function countBy(hooks: readonly DueHook[], keyOf: (hook: DueHook) => string): (hook: DueHook) => number {
+function countBy(hooks: readonly DueHook[], keyOf: (hook: DueHook) => string): (key: string) => number {
   const groups = Map.groupBy(hooks, keyOf);
-  return (hook) => groups.get(keyOf(hook))?.length ?? 0;
+  return (key) => groups.get(key)?.length ?? 0;
 }
 
 const workspaceOf = ({ workspace }: DueHook): string => workspace;

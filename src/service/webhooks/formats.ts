@@ -30,18 +30,11 @@ export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): 
     case 'github':
       return accepted(github(occurrence));
     case 'buildkite':
-      switch (occurrence.type) {
-        case 'sync.succeeded':
-        case 'sync.failed':
-          return accepted(buildkite(occurrence));
-        case 'lock.acquired':
-        case 'lock.released':
-        case 'lock.expired':
-        case 'audit.recorded':
-          return refused(onlySyncs);
-      }
+      return isSync(occurrence) ? accepted(buildkite(occurrence)) : refused(onlySyncs);
   }
 }
+
+const isSync = (occurrence: HookEventOccurrence): occurrence is SyncOccurrence => isSyncEvent(occurrence.type);
 
 /** Standard Webhooks 1.0, "Payload structure". */
 const standard = (occurrence: HookEventOccurrence): Content => json(payload(occurrence));
