@@ -14,15 +14,18 @@ export type FoundKey =
   | { readonly kind: 'found'; readonly key: IssuerKey }
   /** The issuer has no such key. */
   | { readonly kind: 'unknown' }
-  /** The issuer had no such key at the last request. It may have added one since, but cannot be asked again yet. */
-  | { readonly kind: 'not-known-yet'; readonly retryAfterSeconds: number }
-  /** The request to the issuer failed. */
+  /**
+   * The request to the issuer failed, or it had no such key at the last one, and cannot be asked again yet. `reason` is
+   * a sentence.
+   */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
+
+export type KeyHeader = { readonly alg: string; readonly kid: string };
 
 /**
  * Finds the key for the header of a JWT. Call it only for issuers in trust rules, because it sends requests to them.
  */
-export type FindKey = (issuer: string, header: { readonly alg: string; readonly kid: string }) => Promise<FoundKey>;
+export type FindKey = (issuer: string, header: KeyHeader) => Promise<FoundKey>;
 
 export interface IssuerKeysOptions {
   readonly targets: TargetCheck;
@@ -85,11 +88,18 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
       return key === undefined ? { kind: 'unknown' } : { kind: 'found', key };
     }
     const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
-    if (known.failure === undefined)
-      return isFresh ? { kind: 'unknown' } : { kind: 'not-known-yet', retryAfterSeconds };
-    return { kind: 'unavailable', reason: known.failure, retryAfterSeconds };
+    if (known.failure === undefined && isFresh) return { kind: 'unknown' };
+    const reason =
+      known.failure === undefined
+        ? `${noKey(issuer, header)} that is known yet: it was asked less than a minute ago.`
+        : `Could not fetch the keys of the issuer ${issuer}: ${known.failure}`;
+    return { kind: 'unavailable', reason, retryAfterSeconds };
   };
 }
+
+/** The beginning of a sentence for the log. The id of the key is an untrusted value: quoted and truncated. */
+export const noKey = (issuer: string, { alg, kid }: KeyHeader): string =>
+  `The issuer ${issuer} has no key ${JSON.stringify(kid).slice(0, 200)} for ${alg}`;
 
 /** The message completes "Could not fetch the keys of the issuer …: ". */
 class IssuerError extends Error {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
-import type { FindKey } from './issuer-keys.ts';
+import { type FindKey, type KeyHeader, noKey } from './issuer-keys.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
@@ -68,21 +68,8 @@ export function createVerifyIdentity(findKey: FindKey) {
     if (typeof unverified === 'string') return refused(unverified);
     const { issuer, header } = unverified;
     const found = await findKey(issuer, header);
-    const noSuchKey = `The issuer ${issuer} has no key ${shown(header.kid)} for ${header.alg}`;
-    switch (found.kind) {
-      case 'found':
-        break;
-      case 'unknown':
-        return refused(`${noSuchKey}.`);
-      case 'not-known-yet':
-        return {
-          ...found,
-          kind: 'unavailable',
-          reason: `${noSuchKey} that is known yet: it was asked less than a minute ago.`,
-        };
-      case 'unavailable':
-        return { ...found, reason: `Could not fetch the keys of the issuer ${issuer}: ${found.reason}` };
-    }
+    if (found.kind === 'unavailable') return found;
+    if (found.kind === 'unknown') return refused(`${noKey(issuer, header)}.`);
     try {
       const { payload: claims } = await jwtVerify(jwt, found.key, {
         algorithms,
@@ -115,7 +102,7 @@ const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
 
 interface Unverified {
   readonly issuer: string;
-  readonly header: { readonly alg: string; readonly kid: string };
+  readonly header: KeyHeader;
 }
 
 /** Unverified fields that select the key; an error message if the JWT cannot be verified. */

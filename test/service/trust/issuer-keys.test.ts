@@ -39,14 +39,15 @@ describe('the keys of an issuer', () => {
     await find();
     issuer.rotate();
     now += 59_000;
+    const reason = expect.stringContaining('that is known yet: it was asked less than a minute ago.');
     expect([await findKey(issuer.url, currentHeader()), asked()]).toEqual([
-      { kind: 'not-known-yet', retryAfterSeconds: 1 },
+      { kind: 'unavailable', reason, retryAfterSeconds: 1 },
       1,
     ]);
     now += 1_000;
     expect([await find(), asked()]).toEqual(['found', 2]);
     for (let made = 0; made < 100; made += 1)
-      expect(await find({ alg: 'RS256', kid: `made up ${made}` })).toBe('not-known-yet');
+      expect(await find({ alg: 'RS256', kid: `made up ${made}` })).toBe('unavailable');
     expect(asked()).toBe(2);
     now += 60_000;
     expect([await find({ alg: 'RS256', kid: 'made up' }), asked()]).toEqual(['unknown', 3]);
