@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import pg from 'pg';
 import type { Broadcast } from './storage.ts';
 
@@ -6,9 +5,7 @@ const channel = 'workspace_service';
 
 /** Pause before the next attempt to listen, and between checks of the connection. */
 const retryMs = 1_000;
-const proofMs = 5_000;
-
-const proofPrefix = 'proof ';
+const checkMs = 5_000;
 
 /**
  * LISTEN and NOTIFY on a separate connection, opened for the first listener or message. NOTIFY is not part of the
@@ -21,18 +18,11 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
   let connection: Promise<pg.Client> | undefined;
   let unsent: string[] = [];
   let sending: Promise<void> | undefined;
-  /** Message that checks the connection: sent to this process itself, and not received yet. */
-  let unheardProof: { readonly text: string; readonly sentAt: number } | undefined;
-  let upkeep: NodeJS.Timeout | undefined;
+  let nextCheck: NodeJS.Timeout | undefined;
   let closed = false;
 
-  function tell(message: string | undefined): void {
+  function notify(message: string | undefined): void {
     for (const listener of listeners) listener(message);
-  }
-
-  function onNotification(payload: string): void {
-    if (payload === unheardProof?.text) unheardProof = undefined;
-    else if (!payload.startsWith(proofPrefix)) tell(payload);
   }
 
   async function connect(): Promise<pg.Client> {
@@ -45,7 +35,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     });
     // Without a listener, the error would end the process. An `end` event follows it.
     client.on('error', () => undefined);
-    client.on('notification', ({ payload = '' }) => onNotification(payload));
+    client.on('notification', ({ payload = '' }) => notify(payload));
     try {
       await client.connect();
       await client.query(`listen ${channel}`);
@@ -63,14 +53,13 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
       if (connection === opening) connection = undefined;
     };
     connection = opening;
-    unheardProof = undefined;
     opening.then((client) => {
       client.once('end', () => {
         forget();
-        if (!closed && listeners.size > 0) keepUpIn(retryMs);
+        if (!closed && listeners.size > 0) checkIn(retryMs);
       });
       // Messages that were sent before `listen` did not arrive.
-      tell(undefined);
+      notify(undefined);
     }, forget);
     return opening;
   }
@@ -81,27 +70,22 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     await client?.end().catch(() => undefined);
   }
 
-  function keepUpIn(ms: number): void {
-    clearTimeout(upkeep);
-    upkeep = setTimeout(() => void keepUp(), ms);
+  function checkIn(ms: number): void {
+    clearTimeout(nextCheck);
+    nextCheck = setTimeout(() => void check(), ms);
   }
 
   /** Keeps the connection open and checked while there are listeners. */
-  async function keepUp(): Promise<void> {
+  async function check(): Promise<void> {
     try {
-      const client = await connected();
-      if (unheardProof === undefined) {
-        unheardProof = { text: `${proofPrefix}${randomUUID()}`, sentAt: performance.now() };
-        await client.query('select pg_notify($1, $2)', [channel, unheardProof.text]);
-      } else if (performance.now() - unheardProof.sentAt >= proofMs) {
-        throw new Error('The connection receives no notifications.');
-      }
-      if (listeners.size > 0 && !closed) keepUpIn(proofMs);
+      // Times out if a proxy has silently cut the connection.
+      await (await connected()).query(`listen ${channel}`);
+      if (listeners.size > 0 && !closed) checkIn(checkMs);
     } catch {
       await disconnect();
       if (listeners.size === 0 || closed) return;
-      tell(undefined);
-      keepUpIn(retryMs);
+      notify(undefined);
+      checkIn(retryMs);
     }
   }
 
@@ -129,15 +113,15 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     },
     listen(onMessage) {
       listeners.add(onMessage);
-      if (listeners.size === 1) void keepUp();
+      if (listeners.size === 1) void check();
       return () => {
         listeners.delete(onMessage);
-        if (listeners.size === 0) clearTimeout(upkeep);
+        if (listeners.size === 0) clearTimeout(nextCheck);
       };
     },
     async close() {
       closed = true;
-      clearTimeout(upkeep);
+      clearTimeout(nextCheck);
       await sending;
       await disconnect();
     },
