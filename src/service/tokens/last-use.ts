@@ -1,4 +1,5 @@
-import { type RawBuilder, sql } from 'kysely';
+import { sql } from 'kysely';
+import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Storage } from '../storage/storage.ts';
 
 /**
@@ -11,25 +12,19 @@ export interface LastUse {
   write(): Promise<void>;
 }
 
-/** Stays far below the maximum number of parameters per statement in both databases. */
-const rowsOfStatement = 500;
+// Another instance may have seen the token later.
+const updateLastUse = batchQuery((db, members, now) =>
+  db
+    .updateTable('tokens')
+    .from(members)
+    .set({ last_used_at: sql<number>`${now} - ${numberOf('ago')}` })
+    .whereRef('tokens.id', '=', textOf('id'))
+    .where(sql<boolean>`coalesce(last_used_at, 0) < ${now} - ${numberOf('ago')}`),
+);
 
 /** `clock` counts milliseconds of a monotonic clock: the database receives times relative to its own clock. */
 export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, clock: () => number): LastUse {
   let used = new Map<string, number>();
-
-  function statements(noted: ReadonlyMap<string, number>): RawBuilder<unknown>[] {
-    const rows = [...noted].map(([id, at]) => {
-      const ago = Math.max(0, Math.round(clock() - at));
-      return sql`(${id}, cast(${now} - ${ago} as bigint))`;
-    });
-    return Array.from({ length: Math.ceil(rows.length / rowsOfStatement) }, (_, index) => {
-      const some = rows.slice(index * rowsOfStatement, (index + 1) * rowsOfStatement);
-      // Another instance may have seen the token later. Both databases name the columns of VALUES column1 and column2.
-      return sql`update tokens set last_used_at = used.column2 from (values ${sql.join(some)}) as used
-        where tokens.id = used.column1 and (tokens.last_used_at is null or tokens.last_used_at < used.column2)`;
-    });
-  }
 
   return {
     note(tokenId) {
@@ -40,8 +35,9 @@ export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, 
       const noted = used;
       used = new Map();
       try {
-        await commit('tokens', async (db) => {
-          for (const statement of statements(noted)) await statement.execute(db);
+        await commit('tokens', (db) => {
+          const uses = [...noted].map(([id, at]) => ({ id, ago: Math.max(0, Math.round(clock() - at)) }));
+          return updateLastUse(db, now, uses);
         });
       } catch (error) {
         used = new Map([...noted, ...used]);
