@@ -24,12 +24,12 @@ export const writeCursor = (lastPath: string): string => Buffer.from(lastPath).t
 /** RFC 4648: three bytes become four characters. */
 const maxCursorLength = Math.ceil((4 * maxLockPathBytes) / 3);
 
-const notOurs = refused('It is not a cursor of this list. Start again without one.');
+const notACursor = refused('It is not a cursor of this list. Start again without a cursor.');
 
 export function readCursor(cursor: string): Parsed<string> {
-  if (cursor.length > maxCursorLength) return notOurs;
+  if (cursor.length > maxCursorLength) return notACursor;
   const path = Buffer.from(cursor, 'base64url').toString();
-  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notOurs;
+  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notACursor;
 }
 
 const pageSize = 100;
@@ -96,23 +96,23 @@ export function addLockListRoute(api: Api, route: LockListRoute): void {
       const { id } = await addressedWorkspace(c, storage);
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
       const { path, prefix, owner } = filter;
-      const answerWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
+      const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
         measureCost(route.turns, [bearerOf(c).id], async () =>
-          answerPage(query, await listLocks(storage, query), headers),
+          pageResponse(query, await listLocks(storage, query), headers),
         );
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
-        return answerWith({});
+        return respondWith({});
       const seconds = preferredWait(c.req.header('prefer'));
       const waited =
         seconds === undefined
           ? undefined
           : await waitUntilFree(c, route, { workspace: id, path, seconds: Math.min(seconds, maxWaitSeconds) });
-      return waited ?? answerWith({ vary: 'Prefer' });
+      return waited ?? respondWith({ vary: 'Prefer' });
     },
   });
 }
 
-function answerPage(
+function pageResponse(
   query: LockQuery,
   { locks, next }: LockPage,
   headers: Readonly<Record<string, string>>,
@@ -124,14 +124,12 @@ function answerPage(
 
 /** Link header (RFC 8288): the same request with another cursor. */
 function linkToNext(query: LockQuery, cursor: string): string {
-  const parameters = new URLSearchParams({
-    ...(query.path !== undefined && { path: query.path }),
-    ...(query.prefix !== undefined && { prefix: query.prefix }),
-    ...(query.owner !== undefined && { owner: query.owner }),
-    limit: String(query.limit),
-    cursor,
-  });
-  return `</v1/workspaces/${query.workspace}/locks?${parameters}>; rel="next"`;
+  const { workspace, path, prefix, owner, limit } = query;
+  const parameters = new URLSearchParams();
+  for (const [name, value] of Object.entries({ path, prefix, owner, limit, cursor })) {
+    if (value !== undefined) parameters.set(name, String(value));
+  }
+  return `</v1/workspaces/${workspace}/locks?${parameters}>; rel="next"`;
 }
 
 /** For the log only: the client disconnected before the response. */

@@ -17,8 +17,8 @@ const text = (description: string, example?: string) => ({
 /** Response headers for the OpenAPI document, without the general ones of HTTP. */
 const responseHeaders = {
   'X-Request-Id': text('Identifies the request in the log of the service; also the request_id of a problem.'),
-  'Cache-Control': text('Answers must not be stored.', 'no-store'),
-  'X-Content-Type-Options': text('Answers must not be interpreted as another type.', 'nosniff'),
+  'Cache-Control': text('Responses must not be stored.', 'no-store'),
+  'X-Content-Type-Options': text('Responses must not be interpreted as another type.', 'nosniff'),
   'RateLimit-Policy': text(
     'How many requests the token may send at once (q), and the seconds until the quota is full again (w). Absent if the operator has set no limit.',
     '"token";q=60000;w=60',
@@ -38,12 +38,9 @@ const responseHeaders = {
   'Accept-Encoding': text('The supported Content-Encoding, if that of the request was rejected.', 'identity'),
   Allow: text('With 405: the supported methods.', 'DELETE'),
   ETag: text('Identifies the lock, for If-Match.', '"lock_1"'),
-  Location: text(
-    'The address of what was created, or of its status.',
-    '/v1/workspaces/game/locks/Content%2FHero.uasset',
-  ),
+  Location: text('URL of the new resource, or of its status.', '/v1/workspaces/game/locks/Content%2FHero.uasset'),
   'Idempotency-Replayed': text(
-    'The request was carried out before under the same Idempotency-Key. This is the original answer.',
+    'The request was carried out before with the same Idempotency-Key. This is the original response.',
     'true',
   ),
   Link: text(
@@ -51,7 +48,7 @@ const responseHeaders = {
     '</v1/workspaces/game/locks?limit=100&cursor=YQ>; rel="next"',
   ),
   'Preference-Applied': text('The request waited until the path was free, or for this many seconds.', 'wait=30'),
-  Vary: text('Set where Prefer affects the answer.', 'Prefer'),
+  Vary: text('Set if Prefer affects the response.', 'Prefer'),
 } as const;
 
 type HeaderName = keyof typeof responseHeaders;
@@ -71,11 +68,11 @@ export const requiredHeaders = named(true);
 /** Present in some responses: the description says when. */
 export const optionalHeaders = named(false);
 
-const ofEveryAnswer = requiredHeaders('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
-const ofEveryAnswerToAToken = optionalHeaders('RateLimit', 'RateLimit-Policy');
+const ofEveryResponse = requiredHeaders('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
+const ofEveryResponseToAToken = optionalHeaders('RateLimit', 'RateLimit-Policy');
 
 /** Defined once in the document and referenced, because most responses have them. */
-export const commonHeaders = Object.entries({ ...ofEveryAnswer, ...ofEveryAnswerToAToken });
+export const commonHeaders = Object.entries({ ...ofEveryResponse, ...ofEveryResponseToAToken });
 
 export type Api = OpenAPIHono<Environment>;
 
@@ -151,7 +148,7 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
   const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
     // Rate limits apply to valid tokens only.
     const isToAToken = access !== 'anyone' && status !== '401';
-    const common = Object.keys({ ...ofEveryAnswer, ...(isToAToken && ofEveryAnswerToAToken) });
+    const common = Object.keys({ ...ofEveryResponse, ...(isToAToken && ofEveryResponseToAToken) });
     const references = common.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
     return [status, { ...response, headers: { ...Object.fromEntries(references), ...response.headers } }];
   });

@@ -37,7 +37,7 @@ export async function sendFile(
   const file = await open(path, 'r');
   if (outgoing.destroyed) {
     await file.close();
-    throw new Refusal('request-timeout', 'The client has gone.');
+    throw new Refusal('request-timeout', 'The client has disconnected.');
   }
   const length = end - start;
   outgoing.writeHead(status, { ...headers, 'content-length': String(length) });

@@ -50,14 +50,14 @@ export function sendOutput(
     new Promise((resolve) => {
       const timer = setTimeout(cutAsTooSlow, maxMsPerPiece);
       waitingSince = performance.now();
-      const goOn = (): void => {
+      const proceed = (): void => {
         clearTimeout(timer);
         waitedMs += waitingMs();
         waitingSince = undefined;
-        outgoing.off('close', goOn);
+        outgoing.off('close', proceed);
         resolve();
       };
-      outgoing.once('close', goOn).write(chunk, goOn);
+      outgoing.once('close', proceed).write(chunk, proceed);
     });
 
   return {

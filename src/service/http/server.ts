@@ -46,8 +46,8 @@ export interface ServerEvents {
   onError(error: Error): void;
 }
 
-const nobody = (): void => undefined;
-const unheard: ServerEvents = { onUnreadable: nobody, onDropped: nobody, onError: nobody };
+const nothing = (): void => undefined;
+const ignored: ServerEvents = { onUnreadable: nothing, onDropped: nothing, onError: nothing };
 
 /** Liveness probes are never queued. */
 const withoutTurn = '/healthz';
@@ -68,7 +68,7 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { turns, timeouts, events = unheard, openFiles = openFilesLimit() }: ServerOptions = {},
+  { turns, timeouts, events = ignored, openFiles = openFilesLimit() }: ServerOptions = {},
 ): Promise<ListeningServer> {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {

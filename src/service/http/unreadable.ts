@@ -48,7 +48,7 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
     const { headers, body } = toProblemResponse(name, detail, requestId);
     const lines = Object.entries({ ...headers, connection: 'close', 'content-length': Buffer.byteLength(body) });
     const head = lines.map(([field, value]) => `${field}: ${value}\r\n`).join('');
-    sayLast(socket, `HTTP/1.1 ${problems[name].status} ${problems[name].title}\r\n${head}\r\n${body}`);
+    endWith(socket, `HTTP/1.1 ${problems[name].status} ${problems[name].title}\r\n${head}\r\n${body}`);
   }
 
   server.on('clientError', (error: NodeJS.ErrnoException, stream) => {
@@ -82,7 +82,7 @@ export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unre
  */
 const lingerMs = 2_000;
 
-function sayLast(socket: Socket, text: string): void {
+function endWith(socket: Socket, text: string): void {
   socket.end(text);
   const timer = setTimeout(() => socket.destroy(), lingerMs);
   socket.once('close', () => clearTimeout(timer));

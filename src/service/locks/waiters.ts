@@ -79,7 +79,7 @@ interface Queue {
   /** The path may have changed during the current query. */
   lookAgain: boolean;
   /** False while a notified client may be about to acquire the path. */
-  mayTell: boolean;
+  mayNotify: boolean;
   /** Owner who was notified, and let the grace period pass. */
   idleOwner: string | undefined;
   /** Ids of the lock last seen on the path, and of the last one known to have ended. */
@@ -130,16 +130,16 @@ export function createLockWaiters({
       queue.endedId = queue.heldId;
       queue.heldId = undefined;
     }
-    tellWatchers(queue);
+    notifyWatchers(queue);
     // Otherwise the grace period continues.
-    if (!queue.mayTell) return;
+    if (!queue.mayNotify) return;
     if (queue.idleOwner !== undefined) moveToEnd(queue, queue.idleOwner);
     queue.idleOwner = undefined;
     const [first] = queue.waiters;
     if (first === undefined) return;
-    queue.mayTell = false;
+    queue.mayNotify = false;
     setTimer(queue, graceMs, () => {
-      queue.mayTell = true;
+      queue.mayNotify = true;
       queue.idleOwner = first.request.owner;
       void look(queue);
     });
@@ -147,7 +147,7 @@ export function createLockWaiters({
   }
 
   /** Watchers cannot acquire the path, so they need no grace period. */
-  function tellWatchers({ waiters }: Queue): void {
+  function notifyWatchers({ waiters }: Queue): void {
     for (const waiter of [...waiters]) if (!waiter.request.mayTake) waiter.end('free');
   }
 
@@ -171,7 +171,7 @@ export function createLockWaiters({
         if (queue.waiters.size === 0) return;
         if (found?.live) {
           queue.heldId = found.id;
-          queue.mayTell = true;
+          queue.mayNotify = true;
           queue.idleOwner = undefined;
           // Remaining time by the clock of the database. The clock of this process may differ.
           setTimer(queue, found.remainingMs, () => void look(queue));
@@ -179,7 +179,7 @@ export function createLockWaiters({
       }
     } catch (error) {
       onError(error);
-      queue.mayTell = true;
+      queue.mayNotify = true;
       if (queue.waiters.size > 0) setTimer(queue, lookAgainAfterErrorMs, () => void look(queue));
     } finally {
       queue.looking = false;
@@ -192,7 +192,7 @@ export function createLockWaiters({
     if (queue === undefined || queue.endedId === lock.id) return;
     queue.endedId = lock.id;
     queue.heldId = undefined;
-    queue.mayTell = true;
+    queue.mayNotify = true;
     void look(queue);
   }
 
@@ -210,7 +210,7 @@ export function createLockWaiters({
       waiters: new Set(),
       looking: false,
       lookAgain: false,
-      mayTell: true,
+      mayNotify: true,
       idleOwner: undefined,
       heldId: undefined,
       endedId: undefined,

@@ -36,12 +36,12 @@ export function parseCidr(text: string): Parsed<Cidr> {
   if (address === undefined) return refused(form);
   const width = address.kind() === 'ipv4' ? 32 : 128;
   const prefix = digits === undefined ? width : Number(digits);
-  if (prefix > width) return refused(`The number behind the slash is at most ${width} here. ${form}`);
+  if (prefix > width) return refused(`The number after the slash must not be larger than ${width}. ${form}`);
   if (networkOf(address, prefix).toString() !== address.toString()) {
     return refused(`The address has bits set beyond its first ${prefix}: write the first address of the network.`);
   }
   if (prefix >= 96 && unmapped(address) !== address) {
-    return refused(`This stands for an IPv4 network: write that network itself. ${form}`);
+    return refused(`This is an IPv4 network in IPv6 form: write the IPv4 network instead. ${form}`);
   }
   return accepted([address, prefix]);
 }

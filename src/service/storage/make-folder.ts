@@ -6,15 +6,9 @@ import { dirname, resolve } from 'node:path';
  * above it (fsync(2)).
  */
 export function makeFolder(folder: string): void {
-  const path = resolve(folder);
-  const first = make(path);
-  if (first === undefined) return;
-  const top = dirname(first);
-  let parent = path;
-  do {
-    parent = dirname(parent);
-    flush(parent);
-  } while (parent !== top && parent !== dirname(parent));
+  let path = resolve(folder);
+  if (make(path) === undefined) return;
+  for (; path !== dirname(path); path = dirname(path)) flush(dirname(path));
 }
 
 /** Ignores errors, as SQLite does: some file systems cannot flush a folder, and some folders are not readable. */
@@ -35,7 +29,7 @@ function make(path: string): string | undefined {
   try {
     return mkdirSync(path, { recursive: true, mode });
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') sayWhy(path);
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throwReason(path);
     throw error;
   }
 }
@@ -43,7 +37,7 @@ function make(path: string): string | undefined {
 /**
  * On a read-only disk, a recursive mkdir of Node fails with ENOENT. Without `recursive`, its error has the real reason.
  */
-function sayWhy(path: string): void {
+function throwReason(path: string): void {
   let missing = path;
   while (!existsSync(dirname(missing))) missing = dirname(missing);
   mkdirSync(missing, { mode });

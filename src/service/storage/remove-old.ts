@@ -77,14 +77,14 @@ export async function removeBeyond(
 const pauseMs = maxBusyPauseMs + 5;
 
 /**
- * Removes rows in batches, in ascending order, and returns their number. Each transaction calls `mayGoOn`, which can
+ * Removes rows in batches, in ascending order, and returns their number. Each transaction calls `mayContinue`, which can
  * end the removal early.
  */
 export async function removeInPieces(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
   { table, time, workspace, atOnce = 1_000 }: Rows,
   where: RawBuilder<unknown>,
-  mayGoOn: (db: Database) => Promise<boolean> = async () => true,
+  mayContinue: (db: Database) => Promise<boolean> = async () => true,
 ): Promise<number> {
   const at = sql.ref<number>(time);
   const rows = sql.table(table);
@@ -93,7 +93,7 @@ export async function removeInPieces(
     const [last] = (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
     const piece = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
     const inPiece = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
-      (await mayGoOn(db)) ? (await sql`delete from ${rows} where ${piece}`.execute(db)).numAffectedRows : undefined,
+      (await mayContinue(db)) ? (await sql`delete from ${rows} where ${piece}`.execute(db)).numAffectedRows : undefined,
     );
     removed += Number(inPiece ?? 0);
     if (last === undefined || inPiece === undefined) return removed;

@@ -8,9 +8,9 @@ const maxActorLength = 1_024;
 export function parseAuditActor(text: string): Parsed<string> {
   if (looksLikeTokenSecret(text)) {
     return refused(
-      'This is the secret of a token. Give its name or its id, as "workspace-service token list" shows them.',
+      'This is the secret of a token. Use its name or its id, as "workspace-service token list" shows them.',
     );
   }
-  if (text.length > maxActorLength) return refused('No name is that long.');
-  return /\p{Cc}/u.test(text) ? refused('A name has no control characters.') : accepted(text.normalize('NFC'));
+  if (text.length > maxActorLength) return refused('It is longer than any name.');
+  return /\p{Cc}/u.test(text) ? refused('It must not have control characters.') : accepted(text.normalize('NFC'));
 }
