@@ -36,12 +36,12 @@ const bytesPerRow = 300;
 
 const bytes = sql<number>`octet_length(key) + octet_length(headers) + octet_length(body) + ${sql.lit(bytesPerRow)}`;
 
-/** Batch size: small enough that the last batch hardly exceeds the limit, and that none takes long. */
-const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));
-
 export const removeResponsesBeyond = (storage: Pick<Storage, 'read' | 'commit'>, maxBytes: number): Promise<number> =>
   removeBeyond(
     storage,
     { table: 'remembered_answers', time: 'created_at' },
     { max: maxBytes, size: bytes, countedAtOnce: rowsAtOnce(maxBytes) },
   );
+
+/** Batch size: small enough that the last batch hardly exceeds the limit, and that none takes long. */
+const rowsAtOnce = (maxBytes: number): number => Math.min(5_000, Math.max(10, Math.floor(maxBytes / 20_000)));
