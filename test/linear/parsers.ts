@@ -47,9 +47,9 @@ import { matching, parseListQuery, sorted } from '../../src/service/dashboard/el
 import { parseForm } from '../../src/service/dashboard/frame/form.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
 import { newHookDefaults as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
-import { readNewLock } from '../../src/service/dashboard/pages/new-lock-form.ts';
-import { readNewToken, defaultToken as typedToken } from '../../src/service/dashboard/pages/new-token-form.ts';
-import { newRuleDefaults as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/new-trust-form.ts';
+import { readNewLock } from '../../src/service/dashboard/pages/new-lock.ts';
+import { newTokenDefaults, readNewToken } from '../../src/service/dashboard/pages/new-token.ts';
+import { newRuleDefaults as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/new-trust.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import {
   newWorkspaceDefaults as emptyWorkspace,
@@ -313,15 +313,15 @@ export const parsers: readonly Parser[] = [
     'a\n',
     ['a', ' ', 'b'],
   ),
-  row('service/dashboard/pages/new-lock-form.ts readNewLock', (text) =>
+  row('service/dashboard/pages/new-lock.ts readNewLock', (text) =>
     readNewLock({ path: text, duration: text, note: text }),
   ),
-  row('service/dashboard/pages/new-token-form.ts readNewToken', (text) => {
+  row('service/dashboard/pages/new-token.ts readNewToken', (text) => {
     const given = { name: text, scopes: [text], lifetime: text, workspaces: [text] };
-    return readNewToken({ ...typedToken(''), ...given, expires: 'other', reach: 'some' });
+    return readNewToken({ ...newTokenDefaults, ...given, expires: 'other', reach: 'some' });
   }),
   row(
-    'service/dashboard/pages/new-trust-form.ts readNewTrust, service/dashboard/pages/permissions.ts readScopes readWorkspaces',
+    'service/dashboard/pages/new-trust.ts readNewTrust, service/dashboard/pages/permissions.ts readScopes readWorkspaces',
     (text) =>
       readNewTrust({
         ...emptyTrust(),
@@ -567,7 +567,6 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
   'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
-  'src/service/dashboard/frame/form.ts readOwnForm': 'It is readForm behind the checks of headers.',
   'src/service/backup/fences.ts readFences': 'It reads the database.',
   'src/service/backup/snapshot.ts readSnapshot': 'It reads the database.',
   'src/service/backup/read.ts readBackup': 'It reads a stream line by line, up to a limit for each, with parsePart.',

@@ -21,6 +21,7 @@ import { addOwnLocksPage } from './pages/my-locks.ts';
 import { addNewHookPages } from './pages/new-hook.ts';
 import { addNewLockPages } from './pages/new-lock.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
+import { addNewTrustPages } from './pages/new-trust.ts';
 import { addReleasePages } from './pages/release-lock.ts';
 import { addSelectedReleasePage } from './pages/release-selected.ts';
 import { addRotationPages } from './pages/rotate-token.ts';
@@ -47,6 +48,7 @@ export function createDashboard(parts: DashboardParts): App {
   addNewTokenPages(app, parts);
   addRotationPages(app, parts);
   addTrustPages(app, parts);
+  addNewTrustPages(app, parts);
   addAuditPage(app, parts);
   addBranchPages(app, parts);
   addSyncHistoryPage(app, parts);

@@ -146,6 +146,23 @@ describe('a preset', () => {
     expect(text.includes('In a workflow')).toBe(preset === 'ci');
   });
 
+  test('selects its scopes and keeps everything else that was entered, without creating a token', async () => {
+    const visitor = await administrator();
+    const game = await service.workspace();
+    const entered = { name: 'half ', owner: 'ada', scope: ['sync'], expires: 'other', lifetime: '12h', reach: 'some' };
+    const fields = await filled(visitor, { ...entered, workspace: [game], 'choose-preset': 'artist' });
+    const { status, text } = await visitor.post('/tokens', fields);
+    expect(status).toBe(200);
+    for (const kept of ['name="name" value="half "', 'name="owner" value="ada"', 'name="lifetime" value="12h"']) {
+      expect(text).toContain(kept);
+    }
+    const checked = [...text.matchAll(/value="([^"]*)" checked/g)].map(([, value]) => value);
+    expect(checked.toSorted()).toEqual([game, 'contents:read', 'locks:write', 'other', 'some'].toSorted());
+    expect(sealedIn(text)).toBe(fields.token_id);
+    expect(text).toContain('name="preset" value="artist"');
+    expect(await named('half')).toEqual([]);
+  });
+
   test.each(['artist', '__proto__', hostileTexts[1]])(
     '%s has no next steps for a token without its scopes',
     async (preset) => {

@@ -105,7 +105,7 @@ test('a rule for custom properties is read line by line, shown with its claims, 
   const shown = (await visitor.get(headers.get('location') ?? '')).text;
   for (const text of ['repo_property_asset-repo=true', 'repo_property_team=art', 'repository_owner_id=45'])
     expect(shown).toContain(text);
-  await visitor.submit('/trust', `/trust/${rule?.id}/remove`);
+  await visitor.post(`/trust/${rule?.id}/remove`);
   const refused = await send({ ...assets, repositoryOwnerId: '' });
   expect(refused.status).toBe(422);
   expect(refused.text).toContain('A rule for a custom property needs the id of the owner of the repositories');

@@ -2,60 +2,139 @@ import { html } from 'hono/html';
 import type { Field } from '../../contract/field.ts';
 import type { Markup } from './text.ts';
 
-interface LabelledControl {
+interface PostForm {
+  readonly action: string;
+  readonly hidden?: Readonly<Record<string, string>>;
+  readonly fields?: readonly FormField[];
+  /** By the id of the field. */
+  readonly errors?: Readonly<Record<string, Markup | string | undefined>>;
+  /** Start of the summary of errors, which is omitted without it. */
+  readonly nothingDone?: string;
+  /** End of the summary. */
+  readonly advice?: string;
+  readonly button: string;
+  readonly kind?: 'primary' | 'danger';
+  readonly autofocus?: boolean;
+  /** A link next to the button. */
+  readonly cancel?: Markup;
+}
+
+/** A form that changes something. If it was rejected, a summary with links to the invalid fields comes first. */
+export function postForm(form: PostForm): Markup {
+  const { action, hidden = {}, fields = [], errors = {}, button, kind = 'primary', autofocus, cancel = '' } = form;
+  return html`${problemSummary(form)}
+    <form method="post" action="${action}" class="narrow">
+      ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
+      ${fields.map(({ id, render }) => render(errors[id]))}
+      <div class="actions"><button class="${kind}"${autofocus ? html` autofocus` : ''}>${button}</button> ${cancel}</div>
+    </form>`;
+}
+
+interface FilterForm extends Pick<PostForm, 'errors'> {
+  readonly action: string;
+  readonly fields: readonly FormField[];
+  readonly button?: string;
+  /** The text of a link to the complete list; omitted if the list is complete. */
+  readonly showAll: string | undefined;
+}
+
+/** A form that selects the rows of a list. */
+export const filterForm = ({ action, fields, errors = {}, button = 'Show', showAll }: FilterForm): Markup =>
+  html`<form method="get" action="${action}" class="filters" role="search">
+    ${fields.map(({ id, render }) => render(errors[id]))}
+    <button>${button}</button>
+    ${showAll === undefined ? '' : html`<a href="${action}">${showAll}</a>`}
+  </form>`;
+
+/** An input or a group of inputs, which shows its error. */
+export interface FormField {
   readonly id: string;
   readonly title: string;
-  readonly problem: Markup | string | undefined;
-  readonly hint?: Markup | string;
+  readonly render: (problem: Markup | string | undefined) => Markup;
+}
+
+interface LabelledControl extends Omit<FormField, 'render'> {
+  readonly hint?: Markup | string | undefined;
   /** Renders the control with these ARIA attributes. */
   readonly control: (attributes: Markup) => Markup;
 }
 
-export function field({ id, title, problem, hint, control }: LabelledControl): Markup {
-  const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`].join(' ').trim();
-  const described = about === '' ? '' : html` aria-describedby="${about}"`;
-  return html`<div class="field">
-    <label for="${id}">${title}</label>
-    ${control(html`${described}${marked(problem !== undefined)}`)}
-    ${problemBeside(id, problem)}
-    ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
-  </div>`;
-}
+export const field = ({ id, title, hint, control }: LabelledControl): FormField => ({
+  id,
+  title,
+  render(problem) {
+    const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`];
+    const described = about.join(' ').trim();
+    const aria = described === '' ? '' : html` aria-describedby="${described}"`;
+    return html`<div class="field">
+      <label for="${id}">${title}</label>
+      ${control(html`${aria}${marked(problem !== undefined)}`)}
+      ${problemBeside(id, problem)}
+      ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
+    </div>`;
+  },
+});
 
-interface TextInput {
-  readonly name: string;
-  readonly value: string;
-  readonly problem: string | undefined;
-  /** Shown after the hint of the field. */
-  readonly more?: Markup | string;
+interface InputOptions {
+  readonly hint?: Markup | string;
+  readonly type?: 'text' | 'search' | 'date' | 'password';
+  /** Further attributes. */
+  readonly more?: Markup;
 }
 
 /** An input for a single line of text. */
-export const textInput = (shown: Field<unknown>, { name, value, problem, more = '' }: TextInput): Markup =>
+export const textInput = (
+  name: string,
+  title: string,
+  value: string,
+  { hint, type = 'text', more }: InputOptions = {},
+): FormField =>
   field({
     id: name,
-    title: shown.title,
-    problem,
-    hint: html`${hintOf(shown)} ${more}`,
+    title,
+    hint,
     control: (aria) =>
-      html`<input id="${name}" name="${name}" value="${value}"${shown.otherwise === 'required' ? ' required' : ''} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
+      html`<input id="${name}" name="${name}" value="${value}"${more ?? ''} type="${type}" autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
   });
 
-/** The hint of a field as a sentence, with the default. */
+/** An input for a field that a command has as a flag. `more` is shown after its hint. */
+export function fieldInput(of: Field<unknown>, name: string, value: string, more: Markup | string = ''): FormField {
+  const required = of.otherwise === 'required';
+  const hint = html`${hintOf(of)} ${more}`;
+  return textInput(name, of.title, value, { hint, ...(required && { more: html` required` }) });
+}
+
+/** The hint of a field as sentences. */
 export const hintOf = ({ hint, otherwise }: Field<unknown>): string =>
   `${hint[0]?.toUpperCase()}${hint.slice(1)}${otherwise === 'required' ? '' : ` (${otherwise})`}.`;
 
-interface Group extends Pick<LabelledControl, 'id' | 'title' | 'problem'> {
-  readonly content: Markup;
+interface LinesOptions extends Pick<InputOptions, 'hint' | 'more'> {
+  readonly rows: number;
 }
 
-/** A fieldset that shows the error. The caller marks its first control. */
-export const group = ({ id, title, problem, content }: Group): Markup => html`
-  <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${id}-problem"`}>
-    <legend>${title}</legend>
-    ${problemBeside(id, problem)}
-    ${content}
-  </fieldset>`;
+/** An input for several lines of text. Browsers ignore a line end at its start. */
+export const linesInput = (name: string, title: string, value: string, { rows, hint, more }: LinesOptions): FormField =>
+  field({
+    id: name,
+    title,
+    hint,
+    control: (
+      aria,
+    ) => html`<textarea id="${name}" name="${name}" rows="${rows}"${more ?? ''} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>
+${value}</textarea>`,
+  });
+
+/** A fieldset, whose content marks its first control as invalid if the choice is wrong. */
+export const group = (id: string, title: string, content: (wrong: boolean) => Markup): FormField => ({
+  id,
+  title,
+  render: (problem) => html`
+    <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${id}-problem"`}>
+      <legend>${title}</legend>
+      ${problemBeside(id, problem)}
+      ${content(problem !== undefined)}
+    </fieldset>`,
+});
 
 interface Choices {
   readonly type: 'checkbox' | 'radio';
@@ -78,24 +157,29 @@ export function choices({ type, name, chosen, wrong = false, options }: Choices)
   return html`${options.map(choice)}`;
 }
 
+type Options = readonly (readonly [value: string, text: string])[];
+
+export const selection = (name: string, title: string, chosen: string, options: Options): FormField =>
+  field({
+    id: name,
+    title,
+    control: (aria) =>
+      html`<select id="${name}" name="${name}"${aria}>${options.map(([value, text]) => option(value, text, chosen))}</select>`,
+  });
+
 export const option = (value: string, text: string, chosen: string): Markup =>
   html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
 
-/** Summary above a rejected form, with links to the invalid fields. */
-export function problemSummary<Name extends string>(
-  nothingDone: string,
-  titles: Readonly<Record<Name, string>>,
-  problems: Partial<Readonly<Record<Name, string>>>,
-  more = '',
-): Markup | string {
-  // The titles contain exactly the fields of the form, in its order.
-  const wrong = (Object.keys(titles) as Name[]).filter((field) => problems[field] !== undefined);
-  if (wrong.length === 0) return '';
-  const links = wrong.map((field, index) => html`${index === 0 ? '' : ', '}<a href="#${field}">${titles[field]}</a>`);
-  return html`<p class="warning" role="alert">${nothingDone} Check ${links}. ${more}</p>`;
-}
-
 export const marked = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
+
+export const buttonLink = (href: string, text: string): Markup => html`<a class="button" href="${href}">${text}</a>`;
+
+function problemSummary({ fields = [], errors = {}, nothingDone, advice = '' }: PostForm): Markup | string {
+  const wrong = fields.filter(({ id }) => errors[id] !== undefined);
+  if (nothingDone === undefined || wrong.length === 0) return '';
+  const links = wrong.map(({ id, title }, index) => html`${index === 0 ? '' : ', '}<a href="#${id}">${title}</a>`);
+  return html`<p class="warning" role="alert">${nothingDone} Check ${links}. ${advice}</p>`;
+}
 
 /** Error message of a field. */
 const problemBeside = (id: string, problem: Markup | string | undefined): Markup | string =>

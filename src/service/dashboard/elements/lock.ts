@@ -5,7 +5,7 @@ import { maxTtl } from '../../../interface/ttl.ts';
 import type { LockChangeKind } from '../../locks/history.ts';
 import type { RecordedLockChange } from '../../locks/read-history.ts';
 import { noRun, safeText, shortRun } from '../assets/text.js';
-import { field } from './fields.ts';
+import { type FormField, textInput } from './fields.ts';
 import { addressWith, htmlTable } from './list.ts';
 import { folderOf, pathAddress } from './lock-list.ts';
 import { brokenAtSlashes, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
@@ -41,20 +41,11 @@ export function changeTable(changes: readonly RecordedLockChange[], now: number,
   return htmlTable('cards', ['When', workspace === undefined ? '' : 'Path', 'What', 'Holder', 'From run'], rows);
 }
 
-export interface EnteredDuration {
-  readonly text: string;
-  readonly problem?: string | undefined;
-}
-
 /** Input for the duration of a lock. */
-export const durationField = (title: string, { text, problem }: EnteredDuration): Markup =>
-  field({
-    id: 'duration',
-    title,
-    problem,
+export const durationField = (title: string, value: string): FormField =>
+  textInput('duration', title, value, {
     hint: `A whole number with m, h or d, such as 90m, 8h or 3d. At most ${formatDuration(maxTtl)}.`,
-    control: (aria) =>
-      html`<input id="duration" name="duration" value="${text}" required autocomplete="off" autocapitalize="none" spellcheck="false" size="8"${aria}>`,
+    more: html` required`,
   });
 
 /** Link to a path, whose end stays visible if it is too long. Below the name of its folder, only the file name. */

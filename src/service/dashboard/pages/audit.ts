@@ -10,7 +10,7 @@ import type { RecordedEntry } from '../../outbox/event.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { field, option } from '../elements/fields.ts';
+import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { addressWith, htmlTable, link, pageLinks, positionIn } from '../elements/list.ts';
 import {
   empty,
@@ -42,7 +42,7 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
     showPage(call, { title: 'Audit', location: { section: 'audit' }, main, ...(actions && { actions }) }, status);
 
   function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage) {
-    if (entries.length === 0) return show(call, html`${filterForm(filter)}${nothing(filter, before, next)}`);
+    if (entries.length === 0) return show(call, html`${auditFilter(filter)}${nothing(filter, before, next)}`);
     const rows = entries.map((entry) => row(entry, call.now));
     const links = pageLinks(
       before === undefined ? '' : link(addressOf(filter), 'Newest'),
@@ -52,13 +52,13 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
     const actions = html`
       <a class="button" href="${addressWith('/audit/entries.csv', filter)}" download>Download as CSV</a>
       <a class="button" href="${addressWith('/audit/entries.jsonl', filter)}" download>as JSON lines</a>`;
-    return show(call, html`${filterForm(filter)}${htmlTable('cards audit', headings, rows)}${links}`, { actions });
+    return show(call, html`${auditFilter(filter)}${htmlTable('cards audit', headings, rows)}${links}`, { actions });
   }
 
   addPage(app, parts, { path: '/audit', access: 'admin' }, async (call) => {
     const before = positionIn(queryOf(call, 'before').before, 'It is not a page of this list. Start again without it.');
     const { filter, read } = readFilter(queryOf(call, ...filterNames));
-    if (!read.ok) return show(call, filterForm(filter, read.errors), { status: 422 });
+    if (!read.ok) return show(call, auditFilter(filter, read.errors), { status: 422 });
     const page = await readAudit(parts.storage, { ...read.value, before, limit: entriesOfPage });
     return list(call, filter, before, page);
   });
@@ -82,26 +82,28 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
   }
 }
 
-function filterForm(filter: Filter, errors: Partial<Filter> = {}): Markup {
+function auditFilter(filter: Filter, errors: Partial<Filter> = {}): Markup {
   const { action } = filter;
   const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
-  const input = (id: 'actor' | 'workspace' | 'from' | 'to', title: string, type: 'search' | 'date') =>
-    field({
-      id,
-      title,
-      problem: errors[id],
-      control: (aria) =>
-        html`<input id="${id}" name="${id}" type="${type}" value="${filter[id]}" autocomplete="off" spellcheck="false"${aria}>`,
-    });
-  return html`<form method="get" action="/audit" class="filters" role="search">
-    <div class="field"><label for="action">Action</label><select id="action" name="action">${options.map((value) => option(value, value === '' ? 'all actions' : value, action))}</select></div>
-    ${input('actor', 'Who, by name or token id', 'search')}
-    ${input('workspace', 'Workspace', 'search')}
-    ${input('from', 'From (UTC)', 'date')}
-    ${input('to', 'To (UTC)', 'date')}
-    <button>Show</button>
-    ${filterNames.every((name) => filter[name] === '') ? '' : html`<a href="/audit">Show all</a>`}
-  </form>`;
+  const input = (name: Exclude<keyof Filter, 'action'>, title: string, type: 'search' | 'date') =>
+    textInput(name, title, filter[name], { type });
+  return filterForm({
+    action: '/audit',
+    fields: [
+      selection(
+        'action',
+        'Action',
+        action,
+        options.map((value) => [value, value === '' ? 'all actions' : value]),
+      ),
+      input('actor', 'Who, by name or token id', 'search'),
+      input('workspace', 'Workspace', 'search'),
+      input('from', 'From (UTC)', 'date'),
+      input('to', 'To (UTC)', 'date'),
+    ],
+    errors,
+    showAll: filterNames.every((name) => filter[name] === '') ? undefined : 'Show all',
+  });
 }
 
 const noFilter: Filter = { action: '', actor: '', workspace: '', from: '', to: '' };

@@ -23,7 +23,7 @@ import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../../workspaces/workspaces.ts';
 import { plural, safeText } from '../assets/text.js';
-import { field, option } from '../elements/fields.ts';
+import { filterForm, postForm, selection, textInput } from '../elements/fields.ts';
 import { addressWith, type Heading, htmlTable, numberedPages, unseen } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
@@ -167,7 +167,7 @@ function branchPage(call: PageCall, view: BranchView): Markup {
     ${objectUsage(view.objects)}
     ${remoteState(view, call.now)}
     ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(view) : ''}
-    ${branches.length > worthFiltering || isFiltered ? filterForm(view) : ''}
+    ${branches.length > worthFiltering || isFiltered ? branchFilter(view) : ''}
     ${branches.length === 0 ? noBranches(view) : branchTable(call, view)}`;
 }
 
@@ -193,16 +193,12 @@ function whatIsShown({ known: { listing }, branches }: BranchView, now: number):
 }
 
 const nameForm = ({ workspace, refused }: BranchView): Markup =>
-  html`<form method="post" action="/workspaces/${workspace}/sync" class="narrow">
-    ${field({
-      id: 'branch',
-      title: 'Sync a branch by name',
-      problem: refused && userText(refused.reason),
-      control: (aria) =>
-        html`<input id="branch" name="branch" required autocomplete="off" autocapitalize="none" spellcheck="false" value="${refused?.entered ?? ''}"${aria}>`,
-    })}
-    <button class="primary">Sync</button>
-  </form>`;
+  postForm({
+    action: `/workspaces/${workspace}/sync`,
+    fields: [textInput('branch', 'Sync a branch by name', refused?.entered ?? '', { more: html` required` })],
+    errors: { branch: refused && userText(refused.reason) },
+    button: 'Sync',
+  });
 
 const words: Readonly<Record<BranchState, string>> = {
   behind: 'behind',
@@ -211,19 +207,21 @@ const words: Readonly<Record<BranchState, string>> = {
   unknown: 'unknown',
 };
 
-const filterForm = ({ workspace, query, branches }: BranchView): Markup => {
+const branchFilter = ({ workspace, query, branches }: BranchView): Markup => {
   const counts = countBranchStates(branches);
   const offered = branchStates.filter((state) => counts[state] > 0 || state === query.show);
-  return html`<form method="get" action="${branchesOf(workspace)}" class="actions" role="search">
-    <label for="search">Branch</label>
-    <input id="search" type="search" name="search" value="${query.search}" autocapitalize="none" spellcheck="false">
-    <label for="show">Show</label>
-    <select id="show" name="show">
-      ${option('', `all (${branches.length})`, query.show)}
-      ${offered.map((state) => option(state, `${words[state]} (${counts[state]})`, query.show))}
-    </select>
-    <button>Filter</button>
-  </form>`;
+  return filterForm({
+    action: branchesOf(workspace),
+    fields: [
+      textInput('search', 'Branch', query.search, { type: 'search' }),
+      selection('show', 'Show', query.show, [
+        ['', `all (${branches.length})`],
+        ...offered.map((state) => [state, `${words[state]} (${counts[state]})`] as const),
+      ]),
+    ],
+    button: 'Filter',
+    showAll: query.search === '' && query.show === '' ? undefined : 'Show all branches',
+  });
 };
 
 function noBranches({ known, isAwaited }: BranchView): Markup {

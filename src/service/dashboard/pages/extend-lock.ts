@@ -5,7 +5,8 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { App } from '../../http/context.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import { durationField, type EnteredDuration, lockFacts } from '../elements/lock.ts';
+import { postForm } from '../elements/fields.ts';
+import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendAddress } from '../elements/lock-list.ts';
 import type { Markup } from '../elements/text.ts';
 import { type ActionCall, addAction, addPage, type PageCall } from '../frame/page.ts';
@@ -13,6 +14,7 @@ import type { DashboardParts } from '../frame/parts.ts';
 import {
   backLink,
   createLockPages,
+  type EnteredText,
   type LockAction,
   type LockContext,
   lockFields,
@@ -60,14 +62,17 @@ export function addExtensionPages(app: App, parts: DashboardParts): void {
 }
 
 const confirmation = (
-  call: PageCall,
+  { now }: PageCall,
   context: LockContext,
   { lock }: ReleasableLock,
-  duration: EnteredDuration,
+  { text, problem }: EnteredText,
 ): Markup => html`
-  ${lockFacts(lock, call.now)}
-  <form method="post" action="/workspaces/${context.workspace.id}/locks/extend" class="narrow">
-    ${lockFields(context, lock)}
-    ${durationField('For how long, from now', duration)}
-    <div class="actions"><button class="primary">Extend</button> ${backLink(context, 'Cancel')}</div>
-  </form>`;
+  ${lockFacts(lock, now)}
+  ${postForm({
+    action: `/workspaces/${context.workspace.id}/locks/extend`,
+    hidden: lockFields(context, lock),
+    fields: [durationField('For how long, from now', text)],
+    errors: { duration: problem },
+    button: 'Extend',
+    cancel: backLink(context, 'Cancel'),
+  })}`;

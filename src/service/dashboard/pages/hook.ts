@@ -14,6 +14,7 @@ import { type HookChange, type InactiveReason, removeHook } from '../../webhooks
 import { pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
 import { sendTest } from '../../webhooks/send-test.ts';
 import { plural } from '../assets/text.js';
+import { buttonLink, postForm } from '../elements/fields.ts';
 import {
   deliveryState,
   droppedEvents,
@@ -131,9 +132,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
     const main = html`
       <p>The webhook to ${literal(shownUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
       ${whatIsLost(overview.pending_deliveries)}
-      <form method="post" action="${page}/remove" class="actions">
-        <button class="danger">Remove webhook</button> <a class="button" href="${page}">Cancel</a>
-      </form>`;
+      ${postForm({ action: `${page}/remove`, kind: 'danger', button: 'Remove webhook', cancel: buttonLink(page, 'Cancel') })}`;
     return showPage(call, { title: 'Remove this webhook?', location: inWorkspace(workspace, 'hooks'), main });
   });
 

@@ -12,7 +12,7 @@ import {
   type RecordedLockChange,
   readLockHistory,
 } from '../../locks/read-history.ts';
-import { field, option } from '../elements/fields.ts';
+import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { addressWith, link, pageLinks } from '../elements/list.ts';
 import { changeNames, changeTable } from '../elements/lock.ts';
 import { listAddress } from '../elements/lock-list.ts';
@@ -69,7 +69,7 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
     const isLater = before !== undefined;
     const listed = { filter, isLater, isLast: next === undefined };
     const main = html`
-      ${filterForm(id, filter)}
+      ${historyFilter(id, filter)}
       ${changes.length === 0 ? nothing(id, listed) : changeTable(changes, call.now, id)}
       ${pageLinks(
         isLater ? link(historyAddress(id, filter), 'Newest') : '',
@@ -137,25 +137,23 @@ function queryFor(workspace: string, { from, to, ...filter }: Filter): Omit<Hist
   };
 }
 
-function filterForm(workspace: string, filter: Filter): Markup {
-  const input = (id: 'prefix' | 'owner' | 'from' | 'to', title: string, type: 'search' | 'date') =>
-    field({
-      id,
-      title,
-      problem: undefined,
-      control: (aria) =>
-        html`<input id="${id}" name="${id}" type="${type}" value="${filter[id] ?? ''}" autocomplete="off" spellcheck="false"${aria}>`,
-    });
-  const kinds = lockChangeKinds.map((kind) => option(kind, changeNames[kind], filter.kind ?? ''));
-  return html`<form method="get" action="${historyAddress(workspace)}" class="filters" role="search">
-    ${input('prefix', 'Path begins with', 'search')}
-    ${input('owner', 'Holder', 'search')}
-    <div class="field"><label for="kind">What</label><select id="kind" name="kind">${option('', 'everything', filter.kind ?? '')}${kinds}</select></div>
-    ${input('from', 'From (UTC)', 'date')}
-    ${input('to', 'To (UTC)', 'date')}
-    <button>Show</button>
-    ${Object.keys(filter).length === 0 ? '' : link(historyAddress(workspace), 'Show all')}
-  </form>`;
+function historyFilter(workspace: string, filter: Filter): Markup {
+  const input = (name: 'prefix' | 'owner' | 'from' | 'to', title: string, type: 'search' | 'date') =>
+    textInput(name, title, filter[name] ?? '', { type });
+  return filterForm({
+    action: historyAddress(workspace),
+    fields: [
+      input('prefix', 'Path begins with', 'search'),
+      input('owner', 'Holder', 'search'),
+      selection('kind', 'What', filter.kind ?? '', [
+        ['', 'everything'],
+        ...lockChangeKinds.map((kind) => [kind, changeNames[kind]] as const),
+      ]),
+      input('from', 'From (UTC)', 'date'),
+      input('to', 'To (UTC)', 'date'),
+    ],
+    showAll: Object.keys(filter).length === 0 ? undefined : 'Show all',
+  });
 }
 
 interface Listed {

@@ -8,7 +8,7 @@ import { parseTarget } from '../../outbound/target.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
-import { choices, field, group, problemSummary } from '../elements/fields.ts';
+import { buttonLink, choices, type FormField, group, linesInput, postForm, textInput } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import { addressText, type Markup } from '../elements/text.ts';
 import { type Form, newFormId } from '../frame/form.ts';
@@ -32,16 +32,7 @@ export const newHookDefaults: EnteredHook = {
   headers: '',
 };
 
-const titles = {
-  url: 'Address',
-  events: 'Events',
-  branches: 'Branches',
-  format: 'Format',
-  headers: 'Extra headers',
-  secret: 'Secret',
-} as const;
-
-type Field = keyof typeof titles;
+type Field = (typeof textFields)[number] | 'events';
 
 /** Form for a new webhook, or for an existing one, which keeps its URL. */
 export function newHookForm(
@@ -52,54 +43,55 @@ export function newHookForm(
   edited?: Pick<HookRow, 'id' | 'url' | 'format'>,
 ): View {
   const list = `/workspaces/${workspace}/hooks`;
-  const page = edited === undefined ? list : `${list}/${edited.id}`;
   const isNew = edited === undefined;
-  const labelled = (id: Field, hint: Markup | string, control: (aria: Markup) => Markup) =>
-    field({ id, title: titles[id], problem: errors[id], hint, control });
-  const grouped = (id: Field, content: Markup) => group({ id, title: titles[id], problem: errors[id], content });
-  const addressField = labelled(
-    'url',
-    html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
-          workspace already has the address, what you enter here replaces its settings.`,
-    (aria) =>
-      html`<input type="url" id="url" name="url" value="${shownAgain(entered.url)}" required autocomplete="off" spellcheck="false"${aria}>`,
-  );
-  const main = html`${problemSummary(isNew ? 'No webhook was registered.' : 'Nothing was changed.', titles, errors, whatToRepeat(entered))}
-    <form method="post" action="${isNew ? list : `${page}/edit`}" class="narrow" novalidate>
-      <input type="hidden" name="form_id" value="${newFormId(call)}">
-      ${
-        edited === undefined
-          ? addressField
-          : html`<p id="url">Deliveries go to ${addressText(shownUrl(edited))}. To send them elsewhere, add another webhook.</p>`
-      }
-      ${grouped('events', eventChoices(entered.events, errors.events !== undefined, grants(call.bearer.scopes, 'admin')))}
-      ${labelled(
-        'branches',
-        'One per line, or empty for all branches. For syncs only: locks have no branch.',
-        (aria) => html`<textarea id="branches" name="branches" rows="2" spellcheck="false" autocapitalize="none"${aria}>
-${entered.branches}</textarea>`,
-      )}
-      ${grouped('format', formatChoices(entered.format))}
-      ${labelled(
-        'headers',
-        html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again${isNew ? '' : ': leave one empty to keep it'}.`,
-        (
-          aria,
-        ) => html`<textarea id="headers" name="headers" rows="2" spellcheck="false" autocapitalize="none" autocomplete="off"${aria}>
-${namesOf(entered.headers)}</textarea>`,
-      )}
-      ${labelled(
-        'secret',
-        html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. ${
+  const page = isNew ? list : `${list}/${edited.id}`;
+  const main = postForm({
+    action: isNew ? list : `${page}/edit`,
+    hidden: { form_id: newFormId(call) },
+    fields: [
+      addressField(entered, edited),
+      group('events', 'Events', (wrong) => eventChoices(entered.events, wrong, grants(call.bearer.scopes, 'admin'))),
+      linesInput('branches', 'Branches', entered.branches, {
+        hint: 'One per line, or empty for all branches. For syncs only: locks have no branch.',
+        rows: 2,
+      }),
+      group('format', 'Format', () => formatChoices(entered.format)),
+      linesInput('headers', 'Extra headers', namesOf(entered.headers), {
+        hint: html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again${isNew ? '' : ': leave one empty to keep it'}.`,
+        rows: 2,
+      }),
+      textInput('secret', 'Secret', '', {
+        type: 'password',
+        hint: html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. ${
           isNew
             ? 'If empty, a new webhook gets one, shown once, and an existing webhook keeps its own.'
             : 'If empty, it keeps its own.'
         }`,
-        (aria) => html`<input type="password" id="secret" name="secret" autocomplete="off" spellcheck="false"${aria}>`,
-      )}
-      <div class="actions"><button class="primary">${isNew ? 'Register webhook' : 'Save'}</button> <a class="button" href="${page}">Cancel</a></div>
-    </form>`;
+      }),
+    ],
+    errors,
+    nothingDone: isNew ? 'No webhook was registered.' : 'Nothing was changed.',
+    advice: whatToRepeat(entered),
+    button: isNew ? 'Register webhook' : 'Save',
+    cancel: buttonLink(page, 'Cancel'),
+  });
   return { title: isNew ? 'Add a webhook' : 'Edit this webhook', location: inWorkspace(workspace, 'hooks'), main };
+}
+
+function addressField({ url }: EnteredHook, edited: Pick<HookRow, 'url' | 'format'> | undefined): FormField {
+  if (edited === undefined) {
+    return textInput('url', 'Address', shownAgain(url), {
+      hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
+        workspace already has the address, what you enter here replaces its settings.`,
+      more: html` inputmode="url" required`,
+    });
+  }
+  const shown = addressText(shownUrl(edited));
+  return {
+    id: 'url',
+    title: 'Address',
+    render: () => html`<p id="url">Deliveries go to ${shown}. To send them elsewhere, add another webhook.</p>`,
+  };
 }
 
 export const enteredHook = (form: Form): EnteredHook => ({
@@ -219,7 +211,7 @@ export function errorsIn(error: unknown): FieldErrors<Field> {
   const errors = new Map<string, string>();
   for (const { pointer, detail } of found) {
     const [, name = '', index] = pointer.split('/');
-    if (!Object.hasOwn(titles, name)) throw error;
+    if (name !== 'events' && !textFields.some((field) => field === name)) throw error;
     const which = name === 'branches' && index !== undefined ? `Branch ${Number(index) + 1}: ` : '';
     if (!errors.has(name)) errors.set(name, which + detail);
   }

@@ -1,26 +1,47 @@
 import { html } from 'hono/html';
+import type { Duration } from '../../../interface/duration.ts';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { scopes } from '../../../interface/scopes.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { sealed } from '../../sessions/secret.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
+import { scopeLimitProblem, tokenFields } from '../../tokens/new-token.ts';
+import { isTokenPreset, tokenPresets } from '../../tokens/presets.ts';
 import { newTokenId } from '../../tokens/secret.ts';
-import { findToken, type Token } from '../../tokens/tokens.ts';
+import { findToken, type NewToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { buttonLink, choices, fieldInput, group, marked, postForm } from '../elements/fields.ts';
 import { addressWith } from '../elements/list.ts';
-import { userText } from '../elements/text.ts';
+import { type Markup, userText } from '../elements/text.ts';
+import type { Form } from '../frame/form.ts';
+import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
-import { type CreatedToken, madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
+import { madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
 import {
-  defaultToken,
-  type EnteredToken,
-  enteredToken,
-  newTokenForm,
-  readNewToken,
-  type TokenErrors,
-} from './new-token-form.ts';
+  noPermissions,
+  type Permissions,
+  permissionsIn,
+  readScopes,
+  readWorkspaces,
+  scopesField,
+  workspacesField,
+} from './permissions.ts';
+
+/**
+ * If `owner` is empty, the owner is the name. `expires` is one of the lifetimes, `other` (then `lifetime` applies) or
+ * `never`. `preset` may be any text.
+ */
+type EnteredToken = Permissions & EnteredTexts<(typeof textFields)[number]>;
+
+const textFields = ['name', 'owner', 'expires', 'lifetime', 'preset'] as const;
+
+type TokenErrors = FieldErrors<'name' | 'owner' | 'scopes' | 'expires' | 'workspaces'>;
+
+const location = { section: 'tokens' } as const;
 
 export function addNewTokenPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
@@ -30,19 +51,12 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
     call: PageCall,
     id: string,
     entered: EnteredToken,
-    errors: TokenErrors,
+    errors: TokenErrors = {},
   ): Promise<ApiResponse> {
     const status = Object.keys(errors).length === 0 ? 200 : 422;
-    return showPage(call, newTokenForm(call, { id, entered, errors, workspaces: await workspaceIds() }), status);
-  }
-
-  async function showMade(
-    call: PageCall,
-    made: Omit<CreatedToken, 'done' | 'workspace' | 'now'>,
-  ): Promise<ApiResponse> {
-    const [workspace] = made.token.workspaces ?? (await workspaceIds());
-    const done = html`The token ${userText(made.token.name)} was created.`;
-    return showPage(call, madeTokenView({ ...made, done, workspace, now: call.now }));
+    const hidden = { preset: entered.preset, token_id: sealed(id, call.c.get('session').secret) };
+    const main = tokenForm(hidden, entered, errors, await workspaceIds());
+    return showPage(call, { title: 'New token', location, main }, status);
   }
 
   // The URL contains the id, so that going back in the browser returns to the same form.
@@ -53,7 +67,9 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
       return seeOther(addressWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }));
     }
     const made = await findToken(storage.read, storage.now, id);
-    return made === undefined ? showForm(call, id, defaultToken(preset), {}) : showPage(call, madeBefore(made));
+    return made === undefined
+      ? showForm(call, id, withPreset(newTokenDefaults, preset))
+      : showPage(call, madeBefore(made));
   });
 
   addAction(app, parts, { path: '/tokens', access: 'admin' }, async (call) => {
@@ -61,14 +77,21 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
     if (id === undefined) throw unknownForm();
     const origin = serviceOrigin(call, parts.publicUrl());
     const entered = enteredToken(call.form);
+    const chosen = call.form.text('choose-preset');
+    if (chosen !== '') return showForm(call, id, withPreset(entered, chosen));
     const read = readNewToken(entered);
     if (!read.ok) return showForm(call, id, entered, read.errors);
     const outcome = await storage.commit('global', (db) =>
       createTokenOnce(db, storage.now, actorOf(call.c), { id, ...read.value }),
     );
     switch (outcome.kind) {
-      case 'created':
-        return showMade(call, { ...outcome, origin, preset: entered.preset });
+      case 'created': {
+        const { token } = outcome;
+        const [workspace] = token.workspaces ?? (await workspaceIds());
+        const done = html`The token ${userText(token.name)} was created.`;
+        const made = { ...outcome, origin, preset: entered.preset, done, workspace, now: call.now };
+        return showPage(call, madeTokenView(made));
+      }
       case 'made-before':
         return showPage(call, madeBefore(outcome.token), 409);
       case 'unknown-workspaces':
@@ -77,9 +100,100 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
   });
 }
 
+export const newTokenDefaults: EnteredToken = {
+  ...noPermissions,
+  name: '',
+  owner: '',
+  expires: '90d',
+  lifetime: '',
+  preset: '',
+};
+
+/** Selects the scopes of the preset, if it exists, and keeps everything else. */
+const withPreset = (entered: EnteredToken, preset: string): EnteredToken =>
+  isTokenPreset(preset) ? { ...entered, preset, scopes: tokenPresets[preset].scopes } : entered;
+
+const tokenForm = (
+  hidden: Readonly<Record<'preset' | 'token_id', string>>,
+  entered: EnteredToken,
+  errors: TokenErrors,
+  workspaces: readonly string[],
+): Markup =>
+  postForm({
+    action: '/tokens',
+    hidden,
+    fields: [
+      fieldInput(tokenFields.name, 'name', entered.name),
+      fieldInput(
+        tokenFields.owner,
+        'owner',
+        entered.owner,
+        'Every token of the same owner can renew and release them.',
+      ),
+      scopesField(entered, scopes, presetButtons(entered.preset)),
+      group('expires', tokenFields.expires.title, (wrong) => endChoices(entered, wrong)),
+      workspacesField(entered, workspaces, 'The token sees no others. Not possible with the scope admin.'),
+    ],
+    errors,
+    nothingDone: 'No token was created.',
+    button: 'Create token',
+    cancel: buttonLink('/tokens', 'Cancel'),
+  });
+
+/** The hidden button is the first of the form, which the Enter key presses. */
+const presetButtons = (current: string): Markup => html`<button hidden>Create token</button>
+  <div class="actions">Preset:
+    ${Object.entries(tokenPresets).map(
+      ([name, { title }]) =>
+        html`<button name="choose-preset" value="${name}" aria-pressed="${String(name === current)}">${title}</button>`,
+    )}
+  </div>`;
+
+const lifetimes: ReadonlyMap<string, string> = new Map([
+  ['30d', 'in 30 days'],
+  ['90d', 'in 90 days'],
+  ['365d', 'in a year'],
+]);
+
+const forEver = 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.';
+
+function endChoices({ expires, lifetime }: EnteredToken, wrong: boolean): Markup {
+  const end = { type: 'radio', name: 'expires', chosen: [expires] } as const;
+  return html`${choices({ ...end, options: [...lifetimes, ['other', 'after']] })}
+    <div class="under">
+      <label for="lifetime">Lifetime</label>
+      <input id="lifetime" name="lifetime" value="${lifetime}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
+      <span class="hint" id="lifetime-hint">A whole number with s, m, h or d, such as 12h or 45d.</span>
+    </div>
+    ${choices({ ...end, options: [['never', 'never', forEver]] })}`;
+}
+
+const enteredToken = (form: Form): EnteredToken => ({ ...permissionsIn(form), ...enteredTexts(form, textFields) });
+
+export function readNewToken(entered: EnteredToken): FormResult<NewToken, keyof TokenErrors> {
+  const read = allValues({
+    name: tokenFields.name.parse(entered.name),
+    owner: entered.owner.trim() === '' ? accepted(undefined) : tokenFields.owner.parse(entered.owner),
+    scopes: readScopes(entered),
+    expires: readLifetime(entered),
+    workspaces: readWorkspaces(entered),
+  });
+  if (!read.ok) return read;
+  const { expires, ...values } = read.value;
+  const limited = scopeLimitProblem(values.scopes, values.workspaces);
+  if (limited === undefined) return { ok: true, value: { ...values, lifetime: expires } };
+  return { ok: false, errors: { workspaces: `${limited} Let it see all, or choose other scopes.` } };
+}
+
+function readLifetime({ expires, lifetime }: EnteredToken): Parsed<Duration | null> {
+  if (expires === 'never') return accepted(null);
+  if (expires === 'other') return tokenFields.expires.parse(lifetime.trim());
+  return lifetimes.has(expires) ? tokenFields.expires.parse(expires) : refused('Choose when the token expires.');
+}
+
 const madeBefore = ({ id, name, state }: Token): View => ({
   title: 'This token was already created',
-  location: { section: 'tokens' },
+  location,
   main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
       then and cannot be shown again.</p>
     ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">create another</a>.</p>` : ''}

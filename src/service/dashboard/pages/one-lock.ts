@@ -39,12 +39,13 @@ export interface LockContext {
 }
 
 /** Hidden fields that identify the lock of a form. */
-export const lockFields = (
-  { back }: LockContext,
-  { path, id }: Lock,
-): Markup => html`<input type="hidden" name="path" value="${path}">
-  <input type="hidden" name="lock" value="${id}">
-  <input type="hidden" name="back" value="${back}">`;
+export const lockFields = ({ back }: LockContext, { path, id }: Lock) => ({ path, lock: id, back });
+
+/** The text in the only field of a form. */
+export interface EnteredText {
+  readonly text: string;
+  readonly problem?: string | undefined;
+}
 
 type Notice = keyof typeof notices;
 
@@ -167,5 +168,5 @@ const gone = (context: LockContext, path: string): Markup => html`
   )}
   <div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
 
-export const backLink = ({ back }: LockContext, text: string): Markup =>
+export const backLink = ({ back }: Pick<LockContext, 'back'>, text: string): Markup =>
   html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { choices } from '../elements/fields.ts';
+import { choices, type FormField, group } from '../elements/fields.ts';
 import { faint, literals, type Markup } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 
@@ -23,36 +23,36 @@ export const permissionsIn = (form: Form): Permissions => ({
   workspaces: form.all('workspace'),
 });
 
-export const scopeChoices = (
+/** `above` precedes the choices. */
+export const scopesField = (
   { scopes: chosen }: Permissions,
-  wrong: boolean,
   offered: readonly Scope[] = scopes,
-): Markup =>
-  choices({
-    type: 'checkbox',
-    name: 'scope',
-    chosen,
-    wrong,
-    options: offered.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)]),
+  above: Markup | string = '',
+): FormField =>
+  group('scopes', 'Scopes', (wrong) => {
+    const options = offered.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)] as const);
+    return html`${above}${choices({ type: 'checkbox', name: 'scope', chosen, wrong, options })}`;
   });
 
-/** `ids` are the available workspaces; `onlyThese` is the label for choosing some of them. */
-export function workspaceChoices(
-  { reach, workspaces }: Permissions,
-  wrong: boolean,
+/** `ids` are the available workspaces; `onlyThese` is the hint for choosing some of them. */
+export function workspacesField(
+  { reach, workspaces: chosen }: Permissions,
   ids: readonly string[],
   onlyThese: string,
-): Markup {
+): FormField {
   const all = ['all', 'all, including those added later'] as const;
   const some = ['some', 'only these', onlyThese] as const;
-  const options = ids.length === 0 ? [all] : [all, some];
-  const each = { type: 'checkbox', name: 'workspace', chosen: workspaces, wrong } as const;
-  return html`${choices({ type: 'radio', name: 'reach', chosen: [reach], options })}
-    ${
-      ids.length === 0
-        ? html`<p class="hint">There are no workspaces yet.</p>`
-        : html`<div class="under">${choices({ ...each, options: ids.map((id) => [id, id]) })}</div>`
-    }`;
+  return group(
+    'workspaces',
+    'Workspaces',
+    (wrong) =>
+      html`${choices({ type: 'radio', name: 'reach', chosen: [reach], options: ids.length === 0 ? [all] : [all, some] })}
+      ${
+        ids.length === 0
+          ? html`<p class="hint">There are no workspaces yet.</p>`
+          : html`<div class="under">${choices({ type: 'checkbox', name: 'workspace', chosen, wrong, options: ids.map((id) => [id, id]) })}</div>`
+      }`,
+  );
 }
 
 export function readScopes({ scopes: texts }: Permissions): Parsed<readonly Scope[]> {

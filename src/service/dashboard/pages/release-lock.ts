@@ -3,7 +3,7 @@ import type { LockPath } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
-import { field } from '../elements/fields.ts';
+import { type FormField, linesInput, postForm } from '../elements/fields.ts';
 import { lockFacts } from '../elements/lock.ts';
 import { releaseAddress } from '../elements/lock-list.ts';
 import type { Markup } from '../elements/text.ts';
@@ -12,6 +12,7 @@ import type { DashboardParts } from '../frame/parts.ts';
 import {
   backLink,
   createLockPages,
+  type EnteredText,
   type LockAction,
   type LockContext,
   lockFields,
@@ -69,35 +70,29 @@ export function reasonProblem(reason: string): string | undefined {
   return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
 }
 
-export interface Reason {
-  readonly text: string;
-  readonly problem?: string | undefined;
-}
-
-function confirmation(call: PageCall, context: LockContext, found: ReleasableLock, reason: Reason): Markup {
+function confirmation(call: PageCall, context: LockContext, found: ReleasableLock, reason: EnteredText): Markup {
   const { lock, way } = found;
   const force = way === 'force';
   return html`
     <p class="warning">${warningOf(found)}</p>
     ${lockFacts(lock, call.now)}
-    <form method="post" action="/workspaces/${context.workspace.id}/locks/release" class="narrow">
-      ${lockFields(context, lock)}
-      ${force ? reasonField(reason) : ''}
-      <div class="actions">
-        <button class="danger"${force ? '' : html` autofocus`}>${force ? 'Force release' : 'Release'}</button>
-        ${backLink(context, 'Cancel')}
-      </div>
-    </form>`;
+    ${postForm({
+      action: `/workspaces/${context.workspace.id}/locks/release`,
+      hidden: lockFields(context, lock),
+      fields: force ? [reasonField(reason.text)] : [],
+      errors: { reason: reason.problem },
+      button: force ? 'Force release' : 'Release',
+      kind: 'danger',
+      autofocus: !force,
+      cancel: backLink(context, 'Cancel'),
+    })}`;
 }
 
-export const reasonField = ({ text, problem }: Reason): Markup =>
-  field({
-    id: 'reason',
-    title: 'Reason',
-    problem,
+export const reasonField = (value: string): FormField =>
+  linesInput('reason', 'Reason', value, {
     hint: 'It is recorded in the audit, with your name.',
-    control: (aria) =>
-      html`<textarea id="reason" name="reason" rows="3" maxlength="${maxReasonLength}" required autofocus${aria}>${text}</textarea>`,
+    rows: 3,
+    more: html` maxlength="${maxReasonLength}" required autofocus`,
   });
 
 function warningOf({ lock, way }: ReleasableLock): string {

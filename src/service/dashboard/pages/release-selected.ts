@@ -5,6 +5,7 @@ import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { plural } from '../assets/text.js';
+import { postForm } from '../elements/fields.ts';
 import { htmlTable } from '../elements/list.ts';
 import { originLink, pathLink } from '../elements/lock.ts';
 import type { ShownLock } from '../elements/lock-list.ts';
@@ -14,8 +15,8 @@ import { inWorkspace, showPage } from '../frame/layout.ts';
 import { type ActionCall, addAction, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { lockPageSize, shownLock } from './lock-table.ts';
-import { backLink, type LockContext, listAt, withNotice } from './one-lock.ts';
-import { type Reason, reasonField, reasonProblem } from './release-lock.ts';
+import { backLink, type EnteredText, type LockContext, listAt, withNotice } from './one-lock.ts';
+import { reasonField, reasonProblem } from './release-lock.ts';
 
 /** Without JavaScript, a page of the list sends a field for each of its locks. */
 const maxFields = lockPageSize + 50;
@@ -86,7 +87,12 @@ const selectedIn = (form: Form): readonly string[] => [
   ...new Set([...form.all('lock'), ...form.text('locks').split(' ')].filter((id) => /^[!-~]{1,128}$/.test(id))),
 ];
 
-function confirmation(call: ActionCall, context: LockContext, locks: readonly ShownLock[], reason: Reason): Markup {
+function confirmation(
+  call: ActionCall,
+  context: LockContext,
+  locks: readonly ShownLock[],
+  reason: EnteredText,
+): Markup {
   const workspace = context.workspace.id;
   const forced = locks.filter(({ release }) => release === 'force').length;
   return html`<p class="warning">${warningOf(forced)}</p>
@@ -95,16 +101,16 @@ function confirmation(call: ActionCall, context: LockContext, locks: readonly Sh
       ['Path', 'Holder', 'From run', 'Since'],
       locks.map((lock) => row(workspace, call.now, lock)),
     )}
-    <form method="post" action="/workspaces/${workspace}/locks/release-selected" class="narrow after-table">
-      <input type="hidden" name="locks" value="${locks.map(({ id }) => id).join(' ')}">
-      <input type="hidden" name="back" value="${context.back}">
-      <input type="hidden" name="confirmed" value="yes">
-      ${forced > 0 ? reasonField(reason) : ''}
-      <div class="actions">
-        <button class="danger"${forced > 0 ? '' : html` autofocus`}>${forced > 0 ? 'Force release' : 'Release'} ${plural(locks.length, 'lock')}</button>
-        ${backLink(context, 'Cancel')}
-      </div>
-    </form>`;
+    ${postForm({
+      action: `/workspaces/${workspace}/locks/release-selected`,
+      hidden: { locks: locks.map(({ id }) => id).join(' '), back: context.back, confirmed: 'yes' },
+      fields: forced > 0 ? [reasonField(reason.text)] : [],
+      errors: { reason: reason.problem },
+      button: `${forced > 0 ? 'Force release' : 'Release'} ${plural(locks.length, 'lock')}`,
+      kind: 'danger',
+      autofocus: forced === 0,
+      cancel: backLink(context, 'Cancel'),
+    })}`;
 }
 
 function warningOf(forced: number): string {

@@ -6,7 +6,7 @@ import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
 import { newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { choices, group } from '../elements/fields.ts';
+import { buttonLink, choices, type FormField, group, postForm } from '../elements/fields.ts';
 import { literal, type Markup, pointInTime, time, userText } from '../elements/text.ts';
 import { showPage, type View } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall } from '../frame/page.ts';
@@ -94,24 +94,27 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
       <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
       <dt>Expires</dt><dd>${shownEnd(token, call.now)}</dd>
     </dl>
-    <form method="post" action="/tokens/${token.id}/rotate" class="narrow">
-      <input type="hidden" name="token_id" value="${sealed(newId, call.c.get('session').secret)}">
-      ${group({
-        id: 'keep',
-        title: 'The old secret stays valid',
-        problem,
-        content: choices({
-          type: 'radio',
-          name: 'keep',
-          chosen: [keep],
-          wrong: problem !== undefined,
-          options: [...keepTimes].map(([value, { text, hint }]) => [value, text, hint]),
-        }),
-      })}
-      <div class="actions"><button class="primary">Rotate token</button> <a class="button" href="/tokens">Cancel</a></div>
-    </form>`;
+    ${postForm({
+      action: `/tokens/${token.id}/rotate`,
+      hidden: { token_id: sealed(newId, call.c.get('session').secret) },
+      fields: [keepField(keep)],
+      errors: { keep: problem },
+      button: 'Rotate token',
+      cancel: buttonLink('/tokens', 'Cancel'),
+    })}`;
   return { title: `Rotate the token ${token.name}?`, location: { section: 'tokens' }, main };
 }
+
+const keepField = (keep: string): FormField =>
+  group('keep', 'The old secret stays valid', (wrong) =>
+    choices({
+      type: 'radio',
+      name: 'keep',
+      chosen: [keep],
+      wrong,
+      options: [...keepTimes].map(([value, { text, hint }]) => [value, text, hint]),
+    }),
+  );
 
 function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup {
   return html`

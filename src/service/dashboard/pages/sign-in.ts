@@ -10,7 +10,7 @@ import { authenticateSession, endSession, startSession } from '../../sessions/se
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate } from '../../tokens/tokens.ts';
-import { field } from '../elements/fields.ts';
+import { field, postForm } from '../elements/fields.ts';
 import { type Markup, notice } from '../elements/text.ts';
 import { readForm } from '../frame/form.ts';
 import { showPage, type View } from '../frame/layout.ts';
@@ -130,26 +130,26 @@ const tokenForm = ({ to, message, problem }: Asked): View =>
     ${notice(message)}
     <p class="narrow">This service locks large files that cannot be merged, so that two people or jobs never change one at
       the same time. Here you see who holds which file, since when and from which run.</p>
-    <form method="post" action="/sign-in" class="narrow">
-      <input type="hidden" name="to" value="${to}">
-      ${field({
-        id: 'token',
-        title: 'API token',
-        problem,
-        hint,
-        control: (aria) =>
-          html`<input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"${aria}>`,
-      })}
-      <button class="primary">Sign in</button>
-    </form>`);
+    ${postForm({
+      action: '/sign-in',
+      hidden: { to },
+      fields: [
+        field({
+          id: 'token',
+          title: 'API token',
+          hint,
+          control: (aria) =>
+            html`<input id="token" name="token" type="password" autocomplete="current-password" autofocus required spellcheck="false"${aria}>`,
+        }),
+      ],
+      errors: { token: problem },
+      button: 'Sign in',
+    })}`);
 
 const linkForm = (link: string): View =>
   signInView(html`
     <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
-    <form method="post" action="/sign-in/link">
-      <input type="hidden" name="link" value="${link}">
-      <button class="primary" autofocus>Sign in as administrator</button>
-    </form>`);
+    ${postForm({ action: '/sign-in/link', hidden: { link }, button: 'Sign in as administrator', autofocus: true })}`);
 
 const signInView = (main: Markup): View => ({ title: 'Sign in', location: { section: 'none' }, main });
 

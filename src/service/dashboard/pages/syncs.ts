@@ -5,6 +5,7 @@ import type { App } from '../../http/context.ts';
 import { listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
+import { filterForm, textInput } from '../elements/fields.ts';
 import { addressWith, type Heading, htmlTable, link, pageLinks } from '../elements/list.ts';
 import { duration, empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
@@ -37,7 +38,7 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
     const isUntouched = syncs.length === 0 && branch === '' && !isLater;
     const rows = syncs.map((sync) => row(call, id, sync));
     const main = html`
-      ${isUntouched ? '' : filterForm(history, branch, [...known.keys()])}
+      ${isUntouched ? '' : branchFilter(history, branch, [...known.keys()])}
       ${chart(syncs)}
       ${rows.length === 0 ? noSyncs(id, branch, isLater) : htmlTable('folds syncs', headings, rows)}
       ${pageLinks(
@@ -108,13 +109,13 @@ export function runTime({ started_at, finished_at }: Sync): number | undefined {
 /** More suggestions than browsers show at once. */
 const maxSuggested = 500;
 
-const filterForm = (history: string, branch: string, names: readonly string[]): Markup =>
-  html`<form method="get" action="${history}" class="filters" role="search">
-    <div class="field"><label for="branch">Branch</label><input id="branch" type="search" name="branch" value="${branch}" list="branches" autocapitalize="none" spellcheck="false"></div>
-    <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>
-    <button>Show</button>
-    ${branch === '' ? '' : html`<a href="${history}">Show all branches</a>`}
-  </form>`;
+const branchFilter = (history: string, branch: string, names: readonly string[]): Markup => html`
+  ${filterForm({
+    action: history,
+    fields: [textInput('branch', 'Branch', branch, { type: 'search', more: html` list="branches"` })],
+    showAll: branch === '' ? undefined : 'Show all branches',
+  })}
+  <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>`;
 
 function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
   if (isLater) return empty('There are no older syncs.', link(historyOf(workspace), 'Show the newest'));

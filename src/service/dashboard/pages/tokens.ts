@@ -7,6 +7,7 @@ import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { plural } from '../assets/text.js';
+import { buttonLink, postForm } from '../elements/fields.ts';
 import { addressWith, groupedTable, navigationLinks, unseen } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
 import { showPage, type View } from '../frame/layout.ts';
@@ -164,9 +165,7 @@ function confirmation(call: PageCall, asked: Confirmation): View {
       <dt>Last used</dt><dd>${shownLastUse(token, now)}</dd>
       <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>
     </dl>
-    <form method="post" action="/tokens/${token.id}/revoke" class="actions">
-      <button class="danger">Revoke token</button> <a class="button" href="/tokens">Cancel</a>
-    </form>`;
+    ${postForm({ action: `/tokens/${token.id}/revoke`, kind: 'danger', button: 'Revoke token', cancel: buttonLink('/tokens', 'Cancel') })}`;
   return { title: `Revoke the token ${token.name}?`, location: { section: 'tokens' }, main };
 }
 

@@ -2,28 +2,20 @@ import { html } from 'hono/html';
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { type App, actorOf } from '../../http/context.ts';
-import {
-  addTrustRule,
-  findTrustRule,
-  listTrustRules,
-  maxTrustRules,
-  removeTrustRule,
-  type TrustRule,
-} from '../../trust/rules.ts';
+import { findTrustRule, listTrustRules, removeTrustRule, type TrustRule } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { plural } from '../assets/text.js';
+import { buttonLink, postForm } from '../elements/fields.ts';
 import { groupedTable, unseen } from '../elements/list.ts';
 import { empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
-import { enteredRule, type NewTrustForm, newRuleDefaults, newTrustForm, readNewTrust } from './new-trust-form.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 
 const location = { section: 'trust' } as const;
-const list = { path: '/trust', access: 'admin' } as const;
 const removal = { path: '/trust/:rule/remove', access: 'admin' } as const;
 
 const nobody = empty(
@@ -37,15 +29,19 @@ const unreachable = html`<p class="warning">No job gets a token yet: the service
 
 export function addTrustPages(app: App, parts: DashboardParts): void {
   const { storage } = parts;
-  const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
-  const showForm = async (call: PageCall, form: Omit<NewTrustForm, 'workspaces'>, status: number) =>
-    showPage(call, newTrustForm({ ...form, workspaces: await workspaceIds() }), status);
 
-  addPage(app, parts, list, async (call) => {
+  addPage(app, parts, { path: '/trust', access: 'admin' }, async (call) => {
     const query = queryOf(call, 'added', 'notice');
     const rules = await listTrustRules(storage);
     const added = rules.find(({ id }) => id === query.added);
-    const warnings = added === undefined ? [] : warningsOf(added, rules, await workspaceIds());
+    const warnings =
+      added === undefined
+        ? []
+        : warningsOf(
+            added,
+            rules,
+            (await listWorkspaces(storage.read)).map(({ id }) => id),
+          );
     const main = html`
       ${notice(added && `Jobs of ${nameOf(added)} are trusted now.`)}
       ${notice(query.notice === 'removed' ? 'Rule removed. Its jobs can get no more tokens, and their current tokens are revoked.' : undefined)}
@@ -54,29 +50,6 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
       ${rules.length === 0 ? nobody : ruleTable(rules, call.now)}`;
     const actions = html`<a class="button primary" href="/trust/new">Trust a workflow</a>`;
     return showPage(call, { title: 'Trusted workflows', actions, location, main });
-  });
-
-  addPage(app, parts, { ...list, path: '/trust/new' }, (call) =>
-    showForm(call, { entered: newRuleDefaults(), errors: {} }, 200),
-  );
-
-  addAction(app, parts, list, async (call) => {
-    const entered = enteredRule(call.form);
-    const read = readNewTrust(entered);
-    if (!read.ok) return showForm(call, { entered, errors: read.errors }, 422);
-    const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), read.value));
-    switch (added.kind) {
-      case 'added':
-        return seeOther(`/trust?added=${added.rule.id}`);
-      case 'there-already': {
-        const refusal = html`There is such a rule already: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
-        return showForm(call, { entered, errors: {}, refusal }, 409);
-      }
-      case 'too-many': {
-        const refusal = html`There are ${maxTrustRules} rules already. Remove one that is no longer used.`;
-        return showForm(call, { entered, errors: {}, refusal }, 409);
-      }
-    }
   });
 
   addPage(app, parts, removal, async (call) => {
@@ -92,9 +65,7 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
         <dt>Workspaces</dt><dd>${shownWorkspaces(rule.workspaces)}</dd>
         <dt>Added</dt><dd>${time(rule.created_at, call.now)}</dd>
       </dl>
-      <form method="post" action="/trust/${rule.id}/remove" class="actions">
-        <button class="danger">Remove rule</button> <a class="button" href="/trust">Cancel</a>
-      </form>`;
+      ${postForm({ action: `/trust/${rule.id}/remove`, kind: 'danger', button: 'Remove rule', cancel: buttonLink('/trust', 'Cancel') })}`;
     return showPage(call, { title: `No longer trust jobs of ${nameOf(rule)}?`, location, main });
   });
 

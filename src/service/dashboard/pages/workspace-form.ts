@@ -1,4 +1,3 @@
-import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed } from '../../../interface/parsed.ts';
 import { parseRemote, type Remote, type RemoteCredentials } from '../../git/remote.ts';
@@ -6,22 +5,14 @@ import { workspaceFields } from '../../workspaces/fields.ts';
 import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { defaultLfsMode, type LfsMode, lfsMode, lfsModes } from '../../workspaces/lfs-mode.ts';
 import type { FoundWorkspace, LfsSettings } from '../../workspaces/workspaces.ts';
-import { choices, field, group, problemSummary, textInput } from '../elements/fields.ts';
+import { buttonLink, choices, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 
-const titles = {
-  id: workspaceFields.id.title,
-  remote: workspaceFields.remote.title,
-  username: 'User name',
-  password: 'Password or token',
-  desk_ttl: workspaceFields.desk_ttl.title,
-  lfs: workspaceFields.lfs.title,
-  lfs_url: workspaceFields.lfs_url.title,
-} as const;
+const names = ['id', 'remote', 'username', 'password', 'desk_ttl', 'lfs', 'lfs_url'] as const;
 
-type Field = keyof typeof titles;
+type Field = (typeof names)[number];
 
 export type WorkspaceErrors = FieldErrors<Field>;
 
@@ -38,47 +29,40 @@ export function workspaceForm(
   errors: WorkspaceErrors,
   stored: FoundWorkspace | undefined,
 ): Markup {
-  const labelled = (id: 'username' | 'password', hint: string, control: (aria: Markup) => Markup) =>
-    field({ id, title: titles[id], problem: errors[id], hint, control });
-  const text = (name: 'id' | 'remote' | 'desk_ttl' | 'lfs_url', more?: string) =>
-    textInput(workspaceFields[name], {
-      name,
-      value: name === 'remote' ? shownAgain(entered.remote) : entered[name],
-      problem: errors[name],
-      ...(more !== undefined && { more }),
-    });
   const isNew = stored === undefined;
   const hasCredentials = stored !== undefined && storedRemote(stored)?.credentials !== undefined;
-  const action = isNew ? '/new-workspace' : `/workspaces/${stored.id}/settings`;
+  const of = workspaceFields;
   const modes = lfsModes.map((mode) => [mode, mode, meanings[mode]] as const);
-  const wrongLfs = errors.lfs !== undefined;
-  return html`${problemSummary(isNew ? 'No workspace was added.' : 'Nothing was changed.', titles, errors, entered.password === '' ? '' : 'Enter the password again.')}
-    <form method="post" action="${action}" class="narrow" novalidate>
-      ${isNew ? text('id') : ''}
-      ${text('remote', 'The service tries it before anything is saved.')}
-      ${labelled(
-        'username',
-        'For https. Many hosts accept any name with a token.',
-        (aria) =>
-          html`<input id="username" name="username" value="${entered.username}" autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
-      )}
-      ${labelled(
-        'password',
-        hasCredentials
+  return postForm({
+    action: isNew ? '/new-workspace' : `/workspaces/${stored.id}/settings`,
+    fields: [
+      ...(isNew ? [fieldInput(of.id, 'id', entered.id)] : []),
+      fieldInput(of.remote, 'remote', shownAgain(entered.remote), 'The service tries it before anything is saved.'),
+      textInput('username', 'User name', entered.username, {
+        hint: 'For https. Many hosts accept any name with a token.',
+      }),
+      textInput('password', 'Password or token', '', {
+        type: 'password',
+        hint: hasCredentials
           ? 'Credentials are stored, and never shown. Leave both empty to keep them, as long as the host is the same.'
           : 'Only git uses it, and it is never shown again. For ssh, the service has its own key.',
-        (aria) =>
-          html`<input type="password" id="password" name="password" autocomplete="off" spellcheck="false"${aria}>`,
-      )}
-      ${text('desk_ttl')}
-      ${group({ id: 'lfs', title: titles.lfs, problem: errors.lfs, content: choices({ type: 'radio', name: 'lfs', chosen: [entered.lfs], wrong: wrongLfs, options: modes }) })}
-      ${text('lfs_url')}
-      <div class="actions"><button class="primary">${isNew ? 'Add workspace' : 'Save'}</button> <a class="button" href="${isNew ? '/' : `/workspaces/${stored.id}`}">Cancel</a></div>
-    </form>`;
+      }),
+      fieldInput(of.desk_ttl, 'desk_ttl', entered.desk_ttl),
+      group('lfs', of.lfs.title, (wrong) =>
+        choices({ type: 'radio', name: 'lfs', chosen: [entered.lfs], wrong, options: modes }),
+      ),
+      fieldInput(of.lfs_url, 'lfs_url', entered.lfs_url),
+    ],
+    errors,
+    nothingDone: isNew ? 'No workspace was added.' : 'Nothing was changed.',
+    advice: entered.password === '' ? '' : 'Enter the password again.',
+    button: isNew ? 'Add workspace' : 'Save',
+    cancel: buttonLink(isNew ? '/' : `/workspaces/${stored.id}`, 'Cancel'),
+  });
 }
 
 export function enteredWorkspace(form: Form): EnteredWorkspace {
-  const entered = enteredTexts(form, ['id', 'remote', 'username', 'password', 'desk_ttl', 'lfs', 'lfs_url']);
+  const entered = enteredTexts(form, names);
   const { id, remote, desk_ttl, lfs_url } = entered;
   return { ...entered, id: id.trim(), remote: remote.trim(), desk_ttl: desk_ttl.trim(), lfs_url: lfs_url.trim() };
 }

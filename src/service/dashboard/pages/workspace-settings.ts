@@ -16,6 +16,7 @@ import {
   updateWorkspaceAudited,
 } from '../../workspaces/workspaces.ts';
 import { plural } from '../assets/text.js';
+import { buttonLink, type FormField, postForm } from '../elements/fields.ts';
 import { link } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { literal, type Markup, notice, userText } from '../elements/text.ts';
@@ -128,10 +129,13 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
         ${hooks.length === 0 ? '' : html`<li>${plural(hooks.length, 'webhook')}${waiting === 0 ? '' : `, and ${plural(waiting, 'pending delivery', 'pending deliveries')} that will never be sent`}.</li>`}
       </ul>
       <p>Workflows that use it will fail. This cannot be undone.</p>
-      <form method="post" action="/workspaces/${id}/remove" class="actions">
-        ${locks > 0 ? html`<span><input type="checkbox" id="force" name="force" value="yes" required> <label for="force">End all locks, including those of other owners</label></span>` : ''}
-        <button class="danger">Remove workspace</button> <a class="button" href="/workspaces/${id}/settings">Cancel</a>
-      </form>`;
+      ${postForm({
+        action: `/workspaces/${id}/remove`,
+        fields: locks > 0 ? [forceField] : [],
+        button: 'Remove workspace',
+        kind: 'danger',
+        cancel: buttonLink(`/workspaces/${id}/settings`, 'Cancel'),
+      })}`;
     const view = { title: 'Remove this workspace?', location: inWorkspace(id, 'settings'), main };
     return showPage(call, view, locks > 0 && call.c.req.method === 'POST' ? 409 : 200);
   }
@@ -160,6 +164,13 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     return showPage(call, { title: 'Workspace removed', location: { section: 'workspaces' }, main });
   });
 }
+
+const forceField: FormField = {
+  id: 'force',
+  title: 'Force',
+  render: () => html`<p><input type="checkbox" id="force" name="force" value="yes" required>
+    <label for="force">End all locks, including those of other owners</label></p>`,
+};
 
 const namedLocks = ({ named, count }: EndedLocks): Markup =>
   html`<ul>${named.map(({ path, owner }) => html`<li>${literal(path)}, held by ${userText(owner)}</li>`)}

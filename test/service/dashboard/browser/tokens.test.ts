@@ -78,6 +78,26 @@ test('an administrator creates a token, a workflow uses it, and it is revoked', 
   expect(await page.content()).not.toContain(secret);
 });
 
+test.for([true, false])(
+  'a preset keeps what was entered, and Enter creates the token (with JavaScript: %s)',
+  async (javaScript, { openPage }) => {
+    const { secret } = await service.token({ name: 'root', scopes: ['admin'] });
+    const page = await openPage({ javaScript });
+    await signIn(page, service, secret, '/tokens/new');
+    await page.getByLabel('Name').fill('tablet of ada');
+    await page.getByLabel('Owner', { exact: true }).fill('ada');
+    await page.getByLabel('in 30 days').check();
+    await page.getByRole('button', { name: 'Artist' }).click();
+    await page.getByRole('button', { name: 'Artist', pressed: true }).waitFor();
+    expect(await page.getByLabel('locks:write').isChecked()).toBe(true);
+    expect(await page.getByLabel('in 30 days').isChecked()).toBe(true);
+    expect(await page.getByLabel('Owner', { exact: true }).inputValue()).toBe('ada');
+    await expectAccessible(page);
+    await page.getByLabel('Name').press('Enter');
+    await page.getByText('The token tablet of ada was created.').waitFor();
+  },
+);
+
 test('a token is rotated on a phone without JavaScript, by keyboard, and both secrets are valid', async ({
   openPage,
 }) => {

@@ -1,0 +1,165 @@
+import { html } from 'hono/html';
+import { githubIssuer } from '../../../interface/github-issuer.ts';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { scopes } from '../../../interface/scopes.ts';
+import type { ApiResponse } from '../../contract/response.ts';
+import { type App, actorOf } from '../../http/context.ts';
+import {
+  type EnteredRule,
+  type RuleClaim,
+  type RuleErrors,
+  readRule,
+  repeatedRuleFields,
+  ruleFields,
+} from '../../trust/new-rule.ts';
+import { addTrustRule, maxTrustRules, type NewTrustRule } from '../../trust/rules.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
+import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../elements/fields.ts';
+import { literal, type Markup } from '../elements/text.ts';
+import { type Form, parseForm } from '../frame/form.ts';
+import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
+import { showPage } from '../frame/layout.ts';
+import { addAction, addPage, type PageCall } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+import { seeOther } from '../frame/response.ts';
+import {
+  noPermissions,
+  type Permissions,
+  permissionsIn,
+  readScopes,
+  readWorkspaces,
+  scopesField,
+  workspacesField,
+} from './permissions.ts';
+
+/** Repeated fields contain one `NAME=VALUE` per line. */
+type EnteredRuleForm = Permissions & EnteredTexts<keyof typeof ruleFields | keyof typeof repeatedRuleFields>;
+
+export function addNewTrustPages(app: App, parts: DashboardParts): void {
+  const { storage } = parts;
+
+  async function showForm(
+    call: PageCall,
+    entered: EnteredRuleForm,
+    errors: RuleErrors,
+    status: number,
+    refusal?: Markup,
+  ): Promise<ApiResponse> {
+    const ids = (await listWorkspaces(storage.read)).map(({ id }) => id);
+    const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">${refusal}</p>`}
+      <p>A job exchanges its OIDC identity token for an API token that expires after 15 minutes, so its repository needs
+        no secret.</p>
+      ${trustForm(entered, errors, ids)}`;
+    return showPage(call, { title: 'Trust a workflow', location: { section: 'trust' }, main }, status);
+  }
+
+  addPage(app, parts, { path: '/trust/new', access: 'admin' }, (call) => showForm(call, newRuleDefaults(), {}, 200));
+
+  addAction(app, parts, { path: '/trust', access: 'admin' }, async (call) => {
+    const entered = enteredRule(call.form);
+    const read = readNewTrust(entered);
+    if (!read.ok) return showForm(call, entered, read.errors, 422);
+    const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), read.value));
+    switch (added.kind) {
+      case 'added':
+        return seeOther(`/trust?added=${added.rule.id}`);
+      case 'there-already': {
+        const refusal = html`There is such a rule already: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
+        return showForm(call, entered, {}, 409, refusal);
+      }
+      case 'too-many': {
+        const refusal = html`There are ${maxTrustRules} rules already. Remove one that is no longer used.`;
+        return showForm(call, entered, {}, 409, refusal);
+      }
+    }
+  });
+}
+
+/** Excludes admin: a job could use it to create permanent tokens. */
+const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
+
+function trustForm(entered: EnteredRuleForm, errors: RuleErrors, workspaces: readonly string[]): Markup {
+  const input = (name: keyof typeof ruleFields, more?: Markup | string) =>
+    fieldInput(ruleFields[name], name, entered[name], more);
+  const pairs = (name: keyof typeof repeatedRuleFields, more: string) =>
+    linesInput(name, repeatedRuleFields[name].title, entered[name], {
+      hint: `${hintOf(repeatedRuleFields[name])} One NAME=VALUE per line${more}.`,
+      rows: 3,
+    });
+  return postForm({
+    action: '/trust',
+    fields: [
+      input('repository'),
+      input('repositoryId', html`Both ids are shown by <code>gh api repos/OWNER/NAME --jq '.id, .owner.id'</code>`),
+      input('repositoryOwnerId'),
+      pairs('properties', ', instead of a repository id'),
+      input('ref', 'Without a ref and an environment, every branch is trusted.'),
+      input('environment', 'Its protection rules then decide who may run one.'),
+      input('workflow'),
+      input('event'),
+      input('owner', 'Every token of the same owner can renew and release them.'),
+      scopesField(entered, scopesOfJobs),
+      workspacesField(entered, workspaces, 'These jobs cannot see other workspaces.'),
+      input('issuer', 'For Enterprise Server, https://HOST/_services/token; for GitLab, its address.'),
+      pairs('claims', ', such as project_id=42 for GitLab'),
+    ],
+    errors,
+    nothingDone: 'Nothing was added.',
+    button: 'Trust these jobs',
+    cancel: buttonLink('/trust', 'Cancel'),
+  });
+}
+
+/** Fields that may be empty. */
+const optionalNames = [
+  'repository',
+  'repositoryId',
+  'repositoryOwnerId',
+  'ref',
+  'environment',
+  'workflow',
+  'event',
+] as const;
+
+const textNames = [...optionalNames, 'owner', 'issuer', 'properties', 'claims'] as const;
+
+export const newRuleDefaults = (): EnteredRuleForm => ({
+  ...noPermissions,
+  ...enteredTexts(parseForm(''), textNames),
+  issuer: githubIssuer,
+});
+
+const enteredRule = (form: Form): EnteredRuleForm => ({ ...permissionsIn(form), ...enteredTexts(form, textNames) });
+
+/** Validates the form like the command: first each field on its own, then the fields in combination. */
+export function readNewTrust(entered: EnteredRuleForm): FormResult<NewTrustRule, keyof EnteredRule> {
+  const texts = optionalNames.map((name) => {
+    const text = entered[name].trim();
+    return [name, text === '' ? accepted(undefined) : ruleFields[name].parse(text)] as const;
+  });
+  const optional = allValues(Object.fromEntries(texts));
+  const required = allValues({
+    owner: ruleFields.owner.parse(entered.owner),
+    issuer: ruleFields.issuer.parse(entered.issuer.trim()),
+    properties: readPairs(entered.properties, repeatedRuleFields.properties.parse),
+    claims: readPairs(entered.claims, repeatedRuleFields.claims.parse),
+    scopes: readScopes(entered),
+    workspaces: readWorkspaces(entered),
+  });
+  if (!optional.ok || !required.ok) {
+    return { ok: false, errors: { ...(!optional.ok && optional.errors), ...(!required.ok && required.errors) } };
+  }
+  const { workspaces, ...others } = required.value;
+  return readRule({ ...optional.value, ...others, workspaces: workspaces ?? [] });
+}
+
+function readPairs(text: string, parse: (line: string) => Parsed<RuleClaim>): Parsed<readonly RuleClaim[]> {
+  const pairs: RuleClaim[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const pair = parse(line.trim());
+    if (!pair.ok) return refused(`Line ${index + 1}: ${pair.reason}`);
+    pairs.push(pair.value);
+  }
+  return accepted(pairs);
+}
