@@ -40,7 +40,7 @@ test('a live page that does not read is sent only as much as the buffers hold', 
   };
   addLivePage(app, control, { path: '/events', access: 'any-token' }, async () => async ({ send }) => {
     try {
-      for (; sent < events; sent += 1) await send('much', 'x'.repeat(eventBytes));
+      for (; sent < events; sent += 1) await send('changed', 'x'.repeat(eventBytes));
     } finally {
       end();
     }

@@ -92,7 +92,7 @@ describe('a sync', () => {
     await insert([{ index: 700 }, { index: 701, error: 'The remote hung up.', requestedBy: null }], other);
     const good = await show(`/${idOf(700)}`, other);
     expect(good).toMatch(/succeeded.*1 min 5 s.*1,234.*c0ffee/s);
-    expect(good).toMatch(/data-again>/);
+    expect(good).toMatch(/Sync again<.button>/);
     const bad = await show(`/${idOf(701)}`, other);
     expect(bad).toContain('The remote hung up.');
     expect(bad).not.toContain(' by <bdi>');
@@ -125,16 +125,15 @@ describe('a sync', () => {
     }
   });
 
-  test('sends one event and ends the stream if the sync has already ended', async () => {
+  test('announces its end and ends the stream if the sync has already ended', async () => {
     const other = await service.workspace();
     await insert([{ index: 900, error: '\u202Ea\nb' }], other);
     const address = `${service.baseUrl}/workspaces/${other}/syncs/${idOf(900)}/events`;
     const response = await fetch(address, { headers: { cookie: visitor.cookie() } });
     const text = await response.text();
     expect(response.headers.get('content-type')).toBe('text/event-stream');
-    expect(text.match(/^event: progress$/gm)).toHaveLength(1);
-    const [, data = ''] = /^event: progress\ndata: (.*)$/m.exec(text) ?? [];
-    expect(JSON.parse(data)).toMatchObject({ status: 'failed', isOver: true, texts: { error: '\\u{202e}a\nb' } });
+    expect(text.match(/^event: (?!alive).*$/gm)).toEqual(['event: changed', 'event: over']);
+    expect(await show(`/${idOf(900)}`, other)).toContain('\\u{202e}a\nb');
   });
 });
 

@@ -2,7 +2,7 @@ import { setText } from './clock.js';
 
 /** Selection of the locks to release together, with checkboxes. */
 
-/** Returns a function that updates the count after rows have changed. @param {HTMLElement} body of the table @returns {() => void} */
+/** @param {HTMLElement} body of the table */
 export function createLockSelection(body) {
   const form = document.getElementById('release-selected');
   const count = form?.querySelector('[data-selected]');
@@ -15,6 +15,7 @@ export function createLockSelection(body) {
   }
 
   body.addEventListener('change', showCount);
+  new MutationObserver(showCount).observe(body, { childList: true });
   for (const all of form?.querySelectorAll('[data-select]') ?? []) {
     if (!(all instanceof HTMLElement)) continue;
     all.hidden = false;
@@ -26,5 +27,4 @@ export function createLockSelection(body) {
     });
   }
   showCount();
-  return showCount;
 }

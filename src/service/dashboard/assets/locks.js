@@ -1,9 +1,7 @@
-import { serviceNow } from './clock.js';
-import { followStream } from './event-stream.js';
+import './live.js';
 import { createLockMenus } from './lock-menu.js';
 import { createLockSelection } from './lock-selection.js';
 import { refreshParts } from './refresh.js';
-import { zonedTime } from './time.js';
 
 /** The list of locks: shows changes live, and searches, sorts and changes pages without leaving the page. */
 
@@ -25,27 +23,17 @@ const sort = find('#sort', HTMLSelectElement);
 const group = find('#group', HTMLInputElement);
 const count = find('#lock-count', HTMLElement);
 const announcement = find('#lock-announcement', HTMLElement);
-const live = find('#live', HTMLElement);
 
 root.classList.add('scripted');
 // Browsers allow writing to the clipboard only over https and on localhost.
 root.classList.toggle('can-copy', isSecureContext);
 createLockMenus(body);
-const showSelection = createLockSelection(body);
-
-const keys = () => new Set([...body.children].map((row) => row.getAttribute('data-key')));
-
-async function refresh() {
-  const hadFocus = body.contains(document.activeElement);
-  await refreshParts();
-  showSelection();
-  if (hadFocus && !body.contains(document.activeElement)) search.focus({ preventScroll: true });
-}
+createLockSelection(body);
 
 /** Shows the list for a URL. @param {string} address */
 async function show(address) {
   history.replaceState(history.state, '', address);
-  await refresh();
+  await refreshParts();
   announcement.textContent = count.textContent;
 }
 
@@ -83,77 +71,4 @@ root.addEventListener('click', (event) => {
   group.checked = parameters.has('group');
   if (link.matches('[data-show-all]')) search.focus();
   void show(link.getAttribute('href') ?? '');
-});
-
-/** Pauses between refreshes limit the load on the service, however often locks change. */
-const minPauseMs = 1_000;
-const pausePerRefresh = 4;
-let hasChanged = false;
-let isFollowing = false;
-/** The first refresh shows changes from before the page was connected, which are not highlighted. */
-let isFirst = true;
-
-async function follow() {
-  hasChanged = true;
-  if (isFollowing) return;
-  isFollowing = true;
-  while (hasChanged) {
-    hasChanged = false;
-    const before = keys();
-    const began = performance.now();
-    await refresh();
-    const tookMs = performance.now() - began;
-    for (const row of body.children) {
-      row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
-    }
-    isFirst = false;
-    await new Promise((resolve) => setTimeout(resolve, Math.max(minPauseMs, tookMs * pausePerRefresh)));
-  }
-  isFollowing = false;
-}
-
-/** @type {ReturnType<typeof setTimeout> | undefined} */
-let losing;
-let connected = false;
-
-function showLive() {
-  clearTimeout(losing);
-  if (connected) return;
-  connected = true;
-  const state = document.createElement('span');
-  state.className = 'state active';
-  state.textContent = 'Live';
-  live.replaceChildren(state);
-}
-
-function showLost() {
-  if (!connected) return;
-  const at = zonedTime(new Date(serviceNow()).toISOString());
-  clearTimeout(losing);
-  // Most connections are restored before anyone could read the message.
-  losing = setTimeout(() => {
-    connected = false;
-    live.textContent = `Not connected, as of ${at}.`;
-  }, 1_000);
-}
-
-function showSignedOut() {
-  clearTimeout(losing);
-  connected = false;
-  const link = document.createElement('a');
-  link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
-  link.textContent = 'Sign in again';
-  live.replaceChildren('Your session has ended, so this page no longer updates. ', link);
-}
-
-followStream({
-  url: root.dataset['events'] ?? '',
-  on: {
-    changed() {
-      showLive();
-      void follow();
-    },
-  },
-  lost: showLost,
-  signedOut: showSignedOut,
 });

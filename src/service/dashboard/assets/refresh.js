@@ -57,6 +57,7 @@ function replace(part, other) {
  * @param {Element} part @param {Element} other
  */
 function mergeRows(part, other) {
+  const hadFocus = part.contains(document.activeElement);
   const known = new Map([...part.children].map((row) => [row.getAttribute('data-key'), row]));
   const rows = [...other.children].map((row) => {
     const before = known.get(row.getAttribute('data-key'));
@@ -74,6 +75,7 @@ function mergeRows(part, other) {
   for (const [index, row] of rows.entries()) {
     if (part.children[index] !== row) part.insertBefore(row, part.children[index] ?? null);
   }
-  // Rows lose the focus when they move.
-  if (focused instanceof HTMLElement && focused.isConnected) focused.focus({ preventScroll: true });
+  // Rows lose the focus when they move. The focus of a removed row moves to the search field.
+  const next = part.contains(focused) ? focused : document.querySelector('input[type="search"]');
+  if (next instanceof HTMLElement && hadFocus) next.focus({ preventScroll: true });
 }

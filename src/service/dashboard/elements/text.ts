@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { Timestamp } from '../../../interface/resources.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
 import { safeText } from '../assets/text.js';
 import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
 
@@ -36,6 +37,10 @@ export const notice = (text: string | undefined): Markup | string =>
 /** An exact time in UTC. The page converts it to the reader's time zone. */
 export const pointInTime = (timestamp: Timestamp): Markup =>
   html`<time datetime="${timestamp}" data-point>${fullTime(timestamp)}</time>`;
+
+/** The time of the page. Where scripts run, live.js follows these events, and shows whether the page is live. */
+export const liveState = (events: string, now: number): Markup =>
+  html`<p class="faint" id="live" role="status" data-events="${events}">As of ${pointInTime(asTimestamp(now))}. <a href="">Refresh</a></p>`;
 
 /** A relative time, with the full time on hover. The page keeps it up to date. */
 export const time = (timestamp: Timestamp, now: number): Markup =>

@@ -15,8 +15,8 @@ export interface LiveControl extends AccessControl {
 
 /** A page that receives events. */
 export interface Listener {
-  /** Resolves when more can be sent; rejects when the listener is gone. */
-  send(event: string, data: unknown): Promise<void>;
+  /** `note` is shown once the page has reloaded its parts. Resolves when more can be sent; rejects when the listener is gone. */
+  send(event: 'changed' | 'over', note?: string): Promise<void>;
   /** Aborted when the page is closed, its session ends, or the service stops. */
   readonly gone: AbortSignal;
 }
@@ -62,11 +62,11 @@ export function addLivePage(
     const end = once(gone, 'abort');
     stream.onAbort(() => left.abort());
 
-    async function send(event: string, data: unknown, retry?: number): Promise<void> {
+    async function send(event: string, note = '', retry?: number): Promise<void> {
       gone.throwIfAborted();
       if ((await authenticateSession(storage, secret)).kind === 'refused') left.abort();
       gone.throwIfAborted();
-      await stream.writeSSE({ event, data: JSON.stringify(data), ...(retry !== undefined && { retry }) });
+      await stream.writeSSE({ event, data: JSON.stringify(note), ...(retry !== undefined && { retry }) });
       // The stream ignores write errors.
       gone.throwIfAborted();
     }
@@ -76,7 +76,7 @@ export function addLivePage(
       // At most one heartbeat waits for a page that does not read.
       if (isWaiting) return;
       isWaiting = true;
-      await send('alive', 0, retry).catch(() => left.abort());
+      await send('alive', '', retry).catch(() => left.abort());
       isWaiting = false;
     }
     const heartbeat = setInterval(beat, heartbeatMs);

@@ -12,11 +12,10 @@ import type { StoredLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
 import type { WaitingRequest } from '../../locks/refused-requests.ts';
-import { asTimestamp } from '../../storage/timestamp.ts';
 import { addressWith, htmlTable, link, pageLinks } from '../elements/list.ts';
 import { changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { pathAddress, releaseAddress, releaseText } from '../elements/lock-list.ts';
-import { empty, faint, type Markup, pointInTime, time, userText } from '../elements/text.ts';
+import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
 import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
@@ -74,11 +73,11 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
       actions: html`<span data-part="action">${action(call, state)}</span>`,
       location: inWorkspace(workspace, 'locks'),
       main: show(call, state, before !== undefined),
-      script: 'lock-path.js',
+      script: 'live.js',
     });
   });
 
-  /** The event `changed` has no data: the page then reloads its parts. */
+  /** After each event, the page reloads its parts. */
   addLivePage(app, parts, { path: '/workspaces/:id/locks/history/events', access: 'locks:read' }, async (call) => {
     const look = await stateOf(call, parseHeldPath(queryOf(call, 'path').path));
     return async ({ send, gone }) => {
@@ -86,7 +85,7 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
         const { lock, waiting, history } = await look();
         const seen = JSON.stringify([lock?.id, lock?.expires_at, waiting, history.changes[0]]);
         // Also sent at the start, because the state may have changed since the page was loaded.
-        if (seen !== known) await send('changed', 0);
+        if (seen !== known) await send('changed');
         known = seen;
         await sleep(lookEveryMs, undefined, { signal: gone });
       }
@@ -110,14 +109,12 @@ function action({ bearer }: PageCall, { workspace, path, lock: row }: PathState)
 function show(call: PageCall, state: PathState, isLater: boolean): Markup {
   const { workspace, path } = state;
   const events = addressWith(`/workspaces/${workspace}/locks/history/events`, { path });
-  return html`<div id="lock-path" data-events="${events}">
-    <p class="faint" data-live role="status">As of ${pointInTime(asTimestamp(call.now))}.</p>
+  return html`${liveState(events, call.now)}
     <section data-part="lock">${present(call, state)}</section>
     <h2>Waiting for it</h2>
     <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
     <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) })}">History of its folder</a></div></div>
-    <section data-part="history">${pastTable(call, state, isLater)}</section>
-  </div>`;
+    <section data-part="history">${pastTable(call, state, isLater)}</section>`;
 }
 
 const present = ({ now }: PageCall, { lock }: PathState): Markup =>

@@ -3,7 +3,6 @@ import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
 import { heldLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
-import { asTimestamp } from '../../storage/timestamp.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { plural } from '../assets/text.js';
 import { option } from '../elements/fields.ts';
@@ -21,7 +20,7 @@ import {
   sortKeys,
   sortText,
 } from '../elements/lock-list.ts';
-import { empty, literal, type Markup, notice, pointInTime } from '../elements/text.ts';
+import { empty, literal, liveState, type Markup, notice } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addLivePage, type LiveControl } from '../frame/live-page.ts';
 import { addPage, queryOf, requestedWorkspace } from '../frame/page.ts';
@@ -54,8 +53,8 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
   addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
     const { id } = await requestedWorkspace(call, storage);
     return async ({ send, gone }) => {
-      // The event has no data: the page then reloads its list.
-      for await (const _ of parts.locks.follow(id, gone)) await send('changed', 0);
+      // The page then reloads its list.
+      for await (const _ of parts.locks.follow(id, gone)) await send('changed');
     };
   });
 }
@@ -78,13 +77,13 @@ function listed(context: ListContext, asked: ListQuery, locks: readonly LockRow[
     folders,
   };
   const pageAddress = (page: number) => listAddress(workspace, { ...query, page });
-  return html`<div id="locks" data-events="/workspaces/${workspace}/locks/events">
+  return html`<div id="locks">
     ${filters(workspace, query)}
     <div data-part="only-path">${query.path === '' ? '' : onlyOne(workspace, query.path)}</div>
     <div class="lock-state">
       <p id="lock-count" data-part="count">${countText(found.length, locks.length)}</p>
       ${menu}
-      <p class="faint" id="live" role="status">As of ${pointInTime(asTimestamp(now))}.</p>
+      ${liveState(`/workspaces/${workspace}/locks/events`, now)}
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
     ${lockTableHtml(context, query, rows)}

@@ -21,7 +21,7 @@ test('the page of a path shows changes as they happen, and its history can be do
   await page.getByRole('link', { name: 'Hero #1' }).click();
   await page.waitForURL(service.baseUrl + pathAddress(workspace, path));
   await page.getByRole('heading', { name: path, level: 1 }).waitFor();
-  await page.getByText('This page updates by itself.').waitFor();
+  await page.locator('#live').getByText('Live').waitFor();
   await page.evaluate('globalThis.isSamePage = true');
 
   // The keyboard focus must stay where it is during updates.

@@ -58,7 +58,7 @@ test('a sync is started from the page of its workspace, and followed to its end 
   await page.getByRole('button', { name: 'Sync main', exact: true }).click();
   await page.waitForURL(/\/syncs\/sync_/);
   await page.evaluate('globalThis.isSamePage = true');
-  const state = page.locator('[data-state]');
+  const state = page.locator('[data-part="state"]');
   await expect.poll(() => state.textContent(), patience).toBe('running');
   const bar = page.getByRole('progressbar', { name: 'Objects received' });
   await bar.waitFor(patience);
@@ -68,8 +68,10 @@ test('a sync is started from the page of its workspace, and followed to its end 
   await expectAccessible(page);
   going.resolve();
   await expect.poll(() => state.textContent(), patience).toBe('succeeded');
-  expect(await page.locator('[data-text="head"]').textContent()).toBe(remote.head('main'));
-  expect(await page.locator('[data-text="objects"]').textContent()).toMatch(/^\d+$/);
+  const facts = page.locator('[data-part="facts"]');
+  await facts.getByText(remote.head('main')).waitFor();
+  expect(await facts.innerText()).toMatch(/Objects received\s+\d+\s/);
+  expect(await page.locator('#live').count()).toBe(0);
   expect(await bar.isVisible()).toBe(false);
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
   await page.getByText('by ada').waitFor();
@@ -96,8 +98,8 @@ test('a remote error ends a sync with its message, and the history shows the fai
     await page.getByLabel('Sync a branch by name').fill('main');
     await page.getByRole('button', { name: 'Sync', exact: true }).click();
     await page.waitForURL(/\/syncs\/sync_/);
-    await expect.poll(() => page.locator('[data-state]').textContent(), patience).toBe('failed');
-    expect(await page.locator('[data-text="error"]').textContent()).toContain('500');
+    await expect.poll(() => page.locator('[data-part="state"]').textContent(), patience).toBe('failed');
+    expect(await page.locator('[data-part="result"]').textContent()).toContain('500');
   }
   await page.getByRole('button', { name: 'Sync again' }).waitFor();
 

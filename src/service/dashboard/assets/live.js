@@ -1,0 +1,90 @@
+import { serviceNow } from './clock.js';
+import { followStream } from './event-stream.js';
+import { refreshParts } from './refresh.js';
+import { zonedTime } from './time.js';
+
+/** Reloads the parts of the page after each change, and shows whether the page is connected. */
+
+const element = document.querySelector('#live');
+if (!(element instanceof HTMLElement)) throw new Error('The page has no #live.');
+const live = element;
+
+/** Pauses between refreshes limit the load on the service, however often something changes. */
+const minPauseMs = 1_000;
+const pausePerRefresh = 4;
+let hasChanged = false;
+let isFollowing = false;
+/** The first refresh shows changes from before the page was connected, which are not highlighted. */
+let isFirst = true;
+
+const rows = () => [...document.querySelectorAll('[data-key]')];
+
+/** @param {unknown} note the text of the element with data-note, which is not part of the loaded page */
+async function follow(note) {
+  hasChanged = true;
+  if (isFollowing) return;
+  isFollowing = true;
+  while (hasChanged) {
+    hasChanged = false;
+    const before = new Set(rows().map((row) => row.getAttribute('data-key')));
+    const began = performance.now();
+    await refreshParts();
+    const tookMs = performance.now() - began;
+    for (const row of rows()) row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
+    isFirst = false;
+    for (const place of document.querySelectorAll('[data-note]')) place.textContent = String(note);
+    await new Promise((resolve) => setTimeout(resolve, Math.max(minPauseMs, tookMs * pausePerRefresh)));
+  }
+  isFollowing = false;
+}
+
+/** @type {ReturnType<typeof setTimeout> | undefined} */
+let losing;
+let connected = false;
+
+function showLive() {
+  clearTimeout(losing);
+  if (connected) return;
+  connected = true;
+  const state = document.createElement('span');
+  state.className = 'state active';
+  state.textContent = 'Live';
+  live.replaceChildren(state);
+}
+
+function showLost() {
+  if (!connected) return;
+  const at = zonedTime(new Date(serviceNow()).toISOString());
+  clearTimeout(losing);
+  // Most connections are restored before anyone could read the message.
+  losing = setTimeout(() => {
+    connected = false;
+    live.textContent = `Not connected, as of ${at}.`;
+  }, 1_000);
+}
+
+function showSignedOut() {
+  clearTimeout(losing);
+  connected = false;
+  const link = document.createElement('a');
+  link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
+  link.textContent = 'Sign in again';
+  live.replaceChildren('Your session has ended, so this page no longer updates. ', link);
+}
+
+const stop = followStream({
+  url: live.dataset['events'] ?? '',
+  on: {
+    changed(note) {
+      showLive();
+      void follow(note);
+    },
+    over() {
+      stop();
+      clearTimeout(losing);
+      live.remove();
+    },
+  },
+  lost: showLost,
+  signedOut: showSignedOut,
+});
