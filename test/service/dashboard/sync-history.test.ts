@@ -1,6 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { duration } from '../../../src/service/dashboard/elements/text.ts';
-import { chartSentence } from '../../../src/service/dashboard/pages/duration-chart.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { addressIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
 
@@ -66,7 +65,6 @@ describe('the sync history', () => {
     expect([...linked(first), ...linked(second)]).toEqual(all.filter((_, index) => index % 2 === 0));
     expect(first).toContain('1,234');
     expect(first).toContain('1 min 5 s');
-    expect(first).toContain('role="img" aria-label="Durations of 50 syncs');
     expect(await show('?branch=none')).toContain('No sync of this branch');
   });
 
@@ -147,11 +145,4 @@ test.each([
   [7_500_000, '2 h 5 min'],
 ])('a duration of %i ms is shown as %s', (milliseconds, text) => {
   expect(duration(milliseconds)).toBe(text);
-});
-
-test('the description of the chart summarizes what it shows', () => {
-  const took = (milliseconds: number, failed = false) => ({ milliseconds, failed });
-  expect(chartSentence([took(1_000), took(20_000), took(2_000, true)])).toBe(
-    'Durations of 3 syncs, oldest on the left: median 2.0 s, longest 20 s. 1 failed.',
-  );
 });

@@ -11,7 +11,6 @@ import { duration, empty, literal, type Markup, safeLines, time, userText } from
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
-import { durationChart } from './duration-chart.ts';
 
 const pageSize = 50;
 
@@ -39,7 +38,6 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
     const rows = syncs.map((sync) => row(call, id, sync));
     const main = html`
       ${isUntouched ? '' : branchFilter(history, branch, [...known.keys()])}
-      ${chart(syncs)}
       ${rows.length === 0 ? noSyncs(id, branch, isLater) : htmlTable('folds syncs', headings, rows)}
       ${pageLinks(
         isLater ? link(addressWith(history, { branch }), 'Newest') : '',
@@ -87,17 +85,6 @@ function syncError(error: string): Markup {
   const [firstLine = ''] = text.split('\n');
   if (text.length <= maxOpenLength && firstLine === text) return html`<p class="problem"><bdi>${text}</bdi></p>`;
   return html`<details class="problem"><summary><bdi>${firstLine.slice(0, beginning)}…</bdi></summary><pre>${text}</pre></details>`;
-}
-
-/** Minimum number of bars: a single one has nothing to compare with. */
-const worthACard = 2;
-
-function chart(syncs: readonly RecordedSync[]): Markup {
-  const ended = syncs.flatMap((sync) => {
-    const milliseconds = runTime(sync);
-    return milliseconds === undefined ? [] : [{ milliseconds, failed: sync.status === 'failed' }];
-  });
-  return ended.length < worthACard ? html`` : durationChart(ended.reverse());
 }
 
 /** Duration of a sync, without the time in the queue; undefined until it has ended. */
