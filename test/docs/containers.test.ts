@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { commands } from '../../src/service/cli/commands.ts';
-import { variableOf } from '../../src/service/cli/flags.ts';
+import { variableOf } from '../../src/service/cli/definition/flags.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { products, programOf } from '../support/reverse-proxy.ts';
 import { shipped } from './pages.ts';

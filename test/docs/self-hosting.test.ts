@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { commands } from '../../src/service/cli/commands.ts';
-import { variableOf } from '../../src/service/cli/flags.ts';
+import { variableOf } from '../../src/service/cli/definition/flags.ts';
 import { createGit } from '../../src/service/git/git.ts';
 import { gitEnvironment } from '../../src/service/git/git-environment.ts';
 import { readOnly, runMain } from '../service/cli/run-main.ts';

@@ -42,7 +42,6 @@ import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
 import { parsePart } from '../../src/service/backup/format.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
-import { safeText } from '../../src/service/dashboard/assets/text.js';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/elements/lock-list.ts';
 import { parseForm } from '../../src/service/dashboard/frame/form.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
@@ -75,6 +74,7 @@ import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { protocolOf } from '../../src/service/mirror/read-request.ts';
 import { parseTarget } from '../../src/service/outbound/target.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
+import { safeText } from '../../src/service/platform/safe-text.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime, parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
@@ -338,7 +338,7 @@ export const parsers: readonly Parser[] = [
     const query = parseListQuery(new URLSearchParams(given));
     return matching(sorted([], query), query);
   }),
-  row('service/dashboard/assets/text.js safeText', safeText),
+  row('service/platform/safe-text.ts safeText', safeText),
   row('service/git/branch-name.ts parseBranchName', parseBranchName),
   row('service/git/remote.ts parseRemote', (text) => [
     parseRemote(text, { allowFile: true }),

@@ -1,7 +1,7 @@
 import { durationUpTo } from '../../src/interface/duration.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
+import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/definition/values.ts';
 import { serveFlags } from '../../src/service/cli/serve/settings.ts';
-import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/values.ts';
 import type { RateLimit } from '../../src/service/http/rate-limit.ts';
 
 /** Reads a default from the help of the command, because operators read it there. */

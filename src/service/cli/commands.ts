@@ -1,20 +1,24 @@
-import type { Command } from './command.ts';
 import { audit } from './commands/audit.ts';
 import { backup } from './commands/backup.ts';
-import { completionOf } from './commands/completion.ts';
+import { completion } from './commands/completion.ts';
 import { hookList, hookRemove } from './commands/hook.ts';
-import { lockList, lockRelease } from './commands/lock.ts';
+import { lockCheck } from './commands/lock-check.ts';
+import { lockList } from './commands/lock-list.ts';
+import { lockRelease } from './commands/lock-release.ts';
+import { lockTake } from './commands/lock-take.ts';
 import { raiseFencesCommand } from './commands/raise-fences.ts';
 import { restore } from './commands/restore.ts';
-import { serveNextTo } from './commands/serve.ts';
+import { serve } from './commands/serve.ts';
 import { signIn } from './commands/sign-in.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
 import { trustAdd, trustList, trustRemove } from './commands/trust.ts';
 import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspace.ts';
 import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
-import { lockCheck, lockTake } from './remote/lock.ts';
+import type { Command } from './definition/command.ts';
 
-const others: readonly Command[] = [
+/** All commands, in the order of the help. */
+export const commands: readonly Command[] = [
+  serve,
   signIn,
   tokenCreate,
   tokenList,
@@ -37,9 +41,5 @@ const others: readonly Command[] = [
   backup,
   restore,
   raiseFencesCommand,
+  completion,
 ];
-
-const withoutCompletion: readonly Command[] = [serveNextTo(others), ...others];
-
-/** All commands, in the order of the help. */
-export const commands: readonly Command[] = [...withoutCompletion, completionOf(withoutCompletion)];

@@ -1,8 +1,8 @@
 import { GitError } from '../git/git-error.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { CommandError } from './command.ts';
+import { CommandError } from './definition/command.ts';
+import { type ProcessIo, processIo } from './output/process-io.ts';
 import { printLines } from './output/table.ts';
-import { type ProcessIo, processIo } from './process-io.ts';
 import { programName, runCli } from './program.ts';
 
 /** Runs the command line and returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
@@ -25,5 +25,5 @@ function explain(error: unknown): string[] {
   const sentence = isExpected ? error.message : databaseProblem(error);
   if (sentence !== undefined) return [sentence];
   const trace = error instanceof Error ? (error.stack ?? error.message) : String(error);
-  return ['Unexpected error. This is a fault of the service:', ...trace.split('\n')];
+  return ['Unexpected error. This is a bug in the service:', ...trace.split('\n')];
 }

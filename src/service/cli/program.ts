@@ -1,27 +1,25 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
-import type { Command, ParsedArguments } from './command.ts';
 import { commands as allCommands } from './commands.ts';
-import { nearest } from './did-you-mean.ts';
-import { type Flags, variableOf } from './flags.ts';
-import { quoted, withoutTypedSecrets } from './output/print.ts';
+import type { Command, Surroundings, TypedArguments } from './definition/command.ts';
+import { variableOf } from './definition/flags.ts';
+import { withoutTypedSecrets } from './output/print.ts';
+import { versionText } from './output/process-io.ts';
 import { printLines } from './output/table.ts';
-import { type ProcessIo, versionText } from './process-io.ts';
 
-export interface ProgramContext {
-  readonly environment: NodeJS.ProcessEnv;
-  readonly io: ProcessIo;
+export interface ProgramContext extends Omit<Surroundings, 'commands'> {
   readonly commands?: readonly Command[];
   /** Runs a valid command. */
-  readonly run?: (work: (io: ProcessIo) => Promise<void>, io: ProcessIo) => Promise<void>;
+  readonly run?: (work: () => Promise<void>) => Promise<void>;
 }
 
 /** Returns the exit code: 2 for wrong usage, 0 otherwise. Errors of the command are rethrown. */
 export async function runCli(args: readonly string[], context: ProgramContext): Promise<number> {
-  const [first, ...words] = args;
-  // Supports `help token create`: the `help` of `commander` takes one word only.
-  const typed = first === 'help' && words.length > 1 ? [...words, '--help'] : args;
+  const { commands = allCommands } = context;
+  // `help token create` and `token create help`: the `help` of `commander` takes one word, after a group.
+  const words = args.filter((word) => word !== 'help');
+  const isHelp = words.length < args.length && commands.some(({ name }) => name === words.join(' '));
   try {
-    await createProgram(context).parseAsync(typed, { from: 'user' });
+    await createProgram({ ...context, commands }).parseAsync(isHelp ? [...words, '--help'] : args, { from: 'user' });
     return 0;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -31,9 +29,11 @@ export async function runCli(args: readonly string[], context: ProgramContext): 
 
 export const programName = 'workspace-service';
 
+type ParserContext = Surroundings & Pick<ProgramContext, 'run'>;
+
 /** Parser of the command line, with help and error messages for all commands. */
-function createProgram(context: ProgramContext): Commander {
-  const { io, commands = allCommands } = context;
+function createProgram(context: ParserContext): Commander {
+  const { io, commands } = context;
   const example = (name: string): string => {
     const first = commands.find((command) => command.name.startsWith(name));
     return `\nExample:\n  ${programName} ${first?.name} ${first?.example}`;
@@ -88,11 +88,7 @@ function createProgram(context: ProgramContext): Commander {
   return program;
 }
 
-function addCommand(
-  parent: Commander,
-  command: Command,
-  { environment, io, run = (work) => work(io) }: ProgramContext,
-): void {
+function addCommand(parent: Commander, command: Command, { run = (work) => work(), ...surroundings }: ParserContext) {
   const { name, summary, details = [], example, arguments: takes } = command;
   const places = Object.values(takes).map(({ placeholder, otherwise, takesRest }) => {
     const place = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
@@ -109,15 +105,16 @@ function addCommand(
     )
     .showHelpAfterError(`See: ${programName} ${name} --help`)
     .allowExcessArguments();
-  const line = collectLine(commander, command);
+  for (const { placeholder, what } of Object.values(takes)) commander.argument(`[${placeholder}]`, what);
+  const typed = collectArguments(commander, command);
   commander.action(async () => {
-    const prepared = command.prepare(line(), environment);
-    if (prepared.ok) await run(prepared.value, io);
-    else commander.error(prepared.problems.join(`\n${programName}: `));
+    const prepared = command.prepare(typed(), surroundings);
+    if (prepared.ok) await run(prepared.value);
+    else commander.error(prepared.reason.replaceAll('\n', `\n${programName}: `));
   });
 }
 
-const flagsHelp = 'A flag can also be set by the variable behind it; the command line wins.';
+const flagsHelp = 'Each flag can also be set by its variable; the command line takes precedence.';
 
 function environmentHelp({ variables = [] }: Command): readonly string[] {
   const width = Math.max(...variables.map(([name]) => name.length));
@@ -126,64 +123,37 @@ function environmentHelp({ variables = [] }: Command): readonly string[] {
 }
 
 /**
- * `commander` stops at the first mistake. Here it only splits the arguments, and the command checks the values, so that
- * all mistakes are reported at once.
+ * `commander` only splits the arguments: its own parsers would quote secrets in errors, and count an empty variable as
+ * set, and any value of the variable of a switch as true.
  */
-function collectLine(commander: Commander, command: Command): () => ParsedArguments {
-  const { flags, arguments: takes } = command;
+function collectArguments(commander: Commander, { flags }: Command): () => TypedArguments {
   const texts = new Map<string, readonly string[]>();
-  const problems: string[] = [];
   const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
-
   for (const [name, { placeholder, what, otherwise }] of Object.entries(flags)) {
-    // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
-    const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}]`;
-    commander.addOption(new Option(form, `${what} (${otherwise}; ${variableOf(name)})`));
-    commander.on(`option:${name}`, (value: string | null | undefined) => {
-      if (value === null) {
-        problems.push(`--${name} needs a value: ${what}. Write it as --${name}=${placeholder}.`);
-        texts.set(name, []);
-      } else add(name, value ?? 'true');
-    });
+    const description = `${what} (${otherwise}; ${variableOf(name)})`;
+    if (placeholder === '') {
+      commander.addOption(new Option(`--${name}`, description)).on(`option:${name}`, () => add(name, 'true'));
+      // `commander` does not support a switch with a value.
+      for (const value of ['true', 'false', '1', '0']) {
+        commander.addOption(new Option(`--${name}=${value}`).hideHelp());
+        commander.on(`option:${name}=${value}`, () => add(name, value));
+      }
+    } else {
+      // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
+      commander.addOption(new Option(`--${name} [${placeholder}]`, description));
+      commander.on(`option:${name}`, (value: string | null) => {
+        if (value !== null) add(name, value);
+        else commander.error(`--${name} needs a value: ${what}. Write it as --${name}=${placeholder}.`);
+      });
+    }
   }
-  for (const { placeholder, what, takesRest } of Object.values(takes)) {
-    commander.argument(`[${placeholder}${takesRest ? '...' : ''}]`, what);
-  }
-
   const parseOptions = commander.parseOptions.bind(commander);
   commander.parseOptions = (args) => {
-    if (args.length === 1 && args[0] === 'help') return { operands: [], unknown: ['--help'] };
-    const literal = args.indexOf('--');
-    const before = literal === -1 ? args : args.slice(0, literal);
-    const rest: string[] = [];
-    for (const text of before) {
-      const found = switchWithValue(text, flags);
-      if (found === undefined) rest.push(text);
-      else add(...found);
-    }
-    const { operands, unknown } = parseOptions(rest);
-    const strangers = unknown.filter((text) => text.startsWith('-') && text !== '-' && !isHelp(text));
-    problems.unshift(...strangers.map((text) => unknownFlag(text, command)));
-    return { operands: [...operands, ...args.slice(before.length + 1)], unknown: unknown.filter(isHelp) };
+    const { operands, unknown } = parseOptions(args);
+    // The value of an unknown flag may be a secret, and would prevent a suggestion.
+    return { operands, unknown: unknown.map((text) => text.replace(/=.*/s, '')) };
   };
-  return () => ({ flags: texts, arguments: commander.args, problems });
-}
-
-/** Parses `--dev=false`, which `commander` does not support. */
-function switchWithValue(text: string, flags: Flags): readonly [name: string, value: string] | undefined {
-  const [, name = '', value = ''] = /^--([^=]+)=(.*)$/s.exec(text) ?? [];
-  return Object.hasOwn(flags, name) && flags[name]?.placeholder === '' ? [name, value] : undefined;
-}
-
-const isHelp = (text: string): boolean => text === '--help' || text === '-h';
-
-function unknownFlag(text: string, { name, flags }: Command): string {
-  const typed = text.replace(/=.*/s, '');
-  const names = Object.keys(flags);
-  const meant = nearest(typed.replace(/^-+/, ''), names);
-  const hint =
-    meant === undefined ? `Its flags are ${names.map((flag) => `--${flag}`).join(', ')}.` : `Did you mean --${meant}?`;
-  return `${quoted(typed)} is not a flag of "${name}". ${hint}`;
+  return () => ({ flags: texts, arguments: commander.args });
 }
 
 const fullName = (command: Commander): string =>

@@ -39,8 +39,8 @@ test('restore keeps locks until they expire, and tokens, but no sessions', async
   const { code, stdout, stderr } = await runOn(data, 'restore', file);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^Restored the backup of \d{4}-\d\d-\d\d \d\d:\d\d UTC, with schema \d+:\n/);
-  expect(stdout).toMatch(/^Fences raised by \d{7,}\. Sessions of the dashboard ended: 0, sign-in links: 1\.$/m);
-  expect(stdout).toMatch(/^Locks that are back until they expire: 1\./m);
+  expect(stdout).toMatch(/^Fences raised by \d{7,}\. Ended dashboard sessions: 0, sign-in links: 1\.$/m);
+  expect(stdout).toMatch(/^Locks restored until they expire: 1\./m);
   const before = await json('lock', 'list', 'sample');
   const { stdout: after } = await runOn(data, 'lock', 'list', 'sample', '--json');
   expect(before.locks).toHaveLength(1);
@@ -73,7 +73,7 @@ test('backup does not overwrite a file, and restore needs an existing one', asyn
   const file = join(parent, 'x');
   await writeFile(file, 'kept');
   const cases = [
-    [['backup', file], 'it exists already. Choose another name, or remove it.'],
+    [['backup', file], 'it already exists. Choose another name, or remove it.'],
     [['backup', join(parent, 'none', 'x')], 'its folder does not exist.'],
     [['restore', join(parent, 'none'), `--data=${join(parent, 'data')}`], 'it does not exist.'],
     [['restore', parent, `--data=${join(parent, 'data')}`], 'it is a folder.'],
@@ -119,7 +119,7 @@ test('backup to a closed pipe or a full disk fails with a reason', async () => {
       env: { PATH: process.env['PATH'] },
     }).catch((error: { readonly stderr: string }) => error);
   const closed = await shell('"$0" "$1" backup - --data "$2" | true');
-  expect(closed.stderr).toBe('workspace-service: The pipe cannot be used: its reader has ended.\n');
+  expect(closed.stderr).toBe('workspace-service: The pipe cannot be used: the process that reads it has ended.\n');
   if (process.platform !== 'linux') return;
   const full = await shell('"$0" "$1" backup - --data "$2" >/dev/full');
   expect(full.stderr).toBe('workspace-service: The pipe cannot be used: the disk is full.\n');
@@ -135,7 +135,7 @@ test('backup fails for a folder without a database', async () => {
   const { code, stderr } = await runOn(join(await temporaryFolder(), 'none'), 'backup', 'never-written');
   expect({ code, stderr }).toEqual({
     code: 1,
-    stderr: expect.stringContaining('No service has stored anything in the folder'),
+    stderr: expect.stringContaining('contains no data of a service'),
   });
 });
 

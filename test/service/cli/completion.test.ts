@@ -1,11 +1,14 @@
 import { execFile, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { runMain } from './run-main.ts';
+
+const command = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 
 /** Commands that print the completions for these words, the last of which is unfinished. */
 const shells = {
@@ -50,11 +53,20 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     if (spawnSync(shell, ['-c', 'true']).error !== undefined) leaveOut(context, `${shell} is not installed.`);
     const { code, stdout, stderr } = await runMain(['completion', shell], {});
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const file = join(await temporaryFolder(), 'completion');
+    const folder = await temporaryFolder();
+    const file = join(folder, 'completion');
     await writeFile(file, stdout);
+    const program = `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`;
+    await writeFile(join(folder, 'workspace-service'), program, { mode: 0o700 });
+    const env = { HOME: folder, PATH: `${folder}:${process.env['PATH']}` };
     for (const [typed, offered] of offers) {
-      const args = shells[shell](file, ['workspace-service', ...typed.split(' ')]);
-      const response = await promisify(execFile)(shell, args);
+      const response = await promisify(execFile)(
+        shell,
+        shells[shell](file, ['workspace-service', ...typed.split(' ')]),
+        {
+          env,
+        },
+      );
       const words = response.stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
       expect([typed, words.toSorted()]).toEqual([typed, offered]);
     }

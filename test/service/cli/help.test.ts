@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { commands } from '../../../src/service/cli/commands.ts';
-import { variableOf } from '../../../src/service/cli/flags.ts';
+import { variableOf } from '../../../src/service/cli/definition/flags.ts';
 import { runCommand } from '../../support/service-process.ts';
 import { readOnly, runMain } from './run-main.ts';
 

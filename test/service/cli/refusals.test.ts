@@ -127,7 +127,7 @@ test.each([
   const folder = join(await temporaryFolder(), 'mistyped');
   const { code, stdout, stderr } = await runMain([...args, '--data', folder]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-  expect(stderr).toContain('No service has stored anything in the folder');
+  expect(stderr).toContain('contains no data of a service');
   await expect(access(folder)).rejects.toThrow('ENOENT');
 });
 

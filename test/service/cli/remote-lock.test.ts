@@ -158,7 +158,7 @@ describe('lock, over HTTP', () => {
   test('gives up when its wait ends', async () => {
     await lockHere('bob', 'take', 'b');
     const { code, stderr } = await lockHere('ada', 'take', 'b', '--wait', '1s');
-    expect([code, stderr]).toEqual([1, expect.stringContaining('Raise --wait')]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('Increase --wait')]);
   });
 
   test('leaves nothing locked if it is interrupted', async () => {
@@ -167,7 +167,7 @@ describe('lock, over HTTP', () => {
     await waiting.logLine((line) => line.includes('Waiting'));
     waiting.signal('SIGINT');
     expect(await waiting.ended()).toBe(1);
-    expect(waiting.stderr()).toContain('It was interrupted, and has given back what it took.');
+    expect(waiting.stderr()).toContain('Interrupted. All locks taken were released again.');
     expect(await held()).toEqual(['b bob']);
   });
 
@@ -243,7 +243,7 @@ describe('lock, over HTTP', () => {
     ['the id of a workspace', {}, ['list', 'game'], 'WORKSPACE_BASE_URL is set'],
     ['no paths to check', {}, ['check'], 'Name the paths to check, or give --staged; not both.'],
     ['paths and --staged', {}, ['check', '--staged', 'a'], 'Name the paths to check, or give --staged; not both.'],
-    ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'give it with --force.'],
+    ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or leave it out.'],
     ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
   ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {
     const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });
@@ -331,11 +331,11 @@ describe('lock check --staged', () => {
     const { committed, told } = await commit('ada');
     expect(committed).toBe(false);
     expect(told).toMatch(/Content\/Hero\.uasset is held by bob since /);
-    expect(told).toContain('Content/Old.uasset is free: nobody holds it.');
-    expect(told).toContain('Content/Ä "Gate".uasset is free: nobody holds it.');
+    expect(told).toContain('Content/Old.uasset is free.');
+    expect(told).toContain('Content/Ä "Gate".uasset is free.');
     expect(told).not.toContain('Content/Moved.uasset');
     expect(told).toMatch(
-      /You do not hold 3 of 4 paths\. Take what is free with "workspace-service lock take PATH"\. Ask who holds/,
+      /You do not hold 3 of 4 paths\. Lock the free paths with "workspace-service lock take PATH"\. For the others,/,
     );
   });
 
@@ -349,7 +349,7 @@ describe('lock check --staged', () => {
     expect(told).not.toContain('Content/Old.uasset');
     const below = { environment: gitEnvironment('ada'), cwd: join(folder, 'Content') };
     const { code, stdout } = await runCommand(['lock', 'check', '--staged'], below);
-    expect([code, stdout]).toEqual([1, 'Content/Old.uasset is free: nobody holds it.\n']);
+    expect([code, stdout]).toEqual([1, 'Content/Old.uasset is free.\n']);
   });
 
   test('accepts changes from the other side of a merge without locks', async () => {

@@ -2,7 +2,7 @@ import { tmpdir } from 'node:os';
 import { Readable, Writable } from 'node:stream';
 import { vi } from 'vitest';
 import { main } from '../../../src/service/cli/main.ts';
-import type { ProcessIo, StopSignal } from '../../../src/service/cli/process-io.ts';
+import type { ProcessIo, StopSignal } from '../../../src/service/cli/output/process-io.ts';
 import { type ProgramContext, runCli } from '../../../src/service/cli/program.ts';
 import type { CommandResult } from '../../support/service-process.ts';
 

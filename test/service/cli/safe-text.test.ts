@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { quoted, safeJson } from '../../../src/service/cli/output/print.ts';
-import { safeText } from '../../../src/service/dashboard/assets/text.js';
+import { safeText } from '../../../src/service/platform/safe-text.ts';
 
 /** Characters that move the cursor, color, reorder or hide text: none of them may reach a terminal. */
 const harmful = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;

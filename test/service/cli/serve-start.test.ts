@@ -41,7 +41,7 @@ describe('serve reports in one sentence that it', () => {
   });
 
   test.each([
-    ['is too old', 'echo git version 2.30.2', 'needs git 2\\.39 or newer, and this is git 2\\.30\\.2'],
+    ['is too old', 'echo git version 2.30.2', 'needs git 2\\.39 or newer, but this is git 2\\.30\\.2'],
     ['does nothing', '[ "$1" = version ] && echo git version 2.50.0 || exit 9', 'git could not create a repository'],
   ])('cannot start if git %s', async (name, script, sentence) => {
     const bin = folderNamed(`git that ${name}`);
@@ -108,13 +108,13 @@ describe('serve reports in one sentence that it', () => {
   });
 
   test.each([
-    ['s3cret', 'DATABASE_URL is not the address of a PostgreSQL database'],
-    ['postgres://ada:s3cret@[127/db', 'DATABASE_URL is not a valid address'],
-    ['postgres://ada:s3cret@127.0.0.1:99999/db', 'DATABASE_URL is not a valid address'],
-    ['postgres://ada:%ZZs3cret@127.0.0.1:1/db', 'The database that DATABASE_URL names cannot be used'],
+    ['s3cret', 'DATABASE_URL is not the URL of a PostgreSQL database'],
+    ['postgres://ada:s3cret@[127/db', 'DATABASE_URL is not a valid URL'],
+    ['postgres://ada:s3cret@127.0.0.1:99999/db', 'DATABASE_URL is not a valid URL'],
+    ['postgres://ada:%ZZs3cret@127.0.0.1:1/db', 'The database in DATABASE_URL cannot be used'],
     ['postgres://ada:s3cret@127.0.0.1:1/db', 'nothing listens at its host and port'],
-    ['postgres://ada:s3cret@127.0.0.1:1/db?sslcert=/s3cret', 'a file or socket that the address names does not exist'],
-    ['postgres:///db?host=/nowhere/s3cret', 'a file or socket that the address names does not exist'],
+    ['postgres://ada:s3cret@127.0.0.1:1/db?sslcert=/s3cret', 'a file or socket in the URL does not exist'],
+    ['postgres:///db?host=/nowhere/s3cret', 'a file or socket in the URL does not exist'],
   ])('cannot use DATABASE_URL=%s, without repeating it', async (DATABASE_URL, sentence) => {
     const serve = await startIn(folderNamed('e'), { DATABASE_URL });
     expect(serve).toEqual(refused(sentence));

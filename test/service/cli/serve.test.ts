@@ -207,7 +207,7 @@ describe('serve --dev', () => {
     const [, token = ''] = /WORKSPACE_TOKEN=(\S+)/.exec(stdout) ?? [];
     expect(await whoAmI({ baseUrl, token })).toBe(200);
     expect(stdout.split(token)).toHaveLength(2);
-    expect(stdout).toContain('not one for production');
+    expect(stdout).toContain('not for production: it');
     expect(stdout).toMatch(/^ {2}curl -H "Authorization: Bearer \$WORKSPACE_TOKEN" /m);
     const step = /^ {2}- uses: workspace-automation\/workspace-automation@main\n {4}with:\n(?: {6}\S+: .+\n)+/m.exec(
       stdout,
@@ -246,7 +246,7 @@ describe('one folder', () => {
     const { code, stdout, stderr } = await runMain(['serve', '--port', '0'], commandEnvironment(folder));
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
     expect(stderr).toBe(
-      `workspace-service: Another service is running on the data folder "${folder}". Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.\n`,
+      `workspace-service: Another service is running on the data folder "${folder}". Stop it first, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.\n`,
     );
     expect(await whoAmI(first)).toBe(200);
 

@@ -1,7 +1,7 @@
 import { PassThrough, Readable } from 'node:stream';
 import { expect, test } from 'vitest';
-import type { StopSignal } from '../../../src/service/cli/process-io.ts';
-import { awaitStop } from '../../../src/service/cli/serve/stop-request.ts';
+import type { StopSignal } from '../../../src/service/cli/output/process-io.ts';
+import { awaitStop } from '../../../src/service/cli/output/stop-request.ts';
 
 test.each([
   ['SIGINT', 130],

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { printLines, shortened, tableLines, textTable } from '../../../src/service/cli/output/table.ts';
-import { safeText } from '../../../src/service/dashboard/assets/text.js';
+import { safeText } from '../../../src/service/platform/safe-text.ts';
 import { runs } from '../../support/runs.ts';
 
 const columns = ['PATH', 'OWNER', 'NOTE'];

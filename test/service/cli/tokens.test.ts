@@ -96,7 +96,7 @@ describe('token revoke', () => {
     const [first, second] = [await create('night build'), await create('night build')];
     const several = await run('token', 'revoke', 'night build');
     expect(several.code).toBe(1);
-    expect(several.stderr).toContain(`name one by its id (${first.token.id}, ${second.token.id})`);
+    expect(several.stderr).toContain(`Use the id of one of them: ${first.token.id}, ${second.token.id}.`);
     expect([await statusWith(first.secret), await statusWith(second.secret)]).toEqual([200, 200]);
     await run('token', 'revoke', first.token.id);
     expect(await json('token', 'revoke', 'night build')).toEqual({ id: second.token.id, state: 'revoked' });

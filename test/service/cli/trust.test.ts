@@ -9,7 +9,7 @@ const add = (...args: readonly string[]) => ['trust', 'add', '--scopes=sync,lock
 const gitlab = ['--issuer=https://gitlab.com', '--claim=project_id=22', '--claim', 'ref=a,b'];
 
 test('trust rules are added, listed and removed, and recorded in the audit', async () => {
-  expect((await run('trust', 'list')).stdout).toContain('No job is trusted yet. Add a rule with: ');
+  expect((await run('trust', 'list')).stdout).toContain('There are no trust rules yet. Add one with: ');
   const args = [...main, '--environment=production', '--workflow=.github/workflows/release.yml', '--workspaces=sample'];
   const { rule, warnings } = await json(...add('--owner=release-bot', ...args));
   expect(warnings).toEqual([]);
@@ -64,7 +64,7 @@ test('a duplicate rule is refused with the id of the existing one, and changes n
   expect(await run(...args)).toMatchObject({
     code: 1,
     stdout: '',
-    stderr: expect.stringContaining(`There is such a rule already: ${rule.id}.`),
+    stderr: expect.stringContaining(`The same rule already exists: ${rule.id}.`),
   });
   expect(await json('audit')).toEqual(before);
 });

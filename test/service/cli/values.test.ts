@@ -1,9 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import { nearest } from '../../../src/service/cli/did-you-mean.ts';
-import { shownTime, shownUntil } from '../../../src/service/cli/output/print.ts';
-import { originAt } from '../../../src/service/cli/serve/addresses.ts';
+import { nearest } from '../../../src/service/cli/definition/did-you-mean.ts';
 import {
   idOf,
   parseByteCount,
@@ -12,7 +10,9 @@ import {
   parsePublicUrl,
   parseRateLimit,
   wholeNumber,
-} from '../../../src/service/cli/values.ts';
+} from '../../../src/service/cli/definition/values.ts';
+import { shownTime, shownUntil } from '../../../src/service/cli/output/print.ts';
+import { originAt } from '../../../src/service/cli/serve/addresses.ts';
 
 describe('the nearest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];

@@ -22,7 +22,7 @@ describe('workspace add', () => {
     const { code, stdout } = await run('workspace', 'add', 'copy', ...args);
     expect(code).toBe(0);
     expect(stdout).toMatch(
-      /^Added the workspace "copy", .*The remote answers; it has 2 branches, main by default\.\n$/,
+      /^Added the workspace "copy", .*The remote responds; it has 2 branches, main by default\.\n$/,
     );
     expect((await ask('GET', '/workspaces/copy/branches')).body.branches).toHaveLength(2);
     const { workspace, branches } = await json('workspace', 'add', 'another', ...args);
@@ -102,7 +102,7 @@ describe('workspace update', () => {
     const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches those of the branch's head.\n`,
+      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches the objects of the branch's head.\n`,
     });
     expect(await json('workspace', 'update', 'desks', '--lfs', 'none')).toMatchObject({ lfs_url: store, lfs: 'none' });
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' });
@@ -121,7 +121,7 @@ describe('workspace update', () => {
     await run('workspace', 'add', 'stocked', ...args);
     expect(await rowOf('stocked')).toMatchObject({ lfs_limit: 500e9 });
     const { stdout } = await run('workspace', 'update', 'stocked', '--lfs-limit', '2TB');
-    expect(stdout).toContain('The mirror keeps at most 2 TB of them.');
+    expect(stdout).toContain('The mirror stores at most 2 TB of objects.');
     expect(await json('workspace', 'update', 'stocked', '--lfs-limit', 'none')).toMatchObject({ lfs_limit: null });
     expect(await rowOf('stocked')).toMatchObject({ lfs_limit: null });
   });
@@ -199,7 +199,7 @@ describe('workspace lfs', () => {
   });
 
   test.each([
-    [[], 'The address of the service is not known. Give it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL'],
+    [[], 'The URL of the service is unknown. Pass it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL'],
     [['--url', 'assets.example.com'], 'It must be like https://assets.example.com.'],
     [['--url', 'https://ada:wsa_1@a.example'], 'It must not have a user name or a password'],
   ])('refuses %o', async (args, sentence) => {

@@ -56,12 +56,12 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
   });
 
   test.each([
-    ['a wrong password', { password: 's3cret-wrong' }, 'it refuses the user or the password.'],
-    ['a missing database', { pathname: '/s3cret-none' }, 'there is no such database.'],
+    ['a wrong password', { password: 's3cret-wrong' }, 'it rejects the user or the password.'],
+    ['a missing database', { pathname: '/s3cret-none' }, 'the database does not exist.'],
   ])('reports %s in one sentence', async (_, change, sentence) => {
     const { code, stdout, stderr } = await run(['token', 'list'], Object.assign(new URL(url), change).href);
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
-    expect(stderr).toBe(`workspace-service: The database that DATABASE_URL names cannot be used: ${sentence}\n`);
+    expect(stderr).toBe(`workspace-service: The database in DATABASE_URL cannot be used: ${sentence}\n`);
   });
 
   test('rejects a database of a newer version', async () => {

@@ -7,11 +7,11 @@ import type { RecordedEntry } from '../../outbox/event.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { optional, withDefault } from '../flags.ts';
+import { optional, withDefault } from '../definition/flags.ts';
+import { parseAuditAction, parseAuditFormat, wholeNumber } from '../definition/values.ts';
 import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
-import { defineStorageCommand } from '../storage-command.ts';
-import { parseAuditAction, parseAuditFormat, wholeNumber } from '../values.ts';
+import { defineStorageCommand } from '../storage/storage-command.ts';
 
 const pageSize = 1_000;
 const maxEntries = 1_000_000;
@@ -29,16 +29,16 @@ const shownDetail = (detail: RecordedEntry['detail']): string =>
 
 export const audit = defineStorageCommand({
   name: 'audit',
-  summary: 'list who did what, when, and from where; the newest first',
+  summary: 'list the audit log: who did what, when, and from where; newest first',
   details: [
     `Actions: ${auditActions.join(', ')}.`,
-    'Entries are never changed or removed. What a token does with its own locks and syncs is in the log, not here.',
+    'What a token does with its own locks and syncs is in the log of the service, not here.',
   ],
   flags: {
-    limit: withDefault('N', 'how many entries to list at most', '100', wholeNumber(1, maxEntries)),
+    limit: withDefault('N', 'maximum number of entries to list', '100', wholeNumber(1, maxEntries)),
     format: optional(
       'FORMAT',
-      'write all entries as csv or jsonl, whatever --limit says',
+      'write all entries as csv or jsonl, regardless of --limit',
       'default a table',
       parseAuditFormat,
     ),
@@ -48,7 +48,7 @@ export const audit = defineStorageCommand({
       'default the beginning',
       durationUpTo(maxAgo, '36500d'),
     ),
-    from: optional('DATE', 'the first day to list, in UTC, such as 2026-03-01', 'default the first of all', parseDay),
+    from: optional('DATE', 'the first day to list, in UTC, such as 2026-03-01', 'default the beginning', parseDay),
     to: optional('DATE', 'the last day to list, in UTC', 'default today', parseEndOfDay),
     action: optional('ACTION', 'only this action, such as token.created', 'default all', parseAuditAction),
     actor: optional(
@@ -58,12 +58,7 @@ export const audit = defineStorageCommand({
       parseAuditActor,
     ),
     workspace: optional('ID', 'only entries about this workspace', 'default all', parseWorkspaceId),
-    before: optional(
-      'N',
-      'only entries older than the one with this number',
-      'default none',
-      wholeNumber(1, maxNumber),
-    ),
+    before: optional('N', 'only entries older than this entry number', 'default none', wholeNumber(1, maxNumber)),
   },
   example: '--since 7d --action lock.force-released',
   async run({ flags: { limit, format, since, from, to, action, actor, workspace, before } }, storage) {
@@ -104,5 +99,5 @@ async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPa
 
 function emptyText(query: Omit<AuditQuery, 'limit'>): string {
   const all = Object.values(query).every((filter) => filter === undefined);
-  return all ? 'Nothing has been recorded yet.' : 'No entry matches.';
+  return all ? 'The audit log is empty.' : 'No entry matches.';
 }

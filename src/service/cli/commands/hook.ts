@@ -1,16 +1,21 @@
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
-import { CommandError } from '../command.ts';
-import { required } from '../flags.ts';
+import { CommandError } from '../definition/command.ts';
+import { required } from '../definition/flags.ts';
+import { idOf } from '../definition/values.ts';
 import { textTable } from '../output/table.ts';
-import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
-import { idOf } from '../values.ts';
+import {
+  defineStorageCommand,
+  operatorActor,
+  requireWorkspace,
+  workspaceArgument,
+} from '../storage/storage-command.ts';
 
 export const hookList = defineStorageCommand({
   name: 'hook list',
   summary: 'list the build webhooks of a workspace and the state of their deliveries',
-  details: ['Secrets, the values of headers and the queries of addresses are not shown.'],
+  details: ['Secrets, header values and URL queries are not shown.'],
   arguments: { workspace: workspaceArgument },
   example: 'game',
   async run({ arguments: { workspace: id } }, storage) {
@@ -52,7 +57,7 @@ export const hookRemove = defineStorageCommand({
     );
     if (!removed) {
       throw new CommandError(
-        `The workspace "${workspace}" has no hook ${id}. The command "workspace-service hook list ${workspace}" shows those that it has.`,
+        `The workspace "${workspace}" has no hook ${id}. Run "workspace-service hook list ${workspace}" to list its hooks.`,
       );
     }
     return { document: { removed: id }, lines: [`Removed the hook ${id} of the workspace "${workspace}".`] };

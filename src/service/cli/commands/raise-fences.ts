@@ -1,16 +1,16 @@
 import { recordAudit } from '../../audit/audit.ts';
 import { raiseFences } from '../../backup/fences.ts';
-import { defineStorageCommand, operatorActor } from '../storage-command.ts';
+import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
 
 /** Generous limit: no standby that lags a week behind its primary is promoted. */
 const longestLagMs = 7 * 86_400_000;
 
 export const raiseFencesCommand = defineStorageCommand({
   name: 'raise-fences',
-  summary: 'raise the fences of all workspaces, after a standby without the last changes was promoted',
+  summary: 'raise the fences of all workspaces, after promoting a standby that may lack the last changes',
   details: [
-    'An asynchronous standby can lack the last locks of its primary, and would give their fences to other locks. Promote it,',
-    'run this command, and only then start the service on it. Running it twice does no harm.',
+    'An asynchronous standby can lack the last locks of its primary, and would issue their fences again. Promote it, run this',
+    'command, and only then start the service. Running it twice does no harm.',
   ],
   example: '--json',
   async run(_call, { commit, now }) {

@@ -1,17 +1,17 @@
 import { makeSignInLink } from '../../sessions/sign-in-link.ts';
 import { defaultOrigin, signInLines, signInUrl } from '../output/sign-in.ts';
 import { publicUrl } from '../serve/settings.ts';
-import { defineStorageCommand } from '../storage-command.ts';
+import { defineStorageCommand } from '../storage/storage-command.ts';
 
 export const signIn = defineStorageCommand({
   name: 'sign-in',
-  summary: 'print a link that signs you in to the dashboard as administrator, once',
+  summary: 'print a one-time link that signs you in to the dashboard as an administrator',
   flags: { publicUrl },
   example: '--public-url https://assets.example.com',
   mayBeNew: true,
   async run({ flags }, storage) {
     const link = signInUrl(flags.publicUrl ?? defaultOrigin, await makeSignInLink(storage));
-    const unknown = `The service is taken to be at ${defaultOrigin}: with --public-url, or WORKSPACE_SERVICE_PUBLIC_URL, the link leads elsewhere.`;
+    const unknown = `This link assumes that the service runs at ${defaultOrigin}. Set --public-url if it has another URL.`;
     return {
       document: { sign_in_link: link },
       lines: [...signInLines(link), ...(flags.publicUrl === undefined ? ['', unknown] : [])],

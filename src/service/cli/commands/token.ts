@@ -3,28 +3,23 @@ import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts'
 import { scopeLimitProblem, tokenFields, unknownWorkspaces } from '../../tokens/new-token.ts';
 import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { CommandError } from '../command.ts';
-import { didYouMean } from '../did-you-mean.ts';
-import { list, optionalField, required, requiredField, requiredList } from '../flags.ts';
+import { CommandError } from '../definition/command.ts';
+import { didYouMean } from '../definition/did-you-mean.ts';
+import { list, optionalField, required, requiredField } from '../definition/flags.ts';
+import { parseScope, parseTokenIdOrName, scopeLines } from '../definition/values.ts';
 import { quoted, shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
-import { defineStorageCommand, operatorActor } from '../storage-command.ts';
-import { parseScope, parseTokenIdOrName, scopeLines } from '../values.ts';
+import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
 export const permissionFlags = {
-  scopes: requiredList('LIST', 'what the token may do, separated by commas', parseScope),
-  workspaces: list(
-    'LIST',
-    'the workspaces that the token is limited to, separated by commas',
-    'default all',
-    parseWorkspaceId,
-  ),
+  scopes: list('LIST', 'the scopes of the token, separated by commas', 'required', parseScope),
+  workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', 'default all', parseWorkspaceId),
 };
 
 export const tokenCreate = defineStorageCommand({
   name: 'token create',
-  summary: 'create an API token and print its secret, once',
+  summary: 'create an API token and print its secret',
   details: [
     'A lock belongs to the owner of the token that took it, and every token of that owner can renew and release it.',
     'Scopes:',
@@ -70,7 +65,7 @@ export const tokenCreate = defineStorageCommand({
 export const tokenList = defineStorageCommand({
   name: 'token list',
   summary: 'list all API tokens, without their secrets',
-  details: ['The last use is stored a few seconds late; a service that is killed loses the most recent ones.'],
+  details: ['The time of last use lags by a few seconds, and is not saved if the service is killed.'],
   example: '--json',
   async run(_call, storage) {
     const tokens = await listTokens(storage);
@@ -98,15 +93,15 @@ export const tokenList = defineStorageCommand({
 
 export const tokenRevoke = defineStorageCommand({
   name: 'token revoke',
-  summary: 'revoke an API token, at once and for good',
+  summary: 'revoke an API token immediately and permanently',
   details: ['Its locks stay until they are released or expire.'],
-  arguments: { token: required('ID|NAME', 'the id of the token, or its name if only one has it', parseTokenIdOrName) },
+  arguments: { token: required('ID|NAME', 'the id of the token, or its name if that is unique', parseTokenIdOrName) },
   example: 'release-bot',
   async run({ arguments: { token: idOrName } }, storage) {
     const id = await tokenId(storage, idOrName);
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
     if (revocation === 'unknown') {
-      throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list them.`);
+      throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
     }
     return {
       document: { id, state: 'revoked' },
@@ -137,8 +132,8 @@ async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promi
   const { unknown, known } = await unknownWorkspaces(read, ids);
   if (unknown.length === 0) return;
   const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
-  const there = known.length === 0 ? 'There is none yet' : `There are ${known.join(', ')}`;
-  throw new CommandError(`${sentences.join(' ')} ${there}; no token was made.`);
+  const there = known.length === 0 ? 'There are no workspaces yet' : `The workspaces are ${known.join(', ')}`;
+  throw new CommandError(`${sentences.join(' ')} ${there}; no token was created.`);
 }
 
 /** The id of a token. A name is accepted if exactly one active token has it. */
@@ -148,12 +143,14 @@ async function tokenId(storage: Storage, idOrName: string): Promise<string> {
   const [token, ...more] = named;
   if (token === undefined) {
     throw new CommandError(
-      `There is no active token ${quoted(idOrName)}. Run "workspace-service token list" to list them.`,
+      `There is no active token ${quoted(idOrName)}. Run "workspace-service token list" to list all tokens.`,
     );
   }
   if (more.length > 0) {
     const ids = named.map(({ id }) => id).join(', ');
-    throw new CommandError(`There are ${named.length} active tokens ${quoted(idOrName)}: name one by its id (${ids}).`);
+    throw new CommandError(
+      `${named.length} active tokens have the name ${quoted(idOrName)}. Use the id of one of them: ${ids}.`,
+    );
   }
   return token.id;
 }

@@ -5,12 +5,20 @@ import { type EnteredRule, type RuleClaim, readRule, repeatedRuleFields, ruleFie
 import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { CommandError } from '../command.ts';
-import { type FlagValues, flagName, optionalField, repeated, required, requiredField, withDefault } from '../flags.ts';
+import { CommandError } from '../definition/command.ts';
+import {
+  type FlagValues,
+  flagName,
+  optionalField,
+  repeated,
+  required,
+  requiredField,
+  withDefault,
+} from '../definition/flags.ts';
+import { idOf, scopeLines } from '../definition/values.ts';
 import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
-import { defineStorageCommand, operatorActor } from '../storage-command.ts';
-import { idOf, scopeLines } from '../values.ts';
+import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
 import { permissionFlags, sharedOwnerLines } from './token.ts';
 
 const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
@@ -49,13 +57,13 @@ const claimsOf = ({ claims, workflow }: NewTrustRule): readonly string[] => [
 
 export const trustAdd = defineStorageCommand({
   name: 'trust add',
-  summary: 'trust the jobs of a repository, so that they need no token in their secrets',
+  summary: 'trust the CI jobs of a repository, so that they need no stored token',
   details: [
-    'A job shows the identity that its CI system signs for it, and gets a token of 15 minutes in exchange.',
+    'A job exchanges the identity token from its CI system for an API token that expires after 15 minutes.',
     "Find the ids on GitHub with: gh api repos/OWNER/NAME --jq '.id, .owner.id'",
-    'For all repositories of an owner that have a custom property, name it with --property, and leave out --repository-id.',
-    'For GitLab, Buildkite and others name the --issuer, and each claim with --claim.',
-    'Scopes. A job cannot have admin:',
+    'For all repositories of an owner with a custom property, set --property, and omit --repository-id.',
+    'For GitLab, Buildkite and others, set --issuer, and require claims with --claim.',
+    'Scopes (jobs cannot have admin):',
     ...scopeLines.map((line) => `  ${line}`),
   ],
   flags,
@@ -69,17 +77,17 @@ export const trustAdd = defineStorageCommand({
   },
   async run({ flags: given }, storage) {
     const read = readRule(enteredRule(given));
-    if (!read.ok) throw new Error('check() let through what cannot be a rule.');
+    if (!read.ok) throw new Error('check() accepted an invalid rule.');
     const { added, others } = await storage.commit('global', async (db) => ({
       added: await addTrustRule(db, storage.now, operatorActor(), read.value),
       others: await activeTokensOf(db, storage.now, read.value.owner),
     }));
     if (added.kind === 'too-many') {
-      throw new CommandError(`There are ${maxTrustRules} trust rules already. Remove one that is no longer used.`);
+      throw new CommandError(`There are already ${maxTrustRules} trust rules. Remove one that is no longer used.`);
     }
     const { rule } = added;
     if (added.kind === 'there-already') {
-      throw new CommandError(`There is such a rule already: ${rule.id}. Nothing was added.`);
+      throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
     }
     const workspaces = (await listWorkspaces(storage.read)).map(({ id }) => id);
     const warnings = warningsOf(rule, await listTrustRules(storage), workspaces);
@@ -97,7 +105,7 @@ export const trustAdd = defineStorageCommand({
 
 export const trustList = defineStorageCommand({
   name: 'trust list',
-  summary: 'list which jobs are trusted, and with what',
+  summary: 'list all trust rules',
   example: '--json',
   async run(_call, storage) {
     const rules = await listTrustRules(storage);
@@ -116,7 +124,7 @@ export const trustList = defineStorageCommand({
       lines: textTable(
         ['ID', 'OWNER', 'ISSUER', 'REPOSITORY', 'CLAIMS', 'SCOPES', 'WORKSPACES', 'CREATED'],
         rows,
-        'No job is trusted yet. Add a rule with: workspace-service trust add --owner OWNER --repository-id ID --repository-owner-id ID --scopes LIST',
+        'There are no trust rules yet. Add one with: workspace-service trust add --owner OWNER --repository-id ID --repository-owner-id ID --scopes LIST',
       ),
     };
   },
@@ -125,7 +133,7 @@ export const trustList = defineStorageCommand({
 export const trustRemove = defineStorageCommand({
   name: 'trust remove',
   summary: 'remove a trust rule',
-  details: ['The tokens that jobs have by it end at once. Their locks stay until they are released or expire.'],
+  details: ['Tokens issued by the rule are revoked immediately. Their locks stay until they are released or expire.'],
   arguments: { id: required('ID', 'the id of the rule', idOf('trust', 'workspace-service trust list')) },
   example: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ arguments: { id } }, storage) {

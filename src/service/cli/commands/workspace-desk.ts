@@ -7,11 +7,16 @@ import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
 import { findWorkspace, type LfsSettings, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
-import { CommandError } from '../command.ts';
-import { type FlagValues, optional, optionalField } from '../flags.ts';
+import { CommandError } from '../definition/command.ts';
+import { type FlagValues, optional, optionalField } from '../definition/flags.ts';
+import { parseByteLimit, parseServiceUrl } from '../definition/values.ts';
 import { publicUrl } from '../serve/settings.ts';
-import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
-import { parseByteLimit, parseServiceUrl } from '../values.ts';
+import {
+  defineStorageCommand,
+  operatorActor,
+  requireWorkspace,
+  workspaceArgument,
+} from '../storage/storage-command.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
 /** Settings for Git LFS: ttl of locks, URL and disk limit of the objects, and the objects that a sync fetches. */
@@ -19,14 +24,14 @@ export const lfsFlags = {
   deskTtl: optionalField(workspaceFields.desk_ttl),
   lfsUrl: optional(
     workspaceFields.lfs_url.placeholder,
-    `${workspaceFields.lfs_url.hint}; none for that of the remote`,
+    `${workspaceFields.lfs_url.hint}; none for the one of the remote`,
     workspaceFields.lfs_url.otherwise,
     (text) => (text === 'none' ? accepted(null) : parseLfsUrl(text)),
   ),
   lfs: optionalField(workspaceFields.lfs),
   lfsLimit: optional(
     'SIZE',
-    'how much disk its LFS objects may take: those used least recently are removed, but none that a synced branch needs',
+    'disk limit of its LFS objects: the least recently used are removed, but none that a synced branch needs',
     'default none',
     parseByteLimit,
   ),
@@ -46,17 +51,17 @@ export const lfsSettings = ({
 });
 
 const fetched: Readonly<Record<LfsMode, string>> = {
-  head: "A sync fetches those of the branch's head.",
-  history: "A sync fetches those of the branch's whole history.",
-  none: 'A sync fetches none of them.',
+  head: "A sync fetches the objects of the branch's head.",
+  history: "A sync fetches the objects of the branch's complete history.",
+  none: 'A sync fetches no objects.',
 };
 
 export const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
-  summary: 'change what a workspace mirrors, or how people work on it with Git LFS',
+  summary: 'change the remote of a workspace, or its settings for Git LFS',
   details: [
-    'What was synced from another remote stays until a sync brings something newer.',
-    'Pass an address with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
+    'Branches synced from the previous remote stay until a sync updates them.',
+    'Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
   ],
   arguments: { workspace: workspaceArgument },
   flags: {
@@ -67,7 +72,7 @@ export const workspaceUpdate = defineStorageCommand({
   example: 'game --desk-ttl 14d',
   check: (flags) =>
     flags.remote === undefined && Object.keys(lfsSettings(flags)).length === 0
-      ? ['There is nothing to change: give --remote, --desk-ttl, --lfs-url, --lfs or --lfs-limit.']
+      ? ['There is nothing to change. Set --remote, --desk-ttl, --lfs-url, --lfs or --lfs-limit.']
       : connectionProblem(flags),
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);
@@ -80,12 +85,11 @@ export const workspaceUpdate = defineStorageCommand({
     // It existed a moment ago.
     if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     const [ttl, store, lfs] = [formatDuration(lfsLockTtl(workspace)), lfsEndpoint(workspace), lfsMode(workspace)];
-    const objects =
-      store === undefined ? 'It is not known where its LFS objects are' : `Its LFS objects are at ${store}`;
+    const objects = store === undefined ? 'The URL of its LFS objects is unknown' : `Its LFS objects are at ${store}`;
     const { lfs_limit } = workspace;
     const mirrored =
       flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${whatItHas(asked)}`;
-    const limit = lfs_limit === null ? '' : ` The mirror keeps at most ${byteSize(lfs_limit)} of them.`;
+    const limit = lfs_limit === null ? '' : ` The mirror stores at most ${byteSize(lfs_limit)} of objects.`;
     return {
       document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit },
       lines: [
@@ -98,18 +102,16 @@ export const workspaceUpdate = defineStorageCommand({
 export const workspaceLfs = defineStorageCommand({
   name: 'workspace lfs',
   summary: 'print the settings for Git LFS: a .lfsconfig to commit, or commands for one clone',
-  details: ['It holds no secret: everybody signs in with a token of their own, as the password.'],
+  details: ['They contain no secret: people sign in with their own token as the password.'],
   arguments: { workspace: workspaceArgument },
   flags: {
-    url: optional('URL', 'another address at which people reach the service', 'that of --public-url', parseServiceUrl),
+    url: optional('URL', 'another URL at which people reach the service', 'default --public-url', parseServiceUrl),
     publicUrl,
   },
   example: 'game --public-url https://assets.example.com',
   check: (flags) =>
     flags.url === undefined && flags.publicUrl === undefined
-      ? [
-          'The address of the service is not known. Give it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.',
-        ]
+      ? ['The URL of the service is unknown. Pass it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.']
       : [],
   async run({ flags, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);

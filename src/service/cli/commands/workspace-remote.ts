@@ -2,12 +2,12 @@ import { createGit } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
 import type { Remote } from '../../git/remote.ts';
 import type { RemoteBranches } from '../../git/remote-branches.ts';
-import { CommandError } from '../command.ts';
-import { toggle } from '../flags.ts';
+import { CommandError } from '../definition/command.ts';
+import { toggle } from '../definition/flags.ts';
 
 export const remoteFlags = {
   noCheck: toggle('store the remote without contacting it'),
-  allowFileRemotes: toggle('let the remote be a repository on this machine'),
+  allowFileRemotes: toggle('allow a repository on this machine as the remote'),
 };
 
 interface GivenRemote {
@@ -53,7 +53,7 @@ export async function askRemote(
 export function whatItHas(asked: RemoteBranches | null): string {
   if (asked === null) return 'The remote was not contacted.';
   const { branches, defaultBranch } = asked;
-  if (branches.size === 0) return 'The remote answers; it has no branches yet.';
+  if (branches.size === 0) return 'The remote responds; it has no branches yet.';
   const main = defaultBranch === undefined ? '' : `, ${defaultBranch} by default`;
-  return `The remote answers; it has ${branches.size === 1 ? 'one branch' : `${branches.size} branches`}${main}.`;
+  return `The remote responds; it has ${branches.size === 1 ? 'one branch' : `${branches.size} branches`}${main}.`;
 }

@@ -6,20 +6,23 @@ import { listLocks } from '../../locks/list.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
 import { maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
-import { CommandError } from '../command.ts';
-import { requiredField, toggle } from '../flags.ts';
+import { CommandError } from '../definition/command.ts';
+import { requiredField, toggle } from '../definition/flags.ts';
 import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
-import { defineStorageCommand, operatorActor, requireWorkspace, workspaceArgument } from '../storage-command.ts';
+import {
+  defineStorageCommand,
+  operatorActor,
+  requireWorkspace,
+  workspaceArgument,
+} from '../storage/storage-command.ts';
 import { lfsFlags, lfsSettings } from './workspace-desk.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
 export const workspaceAdd = defineStorageCommand({
   name: 'workspace add',
   summary: 'add a workspace that mirrors a git repository',
-  details: [
-    'Pass an address with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
-  ],
+  details: ['Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.'],
   arguments: { id: requiredField(workspaceFields.id) },
   flags: {
     remote: requiredField(workspaceFields.remote, { secret: true }),
@@ -48,7 +51,7 @@ export const workspaceAdd = defineStorageCommand({
 
 export const workspaceList = defineStorageCommand({
   name: 'workspace list',
-  summary: 'list all workspaces and what they mirror',
+  summary: 'list all workspaces and their remotes',
   example: '--json',
   async run(_call, { read }) {
     const workspaces = await listWorkspaces(read);
@@ -66,13 +69,13 @@ export const workspaceList = defineStorageCommand({
 
 export const workspaceRemove = defineStorageCommand({
   name: 'workspace remove',
-  summary: 'remove a workspace with its mirror, its syncs and its hooks',
+  summary: 'remove a workspace with its mirror, syncs and webhooks',
   details: [
-    'Without --force, a workspace with active locks is not removed. If a lock is taken while the history is being removed,',
-    'the workspace stays without the part of its history that is already gone.',
+    'Without --force, a workspace with active locks is not removed. If a lock is taken during the removal, the workspace',
+    'stays, without the part of its history that was already removed.',
   ],
   arguments: { workspace: workspaceArgument },
-  flags: { force: toggle('end all locks of the workspace first, regardless of their owner') },
+  flags: { force: toggle('release all locks of the workspace first, regardless of their owner') },
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);

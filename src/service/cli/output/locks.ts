@@ -26,5 +26,5 @@ export function holderText({ owner, acquired_at, expires_at, origin, note }: Sho
   const run = origin ? `, from the run ${origin},` : '';
   const since = acquired_at ? ` since ${shownTime(acquired_at)}` : '';
   const until = expires_at ? ` until ${shownTime(expires_at)}` : '';
-  return `${owner ?? 'somebody'}${run}${since}${until}${note ? `, with the note "${note}"` : ''}`;
+  return `${owner ?? 'someone'}${run}${since}${until}${note ? `, with the note "${note}"` : ''}`;
 }

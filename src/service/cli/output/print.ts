@@ -1,9 +1,8 @@
 import { formatSpan } from '../../../interface/duration.ts';
 import type { Timestamp } from '../../../interface/resources.ts';
-import { safeText } from '../../dashboard/assets/text.js';
+import { safeText } from '../../platform/safe-text.ts';
 import type { Output } from './log-output.ts';
-
-const maxQuoted = 100;
+import { type OutputBlock, printLines } from './table.ts';
 
 /** The user's input, quoted in a message. */
 export function quoted(text: string): string {
@@ -11,6 +10,19 @@ export function quoted(text: string): string {
   const characters = [...harmless];
   const shortened = characters.length > maxQuoted ? `${characters.slice(0, maxQuoted).join('')}…` : harmless;
   return `"${safeText(shortened)}"`;
+}
+
+const maxQuoted = 100;
+
+/** Output of a command: for programs, and for people. */
+export interface CommandOutput {
+  readonly document: unknown;
+  readonly lines: readonly OutputBlock[];
+}
+
+export function printOutput(output: Output, json: boolean, { document, lines }: CommandOutput): void {
+  if (json) printJson(output, document);
+  else printLines(output, lines);
 }
 
 /** Prints one JSON document on one line. */

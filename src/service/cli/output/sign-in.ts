@@ -4,7 +4,7 @@ export const signInUrl = (origin: string, link: string): string => `${origin}/si
 
 /** Lines that show the link. It appears nowhere else. */
 export const signInLines = (url: string): readonly string[] => [
-  'This link signs you in to the dashboard as administrator. It works once, within an hour:',
+  'This link signs you in to the dashboard as an administrator. It works once, within an hour:',
   '',
   `  ${url}`,
 ];

@@ -1,4 +1,4 @@
-import { safeText } from '../../dashboard/assets/text.js';
+import { safeText } from '../../platform/safe-text.ts';
 import type { Output } from './log-output.ts';
 
 /** Columns with headings. The output decides their widths. */
@@ -61,26 +61,19 @@ export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_
 
 /** Shortens other texts at the end, but paths at the start: the end of a path is more specific. */
 export function shortened(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  const excess = widthOf(text) - width;
+  if (excess <= 0) return text;
   const characters = [...text];
-  if (!text.includes('/')) return `${beginning(characters, width - 1).join('')}…`;
-  return `…${beginning(characters.toReversed(), width - 1)
-    .toReversed()
-    .join('')}`;
+  const isPath = text.includes('/');
+  // One more for the ellipsis.
+  for (let left = excess + 1; left > 0; ) {
+    left -= widthOfCharacter((isPath ? characters.shift() : characters.pop()) ?? '');
+  }
+  return isPath ? `…${characters.join('')}` : `${characters.join('')}…`;
 }
 
 const widthOf = (text: string): number =>
   [...text].reduce((width, character) => width + widthOfCharacter(character), 0);
-
-/** The longest prefix that fits into the width. */
-function beginning(characters: readonly string[], width: number): readonly string[] {
-  let taken = 0;
-  const end = characters.findIndex((character) => {
-    taken += widthOfCharacter(character);
-    return taken > width;
-  });
-  return end === -1 ? characters : characters.slice(0, end);
-}
 
 const wide = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{Emoji_Presentation}\uff01-\uff60]/u;
 

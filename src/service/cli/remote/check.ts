@@ -1,7 +1,7 @@
 import type { KnownLock } from '../../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
-import { CommandError } from '../command.ts';
+import { CommandError } from '../definition/command.ts';
 import { holderText } from '../output/locks.ts';
 import { type RemoteService, shown } from './remote-command.ts';
 
@@ -30,7 +30,7 @@ export async function checkLocks(
 }
 
 export function checkText({ path, status, lock }: CheckedPath): string {
-  if (lock === undefined) return `${path} is free: nobody holds it.`;
+  if (lock === undefined) return `${path} is free.`;
   const owner = status === 'yours' ? `you (${lock.owner})` : lock.owner;
   return `${path} is held by ${holderText({ ...shown(lock), owner })}.`;
 }

@@ -34,16 +34,16 @@ export async function releaseRemoteLocks(
     const { lock } = found;
     // Without either, the request would release whatever lock is current when it arrives.
     if (lock.id === undefined && lock.etag === undefined) {
-      return `${path} was not released: the service gives its locks neither id nor ETag.`;
+      return `${path} was not released: the service does not identify its locks by id or ETag.`;
     }
     const result = await client.releaseLock({ workspace, path, proof: lock, force, reason }, within());
     switch (result.kind) {
       case 'released':
         return undefined;
       case 'absent':
-        return `There is no lock on ${path} any more.`;
+        return `There is no longer a lock on ${path}.`;
       case 'lost':
-        return `The lock on ${path} has ended, and the path was left to ${holderText(shown(result.holder ?? lock))}.`;
+        return `The lock on ${path} was replaced by another one, which was left to ${holderText(shown(result.holder ?? lock))}.`;
       case 'failed':
         if (isUnknownReason(result.error)) {
           return `The lock on ${path} was not released: the service is too old to accept a reason. Leave out --reason, or upgrade the service.`;

@@ -6,19 +6,19 @@ import {
   CommandError,
   type Definition,
   defineCommand,
+  jsonFlag,
   type None,
-} from '../command.ts';
-import { type Flags, type FlagValues, toggle } from '../flags.ts';
+} from '../definition/command.ts';
+import { type Flags, type FlagValues, toggle } from '../definition/flags.ts';
 import type { ShownLock } from '../output/locks.ts';
-import { printJson, quoted } from '../output/print.ts';
-import { type OutputBlock, printLines } from '../output/table.ts';
-import { type ProcessIo, packageVersion } from '../process-io.ts';
-import { awaitStop } from '../serve/stop-request.ts';
-import { commonFlags } from '../storage-command.ts';
+import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
+import { type ProcessIo, packageVersion } from '../output/process-io.ts';
+import { awaitStop } from '../output/stop-request.ts';
+import { printLines } from '../output/table.ts';
 
 const remoteFlags = {
   allowHttp: toggle('send the token to other machines over plain http, unencrypted'),
-  json: commonFlags.json,
+  json: jsonFlag,
 } as const;
 
 /** A service that is accessed over HTTP, and the workspace in it. */
@@ -34,9 +34,7 @@ export interface RemoteService {
 }
 
 /** Output of a command, and the reason if it failed. */
-interface RemoteResponse {
-  readonly document: unknown;
-  readonly lines: readonly OutputBlock[];
+interface RemoteOutput extends CommandOutput {
   readonly failure?: string | undefined;
 }
 
@@ -44,13 +42,10 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof remoteFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
   /** Sends no request before it calls `connect()`. */
-  run(
-    call: Omit<CommandContext<F & typeof remoteFlags, A>, 'io'>,
-    connect: () => Promise<RemoteService>,
-  ): Promise<RemoteResponse>;
+  run(call: CommandContext<F & typeof remoteFlags, A>, connect: () => Promise<RemoteService>): Promise<RemoteOutput>;
 }
 
-const addressVariable = 'WORKSPACE_BASE_URL';
+export const addressVariable = 'WORKSPACE_BASE_URL';
 
 /**
  * The variables of the action, so that people and jobs have the same setup. The token is not a flag because other users
@@ -72,7 +67,8 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
     ...definition,
     // Without flags of its own, F is empty.
     flags: { ...flags, ...remoteFlags } as F & typeof remoteFlags,
-    async run({ io, ...call }) {
+    async run(call) {
+      const { io, environment } = call;
       // The remote flags are always among the flags. TypeScript cannot infer this.
       const { allowHttp, json } = call.flags as FlagValues<typeof remoteFlags>;
       const { ServiceError } = await import('../../../client/service-error.ts');
@@ -81,13 +77,12 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
       void stop.received.then(() => interruption.abort());
       let remote: RemoteService | undefined;
       const connect = async (): Promise<RemoteService> => {
-        remote ??= await connectTo(call.environment, allowHttp, io, interruption.signal);
+        remote ??= await connectTo(environment, allowHttp, io, interruption.signal);
         return remote;
       };
       try {
-        const { document, lines, failure } = await definition.run(call, connect);
-        if (json) printJson(io.stdout, document);
-        else printLines(io.stdout, lines);
+        const { failure, ...output } = await definition.run(call, connect);
+        printOutput(io.stdout, json, output);
         if (failure !== undefined) throw new CommandError(failure);
       } catch (error) {
         throw error instanceof ServiceError ? new CommandError(error.message) : error;
@@ -99,36 +94,7 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
   });
 }
 
-/**
- * A command in two forms: over HTTP if the environment names a service, and otherwise on the data of this machine. A
- * flag of the other form is an error, because ignoring it could affect the locks of another service.
- */
-export const eitherWay = (remote: Command, local: Command): Command => ({
-  ...remote,
-  details: [
-    ...(remote.details ?? []),
-    `Without ${addressVariable}, it works on the data of this machine: ${local.name} ${Object.values(local.arguments)
-      .map(({ placeholder }) => placeholder)
-      .join(' ')}.`,
-    ...(local.details ?? []),
-  ],
-  example: local.example,
-  variables: [...(remote.variables ?? []), ...(local.variables ?? [])],
-  flags: { ...remote.flags, ...local.flags },
-  prepare(line, environment) {
-    const isRemote = (environment[addressVariable] ?? '') !== '';
-    const form = isRemote ? remote : local;
-    const others = [...line.flags.keys()].filter((name) => !Object.hasOwn(form.flags, name));
-    const reason = isRemote
-      ? `works only on the data of this machine, and ${addressVariable} names a service. Unset it`
-      : `works only over HTTP, where ${addressVariable} names the service. Set it`;
-    const problems = others.map((name) => `--${name} ${reason}, or leave the flag out.`);
-    const reading = form.prepare({ ...line, problems: [...line.problems, ...problems] }, environment);
-    if (reading.ok || !isRemote) return reading;
-    const hint = `${addressVariable} is set, so this is about the workspace WORKSPACE_ID of that service.`;
-    return { ok: false, problems: [...reading.problems, hint] };
-  },
-});
+export const aboutPaths = 'Paths are relative to the root of the repository.';
 
 export const shown = ({ raw, ...lock }: KnownLock): ShownLock => lock;
 
@@ -156,7 +122,7 @@ async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io:
   }
   const [address, secret, id] = variables;
   const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
-  const token = read(secret, parseToken('It must be in one piece.'), true);
+  const token = read(secret, parseToken('It must not contain spaces or line breaks.'), true);
   const workspace = read(id, parseWorkspaceId);
   if (baseUrl === undefined || token === undefined || workspace === undefined)
     throw new CommandError(problems.join(' '), 2);

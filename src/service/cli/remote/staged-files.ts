@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { CommandError } from '../command.ts';
+import { CommandError } from '../definition/command.ts';
 
 /** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
 export function stagedLockableFiles(): readonly string[] {

@@ -10,7 +10,7 @@ import {
 import { type Duration, formatDuration, formatSpan, milliseconds } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
-import { CommandError } from '../command.ts';
+import { CommandError } from '../definition/command.ts';
 import { holderText } from '../output/locks.ts';
 import { type RemoteService, shown } from './remote-command.ts';
 
@@ -34,7 +34,7 @@ export async function acquireRemoteLocks(
   } catch (error) {
     for (const path of unanswered.keys()) {
       remote.tell(
-        `It is not known whether ${path} was locked. If it was, that lock ends ${formatDuration(request.ttl)} after it was taken.`,
+        `It is unknown whether ${path} was locked. If it was, the lock expires ${formatDuration(request.ttl)} after it was taken.`,
       );
     }
     throw error;
@@ -56,15 +56,15 @@ async function takeOrWait(
       case 'failed':
         // Transient errors do not end the wait: the service may be restarting.
         if (leftMs <= 0 || !isTransient(round.error)) throw round.error;
-        remote.tell(`${round.error.message} Trying again, ${formatSpan(leftMs / 1_000)} left.`);
+        remote.tell(`${round.error.message} Retrying, ${formatSpan(leftMs / 1_000)} left.`);
         await pause(remote, deadline);
         break;
       case 'interrupted':
-        throw new CommandError('It was interrupted, and has given back what it took.');
+        throw new CommandError('Interrupted. All locks taken were released again.');
       case 'held': {
         const { path, holder } = round;
         const held = `${path} is held by ${holderText(holder === undefined ? { path } : shown(holder))}.`;
-        const advice = request.wait.seconds > 0 ? 'Raise --wait to wait longer' : 'To wait for it, add --wait 15m';
+        const advice = request.wait.seconds > 0 ? 'Increase --wait to wait longer' : 'To wait for it, add --wait 15m';
         if (leftMs <= 0) throw new CommandError(`${held} Nothing was locked. ${advice}.`);
         remote.tell(`${held} Waiting, ${formatSpan(leftMs / 1_000)} left.`);
         await untilFree(remote, path, deadline);

@@ -1,6 +1,6 @@
 import { isLoopback } from '../../../interface/loopback.ts';
 import { cidr } from '../../platform/ip-address.ts';
-import { CommandError } from '../command.ts';
+import { CommandError } from '../definition/command.ts';
 import type { ServeSettings } from './settings.ts';
 
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
@@ -19,10 +19,10 @@ export function listenFailure(error: unknown, host: string, port: number): unkno
   switch (error.code) {
     case 'EADDRINUSE':
       return new CommandError(
-        `The port ${port} of ${host} is in use. Stop what listens there, or choose another with --port (0 picks a free one).`,
+        `The port ${port} of ${host} is in use. Stop the process that listens there, or choose another port with --port (0 picks a free one).`,
       );
     case 'EACCES':
-      return new CommandError(`This user may not listen on the port ${port}. Choose one above 1023 with --port.`);
+      return new CommandError(`This user may not listen on the port ${port}. Choose a port above 1023 with --port.`);
     case 'EADDRNOTAVAIL':
       return new CommandError(`${host} is not an address of this machine. Choose another with --host.`);
     case 'ENOTFOUND':

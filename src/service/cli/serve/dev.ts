@@ -5,7 +5,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited } from '../../tokens/audited.ts';
 import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
 import { addWorkspaceAudited } from '../../workspaces/workspaces.ts';
-import { operatorActor } from '../storage-command.ts';
+import { operatorActor } from '../storage/storage-command.ts';
 
 export interface DevSetup {
   readonly token: string;
@@ -31,8 +31,8 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
 export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
   return [
     '',
-    'This is a service to try things with, not one for production: it mirrors repositories of this machine, delivers',
-    'webhooks to it, and shows a token that may do everything for 7 days. Each start makes another.',
+    'This is a service for experiments, not for production: it mirrors repositories on this machine, delivers webhooks',
+    'to it, and shows a token with all scopes that is valid for 7 days. Each start creates another one.',
     '',
     `  export WORKSPACE_BASE_URL=${baseUrl}`,
     `  export WORKSPACE_TOKEN=${token}`,

@@ -1,9 +1,9 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { CommandError } from '../command.ts';
-import { folderFailure } from '../open-storage.ts';
+import { CommandError } from '../definition/command.ts';
 import { quoted } from '../output/print.ts';
+import { folderFailure } from '../storage/open-storage.ts';
 
 /**
  * Prevents a second service on the same folder. An otherwise unused database is locked while the process runs: the

@@ -1,8 +1,8 @@
 import { type Logger, pino } from 'pino';
-import { safeText } from '../../dashboard/assets/text.js';
+import { safeText } from '../../platform/safe-text.ts';
+import type { LogFormat, LogLevel } from '../definition/values.ts';
 import type { Output } from '../output/log-output.ts';
 import { safeJson } from '../output/print.ts';
-import type { LogFormat, LogLevel } from '../values.ts';
 
 type WrittenFormat = Exclude<LogFormat, 'auto'>;
 

@@ -12,25 +12,25 @@ import { schemaVersion } from '../../storage/migrations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { listTrustRules } from '../../trust/rules.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { CommandError } from '../command.ts';
-import { databaseUrl, downgradeAdvice, openStorage, prepareDataFolder } from '../open-storage.ts';
+import { CommandError } from '../definition/command.ts';
 import { printJson } from '../output/print.ts';
+import { type ProcessIo, packageVersion, revision, versionText } from '../output/process-io.ts';
 import { signInCommand, signInLines, signInUrl } from '../output/sign-in.ts';
+import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
-import { type ProcessIo, packageVersion, revision, versionText } from '../process-io.ts';
-import type { UnknownVariable } from '../unknown-variables.ts';
+import { databaseUrl, downgradeAdvice, openStorage, prepareDataFolder } from '../storage/open-storage.ts';
 import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
 import { takeInstanceLock } from './instance-lock.ts';
 import { createLog, logFormatFor } from './log.ts';
 import type { ServeSettings } from './settings.ts';
-import { awaitStop } from './stop-request.ts';
+import type { UnknownVariable } from './unknown-variables.ts';
 
 const otherWays =
-  'Stop it first, give this one a folder of its own with --data, or use PostgreSQL (DATABASE_URL) to run several.';
+  'Stop it first, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.';
 
 /** Runs the service until a signal stops it. */
-export async function serve(
+export async function runService(
   settings: ServeSettings,
   environment: NodeJS.ProcessEnv,
   io: ProcessIo,
@@ -73,7 +73,7 @@ async function checkGit(git: Git): Promise<void> {
   if (major === undefined || minor === undefined) return;
   if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1])) {
     throw new CommandError(
-      `The service needs git ${oldestGit.join('.')} or newer, and this is git ${version}. Install a newer one.`,
+      `The service needs git ${oldestGit.join('.')} or newer, but this is git ${version}. Install a newer version.`,
     );
   }
 }
@@ -141,7 +141,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
           metrics.freeDisk.set(free);
           metrics.diskSize.set(size);
         },
-        onError: (error) => log.error({ err: error }, 'the free space of the disk could not be measured'),
+        onError: (error) => log.error({ err: error }, 'could not measure the free disk space'),
       }),
       allowFileRemotes: settings.allowFileRemotes || dev,
       targets: createTargetCheck({ allowedNetworks }),
@@ -178,7 +178,7 @@ function announce(
   } else {
     printLines(io.stdout, [
       `workspace-service ${versionText()} listens on ${base_url}`,
-      ...(settings.publicUrl === undefined ? [] : [`Others reach it at ${settings.publicUrl}/v1`]),
+      ...(settings.publicUrl === undefined ? [] : [`Its public URL is ${settings.publicUrl}/v1`]),
       `Its dashboard is at ${dashboard_url}`,
       ...(sign_in_link === undefined
         ? [`To sign in to it without a token: ${signInCommand(settings.data, public_url ?? originAt(host, port))}`]
@@ -191,7 +191,7 @@ function announce(
   if (!isLoopback(host)) {
     log.warn(
       { host },
-      'listening on plain HTTP, on an address that other machines may reach: put a proxy with TLS in front of it',
+      'listening on plain HTTP on an address that other machines may reach: put a proxy with TLS in front of it',
     );
   }
 }

@@ -1,8 +1,7 @@
 import { type Duration, durationUpTo, parseDuration } from '../../../interface/duration.ts';
 import { type Parsed, refused } from '../../../interface/parsed.ts';
 import { parseCidr } from '../../platform/ip-address.ts';
-import { type FlagValues, list, optional, toggle, withDefault } from '../flags.ts';
-import { commonFlags } from '../storage-command.ts';
+import { type FlagValues, list, optional, toggle, withDefault } from '../definition/flags.ts';
 import {
   logLevels,
   parseByteCount,
@@ -13,7 +12,8 @@ import {
   parseRateLimit,
   parseTrustedProxy,
   wholeNumber,
-} from '../values.ts';
+} from '../definition/values.ts';
+import { commonFlags } from '../storage/storage-command.ts';
 
 /** Parser of a duration that, unlike others, may be 0. */
 const atMost =
@@ -35,7 +35,7 @@ const upToTenMillion = wholeNumber(1, 10_000_000);
 /** Used by `serve` and by commands that print URLs of the service. */
 export const publicUrl = optional(
   'URL',
-  'the address at which others reach the service, such as https://assets.example.com',
+  'the public URL of the service, such as https://assets.example.com',
   'default none',
   parsePublicUrl,
 );
@@ -47,10 +47,8 @@ export const serveFlags = {
   port: withDefault('PORT', 'the port to listen on; 0 picks a free one', '8080', wholeNumber(0, 65_535)),
   publicUrl,
   data: commonFlags.data,
-  allowFileRemotes: toggle('let workspaces mirror repositories of this machine'),
-  windowsPaths: toggle(
-    'refuse locks on paths that Windows does not allow, or that differ from a locked path only in case',
-  ),
+  allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
+  windowsPaths: toggle('reject locks on paths that are invalid on Windows or differ from a locked path only in case'),
   allowHookNetwork: list(
     'CIDR',
     'allow webhooks, OIDC issuers and LFS downloads in this private network; repeatable',
@@ -59,68 +57,63 @@ export const serveFlags = {
   ),
   syncTimeout: withDefault(
     'DURATION',
-    'time limit for fetching commits, and for LFS downloads that make no progress',
+    'time limit for fetching commits, and for stalled LFS downloads',
     '30m',
     durationUpTo({ seconds: 7 * 86_400 }, '7d'),
   ),
   drainDelay: optional(
     'DURATION',
-    'how long to accept requests after SIGTERM, while /readyz already answers 503',
+    'how long to accept requests after SIGTERM, while /readyz already returns 503',
     'default 5s on PostgreSQL, 0s on SQLite',
     atMost({ seconds: 3_600 }, '1h'),
   ),
   drainTimeout: withDefault(
     'DURATION',
-    'how long open requests, such as clones, may then take to end',
+    'how long open requests may then take to finish',
     '10s',
     atMost({ seconds: 86_400 }, '1d'),
   ),
-  parallelSyncs: withDefault('N', 'how many syncs run at the same time', '2', wholeNumber(1, 64)),
-  parallelClones: withDefault('N', 'how many clones of mirrors are served at the same time', '16', wholeNumber(1, 256)),
+  parallelSyncs: withDefault('N', 'maximum number of parallel syncs', '2', wholeNumber(1, 64)),
+  parallelClones: withDefault('N', 'maximum number of parallel clones of mirrors', '16', wholeNumber(1, 256)),
   keepLockHistory: withDefault('DURATION', 'how long to keep the history of locks', '90d', retention),
-  keepSyncs: withDefault('DURATION', 'how long to keep syncs that have ended', '90d', retention),
-  keepDeliveries: withDefault('DURATION', 'how long to keep deliveries that have ended', '7d', retention),
+  keepSyncs: withDefault('DURATION', 'how long to keep finished syncs', '90d', retention),
+  keepDeliveries: withDefault('DURATION', 'how long to keep finished deliveries', '7d', retention),
   keepAudit: optional(
     'DURATION',
-    'how long to keep entries of the audit, at least 30d',
-    'default for ever',
+    'how long to keep audit log entries; at least 30d',
+    'default forever',
     auditRetention,
   ),
   minFreeDisk: withDefault(
     'SIZE',
-    'free space to keep on the disk of the data folder: with less, new work is refused; 0 keeps none',
+    'free disk space below which the service accepts no new work; 0 for no limit',
     '1GB',
     parseByteCount,
   ),
   rateLimit: withDefault(
     'N/s',
-    'how many requests each token may send, in bursts of up to a minute of them; 0 for no limit',
+    'rate limit of each token, with bursts of up to one minute of requests; 0 for no limit',
     '1000/s',
     parseRateLimit,
   ),
-  maxHooks: withDefault('N', 'how many webhooks a workspace may have', '100', wholeNumber(1, 10_000)),
-  maxWaitingDeliveries: withDefault('N', 'how many deliveries may wait for one webhook', '100000', upToTenMillion),
-  maxLocks: withDefault('N', 'how many locks a workspace may have at the same time', '200000', upToTenMillion),
-  maxLocksPerOwner: withDefault('N', 'how many of them one owner may have', '50000', upToTenMillion),
+  maxHooks: withDefault('N', 'maximum number of webhooks of a workspace', '100', wholeNumber(1, 10_000)),
+  maxWaitingDeliveries: withDefault('N', 'maximum number of waiting deliveries of a webhook', '100000', upToTenMillion),
+  maxLocks: withDefault('N', 'maximum number of locks in a workspace', '200000', upToTenMillion),
+  maxLocksPerOwner: withDefault('N', 'maximum number of locks of one owner in a workspace', '50000', upToTenMillion),
   maxRememberedBytes: withDefault(
     'SIZE',
-    'space for remembered answers to requests with an Idempotency-Key; beyond it, the oldest are dropped',
+    'space for stored responses to requests with an Idempotency-Key; the oldest are removed when it is full',
     '1GB',
     parseByteCount,
   ),
-  trustedProxy: list(
-    'CIDR',
-    'a proxy, or a network of proxies, whose X-Forwarded-For is trusted; can be repeated',
-    'default none',
-    parseTrustedProxy,
+  trustedProxy: list('CIDR', 'trust X-Forwarded-For from these proxies; repeatable', 'default none', parseTrustedProxy),
+  log: withDefault('FORMAT', 'log format; auto is text on a terminal and json otherwise', 'auto', parseLogFormat),
+  logLevel: withDefault(
+    'LEVEL',
+    `minimum level of log messages on stderr: ${logLevels.join(', ')}`,
+    'info',
+    parseLogLevel,
   ),
-  log: withDefault(
-    'FORMAT',
-    'how to log: text for people, json for programs; auto is text on a terminal only',
-    'auto',
-    parseLogFormat,
-  ),
-  logLevel: withDefault('LEVEL', `how much to log on stderr: ${logLevels.join(', ')}`, 'info', parseLogLevel),
   json: toggle('print the startup line as JSON'),
 } as const;
 

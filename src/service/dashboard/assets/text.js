@@ -1,18 +1,5 @@
 /** Texts of pages. Does not use the DOM, because the service imports it as well. */
 
-/**
- * Characters that move the cursor, or color, reorder or hide text: control characters, invisible formatting (including
- * bidirectional marks), line and paragraph separators, and lone surrogates.
- */
-const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
-
-/**
- * Escapes untrusted text for a terminal or a page: it stays readable, but has no effects.
- * @param {string} text
- */
-export const safeText = (text) =>
-  text.replaceAll(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
-
 /** @param {number} count @param {string} one @param {string} many */
 export const plural = (count, one, many = `${one}s`) => `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
 

@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import type { HtmlEscapedString } from 'hono/utils/html';
 import type { Timestamp } from '../../../interface/resources.ts';
+import { safeText } from '../../platform/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
-import { safeText } from '../assets/text.js';
 import { fullTime, isUrgent, relativeTime, timeLeft } from '../assets/time.js';
 
 /** HTML with all inserted values escaped. Only the tag `html` creates it. */

@@ -8,6 +8,7 @@ import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import type { App } from '../../http/context.ts';
 import { usageOf } from '../../lfs/usage.ts';
+import { safeText } from '../../platform/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { unfinishedSyncs } from '../../syncs/list.ts';
 import { startPrepared } from '../../syncs/trigger.ts';
@@ -22,7 +23,7 @@ import {
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
 import type { FoundWorkspace, StoredWorkspace } from '../../workspaces/workspaces.ts';
-import { plural, safeText } from '../assets/text.js';
+import { plural } from '../assets/text.js';
 import { filterForm, postForm, selection, textInput } from '../elements/fields.ts';
 import { addressWith, type Heading, htmlTable, numberedPages, unseen } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';

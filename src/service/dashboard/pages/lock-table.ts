@@ -2,8 +2,9 @@ import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { ActiveLock } from '../../locks/list.ts';
 import { isOwnLock } from '../../locks/release.ts';
+import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
-import { noRun, plural, safeText, shortRun } from '../assets/text.js';
+import { noRun, plural, shortRun } from '../assets/text.js';
 import { pathLink } from '../elements/lock.ts';
 import {
   extendAddress,

@@ -1,13 +1,13 @@
 import { accessSync, constants } from 'node:fs';
-import { sqliteErrorText, systemErrorText } from '../platform/system-errors.ts';
-import { makeFolder } from '../storage/make-folder.ts';
-import { type Migration, NewerSchemaError } from '../storage/migrations.ts';
-import { openSqlite } from '../storage/sqlite.ts';
-import type { Storage } from '../storage/storage.ts';
-import { CommandError } from './command.ts';
-import { quoted } from './output/print.ts';
-import { printLines } from './output/table.ts';
-import type { ProcessIo } from './process-io.ts';
+import { sqliteErrorText, systemErrorText } from '../../platform/system-errors.ts';
+import { makeFolder } from '../../storage/make-folder.ts';
+import { type Migration, NewerSchemaError } from '../../storage/migrations.ts';
+import { openSqlite } from '../../storage/sqlite.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { CommandError } from '../definition/command.ts';
+import { quoted } from '../output/print.ts';
+import type { ProcessIo } from '../output/process-io.ts';
+import { printLines } from '../output/table.ts';
 
 export interface StorageEvents {
   readonly onMigrated: (migration: Migration) => void;
@@ -25,11 +25,11 @@ export async function openStorage(
   try {
     if (url === null) return await openSqlite({ folder: data, onCommit, onMigrated });
     // Loaded only when needed: importing the PostgreSQL driver takes time.
-    const { openPostgres } = await import('../storage/postgres.ts');
+    const { openPostgres } = await import('../../storage/postgres.ts');
     return await openPostgres({ url, onIdleError, onCommit, onMigrated });
   } catch (error) {
     if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
-    throw new CommandError(`The database that DATABASE_URL names cannot be used: ${databaseFailure(error)}.`);
+    throw new CommandError(`The database in DATABASE_URL cannot be used: ${databaseFailure(error)}.`);
   }
 }
 
@@ -73,30 +73,30 @@ export function databaseUrl(environment: NodeJS.ProcessEnv): string | null {
   const url = environment['DATABASE_URL'] ?? '';
   if (url === '') return null;
   if (!/^postgres(ql)?:\/\//.test(url))
-    throw new CommandError(`DATABASE_URL is not the address of a PostgreSQL database. ${urlForm}`);
+    throw new CommandError(`DATABASE_URL is not the URL of a PostgreSQL database. ${urlForm}`);
   return url;
 }
 
 /** Keys are PostgreSQL codes (SQLSTATE, appendix A of its manual) and Node codes. */
 const databaseErrors: Readonly<Record<string, string>> = {
-  ERR_INVALID_URL: `DATABASE_URL is not a valid address. ${urlForm} Percent-encode the special characters in it`,
-  ENOENT: 'a file or socket that the address names does not exist',
-  '28000': 'it does not let this user in',
-  '28P01': 'it refuses the user or the password',
-  '3D000': 'there is no such database',
-  '42501': 'this user may not make or change tables there',
-  '53300': 'it has no connection left',
+  ERR_INVALID_URL: `DATABASE_URL is not a valid URL. ${urlForm} Percent-encode special characters in it`,
+  ENOENT: 'a file or socket in the URL does not exist',
+  '28000': 'it denies access to this user',
+  '28P01': 'it rejects the user or the password',
+  '3D000': 'the database does not exist',
+  '42501': 'this user may not create or change tables',
+  '53300': 'it has too many connections',
   '57P03': 'it is starting or stopping',
 };
 
 function databaseFailure(error: unknown): string {
-  if (!(error instanceof Error)) return 'it fails';
+  if (!(error instanceof Error)) return 'it failed';
   const code = codeOf(error);
-  if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it fails (${code})`;
-  // Errors of the driver have no code, and their messages quote settings: they are not repeated.
-  if (/timeout|terminated/i.test(error.message)) return 'it does not answer in time';
-  if (/\bSSL\b/.test(error.message)) return 'it does not speak TLS as the address asks';
-  return 'its driver does not accept the address, or the server does not accept the connection';
+  if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it failed (${code})`;
+  // Errors of the driver itself have no code, and their messages quote settings, so they are not repeated.
+  if (/timeout|terminated/i.test(error.message)) return 'it did not respond in time';
+  if (/\bSSL\b/.test(error.message)) return 'it does not support TLS as the URL requires';
+  return 'the driver rejected the URL, or the server rejected the connection';
 }
 
 const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');

@@ -1,5 +1,5 @@
-import { nearest } from './did-you-mean.ts';
-import { variableOf } from './flags.ts';
+import { nearest } from '../definition/did-you-mean.ts';
+import { variableOf } from '../definition/flags.ts';
 
 /** Omits the value, which may be a secret. */
 export interface UnknownVariable {

@@ -1,14 +1,18 @@
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { scopeMeanings, scopes } from '../../interface/scopes.ts';
-import { auditActions } from '../audit/audit.ts';
-import type { RateLimit } from '../http/rate-limit.ts';
-import { type Cidr, parseCidr } from '../platform/ip-address.ts';
-import { parseTokenName } from '../tokens/new-token.ts';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { scopeMeanings, scopes } from '../../../interface/scopes.ts';
+import { auditActions } from '../../audit/audit.ts';
+import type { RateLimit } from '../../http/rate-limit.ts';
+import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
+import { parseTokenName } from '../../tokens/new-token.ts';
 import { didYouMean } from './did-you-mean.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 export type LogLevel = (typeof logLevels)[number];
+
+function pathOf(what: string): (text: string) => Parsed<string> {
+  return (text) => (text === '' || text.includes('\0') ? refused(`It must be the path of ${what}.`) : accepted(text));
+}
 
 const oneOf =
   <Name extends string>(names: readonly Name[], allowed: string) =>
@@ -28,18 +32,10 @@ export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}
 export const parseAuditFormat = oneOf(['csv', 'jsonl'], 'The formats are csv and jsonl.');
 export const parseAuditAction = oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`);
 
-export function parseFolder(text: string): Parsed<string> {
-  if (text === '') return refused('It must be the path of a folder.');
-  if (text.includes('\0')) return refused('The path of a folder has no NUL character.');
-  return accepted(text);
-}
+export const parseFolder = pathOf('a folder');
 
 /** `-` is stdin or stdout. */
-export function parseFile(text: string): Parsed<string> {
-  if (text === '') return refused('It must be the path of a file, or -.');
-  if (text.includes('\0')) return refused('The path of a file has no NUL character.');
-  return accepted(text);
-}
+export const parseFile = pathOf('a file, or -');
 
 export function parseHost(text: string): Parsed<string> {
   return /^[A-Za-z0-9.:%_-]+$/.test(text)
@@ -89,7 +85,9 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
   const [, digits] = /^(\d{1,9})\/s$/.exec(text) ?? [];
   const perSecond = Number(digits);
   if (digits === undefined || perSecond < 1 || perSecond > maxPerSecond) {
-    return refused(`It must be requests a second, such as 1000/s (1/s to ${maxPerSecond}/s), or 0 for no limit.`);
+    return refused(
+      `It must be a number of requests per second, such as 1000/s (1/s to ${maxPerSecond}/s), or 0 for no limit.`,
+    );
   }
   return accepted({ perSecond, burst: perSecond * burstSeconds });
 }
@@ -97,7 +95,7 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
 export function parseTrustedProxy(text: string): Parsed<Cidr> {
   const network = parseCidr(text);
   return network.ok && network.value[1] === 0
-    ? refused('That trusts everyone, so every client could choose its own address. Name the networks of your proxies.')
+    ? refused('It includes all addresses, so every client could choose its own. Name the networks of your proxies.')
     : network;
 }
 
@@ -110,7 +108,7 @@ export function parseServiceUrl(text: string): Parsed<string> {
   if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
   const { username, password, search, hash, origin, pathname } = new URL(text);
   if (username !== '' || password !== '')
-    return refused('It must not have a user name or a password: everybody gets to see it.');
+    return refused('It must not have a user name or a password, because it is public.');
   if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
   return accepted(origin + pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, ''));
 }
@@ -131,6 +129,6 @@ export const idOf =
   (text: string): Parsed<string> =>
     new RegExp(`^${kind}_[0-9a-f-]{36}$`).test(text)
       ? accepted(text)
-      : refused(`It must be an id such as ${kind}_0b7c…, as "${listedBy}" shows it.`);
+      : refused(`It must be an id such as ${kind}_0b7c…, as listed by "${listedBy}".`);
 
 const isByteUnit = (text: string): text is keyof typeof bytesIn => Object.hasOwn(bytesIn, text);

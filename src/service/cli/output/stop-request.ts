@@ -1,4 +1,4 @@
-import type { ProcessIo, StopSignal } from '../process-io.ts';
+import type { ProcessIo, StopSignal } from './process-io.ts';
 
 const exitCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143 };
 

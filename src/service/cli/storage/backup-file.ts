@@ -1,13 +1,14 @@
 import { type FileHandle, open } from 'node:fs/promises';
-import { BackupError } from '../backup/format.ts';
-import { systemErrorText } from '../platform/system-errors.ts';
-import { CommandError } from './command.ts';
-import { quoted } from './output/print.ts';
+import { BackupError, type Counts } from '../../backup/format.ts';
+import { systemErrorText } from '../../platform/system-errors.ts';
+import { CommandError } from '../definition/command.ts';
+import { quoted } from '../output/print.ts';
+import { type OutputBlock, textTable } from '../output/table.ts';
 
 /** Readable by the current user only. Does not overwrite a file. */
 export const createBackupFile = (file: string): Promise<FileHandle> =>
   open(file, 'wx', 0o600).catch((error: unknown) => {
-    throw backupFailure(file, error, { EEXIST: 'it exists already. Choose another name, or remove it' });
+    throw backupFailure(file, error, { EEXIST: 'it already exists. Choose another name, or remove it' });
   });
 
 export const openBackupFile = (file: string): Promise<FileHandle> =>
@@ -18,7 +19,7 @@ export const openBackupFile = (file: string): Promise<FileHandle> =>
 const fileErrors: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   EISDIR: 'it is a folder',
-  EPIPE: 'its reader has ended',
+  EPIPE: 'the process that reads it has ended',
 };
 
 /** Explains errors of the file and its content. Other errors, such as those of the database, are returned unchanged. */
@@ -30,3 +31,12 @@ export function backupFailure(file: string, error: unknown, texts: Readonly<Reco
   const name = file === '-' ? 'The pipe' : `The file ${quoted(file)}`;
   return reason === undefined ? error : new CommandError(`${name} cannot be used: ${reason}.`);
 }
+
+export const rowCounts = (rows: Counts): readonly OutputBlock[] =>
+  textTable(
+    ['KIND', 'ROWS'],
+    Object.entries(rows)
+      .filter(([, count]) => count > 0)
+      .map(([name, count]) => [name.replaceAll('_', ' '), String(count)]),
+    'Nothing is stored yet.',
+  );

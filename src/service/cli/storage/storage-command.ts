@@ -1,49 +1,47 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { pipeline } from 'node:stream/promises';
-import type { Actor } from '../audit/audit.ts';
-import { databaseFile } from '../storage/sqlite.ts';
-import type { Storage } from '../storage/storage.ts';
-import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { findWorkspace, listWorkspaces } from '../workspaces/workspaces.ts';
+import type { Actor } from '../../audit/audit.ts';
+import { databaseFile } from '../../storage/sqlite.ts';
+import type { Storage } from '../../storage/storage.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import {
   type Command,
   type CommandContext,
   CommandError,
   type Definition,
   defineCommand,
+  jsonFlag,
   type None,
-} from './command.ts';
-import { didYouMean } from './did-you-mean.ts';
-import { type Flags, type FlagValues, required, toggle, withDefault } from './flags.ts';
+} from '../definition/command.ts';
+import { didYouMean } from '../definition/did-you-mean.ts';
+import { type Flags, type FlagValues, required, withDefault } from '../definition/flags.ts';
+import { parseFolder } from '../definition/values.ts';
+import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
+import type { ProcessIo } from '../output/process-io.ts';
 import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
-import { printJson, quoted } from './output/print.ts';
-import { type OutputBlock, printLines } from './output/table.ts';
-import type { ProcessIo } from './process-io.ts';
-import { parseFolder } from './values.ts';
 
 export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
 
 /** Flags of every command that reads the stored data. */
 export const commonFlags = {
-  data: withDefault('FOLDER', 'the folder that the service keeps its data in', './workspace-data', parseFolder),
-  json: toggle('print one JSON document instead of text'),
+  data: withDefault('FOLDER', 'the data folder of the service', './workspace-data', parseFolder),
+  json: jsonFlag,
 } as const;
 
 /** Locates the data, like --data. */
 export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instead of SQLite in --data']] as const;
 
-/** Output of a command: a JSON document and lines of text, or a file of any length. */
-type Answer =
-  | { readonly document: unknown; readonly lines: readonly OutputBlock[] }
-  | { readonly file: AsyncIterable<string> };
+/** `isPiped` if stdout already has other output. A file may have any length. */
+type StorageOutput = (CommandOutput & { readonly isPiped?: boolean }) | { readonly file: AsyncIterable<string> };
 
 interface StorageDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
   /** False if the database must exist, so that a mistyped folder is reported and not used as an empty service. */
   readonly mayBeNew?: boolean;
-  run(call: Omit<CommandContext<F & typeof commonFlags, A>, 'io'>, storage: Storage): Promise<Answer>;
+  run(call: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput>;
 }
 
 /** Defines a command that works on the stored data of the service. */
@@ -57,16 +55,16 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
     ...definition,
     // Without flags of its own, F is empty.
     flags: { ...flags, ...commonFlags } as F & typeof commonFlags,
-    async run({ io, ...call }) {
+    async run(call) {
+      const { io, environment } = call;
       // The common flags are always among the flags. TypeScript cannot infer this.
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
-      if (!mayBeNew) requireStored(data, call.environment);
-      const storage = await openStorage(data, call.environment, { onMigrated: printMigration(io) });
+      if (!mayBeNew) requireStored(data, environment);
+      const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
       try {
-        const response = await definition.run(call, storage);
-        if ('file' in response) await writeFile(io, response.file);
-        else if (json) printJson(io.stdout, response.document);
-        else printLines(io.stdout, response.lines);
+        const output = await definition.run(call, storage);
+        if ('file' in output) await writeFile(io, output.file);
+        else printOutput(output.isPiped ? io.stderr : io.stdout, json, output);
       } finally {
         await storage.close();
       }
@@ -85,10 +83,10 @@ export async function requireWorkspace({ read }: Storage, id: string): Promise<v
 /** The system user as the actor. Access to the folder or database permits everything, so no token is involved. */
 export const operatorActor = (): Actor => ({ name: `operator:${systemUser()}`, tokenId: null, address: null });
 
-export function requireStored(data: string, environment: NodeJS.ProcessEnv): void {
+function requireStored(data: string, environment: NodeJS.ProcessEnv): void {
   if (databaseUrl(environment) !== null || existsSync(databaseFile(data))) return;
   throw new CommandError(
-    `No service has stored anything in the folder ${quoted(data)} yet. Name the folder of the service with --data, or start one there with "workspace-service serve".`,
+    `The folder ${quoted(data)} contains no data of a service. Name the data folder with --data, or start a service there with "workspace-service serve".`,
   );
 }
 

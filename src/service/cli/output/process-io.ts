@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
-import { logOutput, type Output } from './output/log-output.ts';
+import { logOutput, type Output } from './log-output.ts';
 
 export type StopSignal = 'SIGINT' | 'SIGTERM';
 
@@ -40,13 +40,13 @@ export const versionText = (): string => `${packageVersion()} (revision ${revisi
 
 /** Read from package.json. Its relative path is the same from the sources and from the build. */
 export function packageVersion(): string {
-  const text = readFileSync(new URL('../../../package.json', import.meta.url), 'utf8');
+  const text = readFileSync(new URL('../../../../package.json', import.meta.url), 'utf8');
   // Not validated: the file is part of the package.
   return (JSON.parse(text) as { readonly version: string }).version;
 }
 
 /** Commit of the build, from a file that compile.ts writes. Undefined if it was unknown at build time. */
 export function revision(): string | undefined {
-  const file = new URL('../revision', import.meta.url);
+  const file = new URL('../../revision', import.meta.url);
   return existsSync(file) ? readFileSync(file, 'utf8') : undefined;
 }

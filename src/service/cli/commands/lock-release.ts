@@ -1,0 +1,78 @@
+import { parseNote } from '../../../interface/lock-note.ts';
+import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
+import { commitReleasesOf } from '../../locks/commit-releases.ts';
+import { CommandError } from '../definition/command.ts';
+import { optional, required, rest, toggle } from '../definition/flags.ts';
+import { holderText } from '../output/locks.ts';
+import { eitherWay } from '../remote/either-way.ts';
+import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
+import {
+  defineStorageCommand,
+  operatorActor,
+  requireWorkspace,
+  workspaceArgument,
+} from '../storage/storage-command.ts';
+
+const both = {
+  name: 'lock release',
+  summary: 'release your own locks, or with --force those of others',
+  flags: {
+    force: toggle('release the lock even if someone else holds it'),
+    reason: optional('TEXT', 'reason for the audit log', 'default none', parseNote),
+  },
+} as const;
+
+const parsePath = (text: string) => canonicalLockPath(text, parseHeldPath);
+
+const remote = defineRemoteCommand({
+  ...both,
+  details: [aboutPaths],
+  arguments: { paths: rest('PATH', 'a locked path', 'required', parsePath) },
+  example: 'Content/Hero.uasset',
+  async run({ flags: { force, reason }, arguments: { paths } }, connect) {
+    if (reason && !force)
+      throw new CommandError('--reason is recorded only when a lock is taken away. Add --force, or leave it out.', 2);
+    const { releaseRemoteLocks } = await import('../remote/release.ts');
+    const service = await connect();
+    const { released, problems } = await releaseRemoteLocks(service, { paths, force, reason: reason ?? undefined });
+    const [first, ...more] = problems;
+    if (more.length > 0) for (const problem of problems) service.tell(problem);
+    return {
+      document: { released },
+      lines: released.map((path) => `Released ${path}.`),
+      failure: more.length > 0 ? `${problems.length} paths were not released.` : first,
+    };
+  },
+});
+
+const local = defineStorageCommand({
+  ...both,
+  details: ['The holder of the lock relies on it. Before you use --force, make sure that its CI run has ended.'],
+  arguments: { workspace: workspaceArgument, path: required('PATH', 'the locked path', parsePath) },
+  example: 'game Content/Hero.uasset --force',
+  async run({ flags, arguments: { workspace, path } }, storage) {
+    await requireWorkspace(storage, workspace);
+    const { force, reason } = flags;
+    const releaser = { ...operatorActor(), owner: null, force, ...(reason && { reason }) };
+    const [release = { kind: 'absent' as const }] = await commitReleasesOf(storage)(workspace, (_, release) =>
+      release([{ workspace, path, match: null, releaser }]),
+    );
+    switch (release.kind) {
+      case 'released':
+        return {
+          document: { released: release.lock },
+          lines: [`Released ${path}. It was held by ${holderText(release.lock)}.`],
+        };
+      case 'absent':
+        throw new CommandError(`There is no lock on ${path} in the workspace "${workspace}".`);
+      case 'another-owner':
+      // Does not occur with `match: null`.
+      case 'another-lock':
+        throw new CommandError(
+          `The lock on ${path} is held by ${holderText(release.lock)}. Nothing was released. To release it anyway, add --force.`,
+        );
+    }
+  },
+});
+
+export const lockRelease = eitherWay(remote, local);

@@ -1,0 +1,35 @@
+import { durationUpTo } from '../../../interface/duration.ts';
+import { parseNote } from '../../../interface/lock-note.ts';
+import { canonicalLockPath } from '../../../interface/lock-path.ts';
+import { parseTtl } from '../../../interface/ttl.ts';
+import { optional, rest, withDefault } from '../definition/flags.ts';
+import { shownTime } from '../output/print.ts';
+import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
+
+export const lockTake = defineRemoteCommand({
+  name: 'lock take',
+  summary: 'lock all of these paths, or none',
+  details: [aboutPaths],
+  arguments: { paths: rest('PATH', 'a path to lock', 'required', (text) => canonicalLockPath(text)) },
+  flags: {
+    ttl: withDefault('DURATION', 'how long the locks last, unless they are released earlier', '1h', parseTtl),
+    note: optional('TEXT', 'note for anyone who finds the path locked', 'default none', parseNote),
+    wait: optional(
+      'DURATION',
+      'how long to wait for paths that others hold',
+      'default not at all',
+      durationUpTo({ seconds: 30 * 86_400 }, '30d'),
+    ),
+  },
+  example: 'Content/Hero.uasset --ttl 4h --note Armour',
+  async run({ flags: { ttl, note, wait = { seconds: 0 } }, arguments: { paths } }, connect) {
+    const { acquireRemoteLocks } = await import('../remote/take.ts');
+    const locks = await acquireRemoteLocks(await connect(), { paths, ttl, note: note ?? undefined, wait });
+    return {
+      document: { locks: locks.map(({ raw }) => raw) },
+      lines: locks.map(
+        ({ path, expires_at }) => `Locked ${path}${expires_at ? ` until ${shownTime(expires_at)}` : ''}.`,
+      ),
+    };
+  },
+});

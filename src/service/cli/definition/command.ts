@@ -1,0 +1,112 @@
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { quoted } from '../output/print.ts';
+import type { ProcessIo } from '../output/process-io.ts';
+import { type Flags, type FlagValues, flagName, toggle, variableOf } from './flags.ts';
+
+/** An expected failure of a command. The message is written for the user and contains no secret. */
+export class CommandError extends Error {
+  override readonly name = 'Failure';
+  readonly exitCode: 1 | 2;
+
+  /** 2 for wrong usage that is detected only when the command runs. */
+  constructor(message: string, exitCode: 1 | 2 = 1) {
+    super(message);
+    this.exitCode = exitCode;
+  }
+}
+
+/** For commands without flags or without arguments. */
+export type None = Readonly<Record<never, never>>;
+
+export const jsonFlag = toggle('print one JSON document instead of text');
+
+/** The process that a command runs in. */
+export interface Surroundings {
+  readonly environment: NodeJS.ProcessEnv;
+  readonly io: ProcessIo;
+  /** All commands of the program. */
+  readonly commands: readonly Command[];
+}
+
+export interface CommandContext<F extends Flags, A extends Flags> extends Surroundings {
+  readonly flags: FlagValues<F>;
+  readonly arguments: FlagValues<A>;
+}
+
+export interface Definition<F extends Flags, A extends Flags> {
+  /** All words of the command, such as `token create`. */
+  readonly name: string;
+  /** One line, without a period at the end. */
+  readonly summary: string;
+  /** Further lines of the help. */
+  readonly details?: readonly string[];
+  /** Variables that it reads in addition to those of its flags, with their descriptions. */
+  readonly variables?: readonly (readonly [name: string, what: string])[];
+  /** Arguments and flags, without the words of the command. */
+  readonly example: string;
+  /** Keys are names in the code: see flagName(). */
+  readonly flags?: F;
+  /** In positional order. */
+  readonly arguments?: A;
+  /** Checks combinations of flags. Each flag is valid on its own. */
+  check?(flags: FlagValues<F>): readonly string[];
+  /** Throws a CommandError for an expected failure. */
+  run(call: CommandContext<F, A>): Promise<void>;
+}
+
+/** Arguments after the words of a command, split but not parsed yet. */
+export interface TypedArguments {
+  /** Texts by flag. */
+  readonly flags: ReadonlyMap<string, readonly string[]>;
+  readonly arguments: readonly string[];
+}
+
+export interface Command
+  extends Pick<Definition<Flags, Flags>, 'name' | 'summary' | 'details' | 'variables' | 'example'> {
+  /** Keys are names as typed, without the dashes. */
+  readonly flags: Flags;
+  readonly arguments: Flags;
+  /** Returns the function to run, or one line for each problem of the arguments. */
+  prepare(typed: TypedArguments, surroundings: Surroundings): Parsed<() => Promise<void>>;
+}
+
+/** Passes the types of the flags from the definition of a command to `run`. */
+export function defineCommand<F extends Flags = None, A extends Flags = None>(definition: Definition<F, A>): Command {
+  const flags: Flags = definition.flags ?? {};
+  const takes: Flags = definition.arguments ?? {};
+  return {
+    ...definition,
+    flags: Object.fromEntries(Object.entries(flags).map(([key, flag]) => [flagName(key), flag])),
+    arguments: takes,
+    prepare(typed, surroundings) {
+      const problems: string[] = [];
+      const take = (parsed: Parsed<unknown>): unknown => (parsed.ok ? parsed.value : void problems.push(parsed.reason));
+      const given = Object.entries(flags).map(([key, flag]) => {
+        const name = flagName(key);
+        const texts = typed.flags.get(name);
+        // The command line takes precedence, and an empty variable counts as unset.
+        const inherited = texts === undefined && surroundings.environment[variableOf(name)];
+        return [key, take(inherited ? flag.read([inherited], variableOf(name)) : flag.read(texts ?? [], `--${name}`))];
+      });
+      const values = Object.entries(takes).map(([key, argument], index) => {
+        const texts = typed.arguments.slice(index, argument.takesRest ? undefined : index + 1);
+        return [key, take(argument.read(texts, argument.placeholder))];
+      });
+      const takesRest = Object.values(takes).some((argument) => argument.takesRest);
+      for (const text of takesRest ? [] : typed.arguments.slice(values.length)) {
+        const all = Object.values(takes).map(({ placeholder }) => placeholder);
+        problems.push(
+          `${quoted(text)} is an unexpected argument: "${definition.name}" takes ${all.join(' ') || 'only flags'}.`,
+        );
+      }
+      // Without problems, each name has the value of its own reader. TypeScript cannot infer this.
+      const call = {
+        flags: Object.fromEntries(given) as FlagValues<F>,
+        arguments: Object.fromEntries(values) as FlagValues<A>,
+      };
+      if (problems.length === 0) problems.push(...(definition.check?.(call.flags) ?? []));
+      if (problems.length > 0) return refused(problems.join('\n'));
+      return accepted(() => definition.run({ ...call, ...surroundings }));
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { refused } from '../../../interface/parsed.ts';
+import type { Command } from '../definition/command.ts';
+import { addressVariable } from './remote-command.ts';
+
+/**
+ * A command in two forms: over HTTP if the environment names a service, and otherwise on the data of this machine. A
+ * flag of the other form is an error, because ignoring it could affect the locks of another service.
+ */
+export const eitherWay = (remote: Command, local: Command): Command => ({
+  ...remote,
+  details: [
+    ...(remote.details ?? []),
+    `Without ${addressVariable}, it works on the data of this machine: ${local.name} ${places(local)}.`,
+    ...(local.details ?? []),
+  ],
+  example: local.example,
+  variables: [...(remote.variables ?? []), ...(local.variables ?? [])],
+  flags: { ...remote.flags, ...local.flags },
+  prepare(typed, surroundings) {
+    const isRemote = (surroundings.environment[addressVariable] ?? '') !== '';
+    const form = isRemote ? remote : local;
+    const others = [...typed.flags.keys()].filter((name) => !Object.hasOwn(form.flags, name));
+    const reason = isRemote
+      ? `works only on the data of this machine, and ${addressVariable} names a service. Unset it`
+      : `works only over HTTP. Set ${addressVariable} to the service`;
+    const problems = others.map((name) => `--${name} ${reason}, or leave the flag out.`);
+    const prepared = form.prepare(typed, surroundings);
+    if (!prepared.ok) problems.push(prepared.reason);
+    if (isRemote && problems.length > 0)
+      problems.push(`${addressVariable} is set, so this is about the workspace WORKSPACE_ID of that service.`);
+    return problems.length === 0 ? prepared : refused(problems.join('\n'));
+  },
+});
+
+const places = (command: Command): string =>
+  Object.values(command.arguments)
+    .map(({ placeholder }) => placeholder)
+    .join(' ');
