@@ -101,7 +101,7 @@ function addCommand(parent: Commander, command: Command, { run = (work) => work(
     .description([`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].join('\n'))
     .addHelpText(
       'after',
-      ['', ...environmentHelp(command), '', 'Example:', `  ${programName} ${name} ${example}`].join('\n'),
+      [...environmentHelp(command), '', 'Example:', `  ${programName} ${name} ${example}`].join('\n'),
     )
     .showHelpAfterError(`See: ${programName} ${name} --help`)
     .allowExcessArguments();
@@ -116,10 +116,11 @@ function addCommand(parent: Commander, command: Command, { run = (work) => work(
 
 const flagsHelp = 'Each flag can also be set by its variable; the command line takes precedence.';
 
-function environmentHelp({ variables = [] }: Command): readonly string[] {
+function environmentHelp({ variables = [], flags }: Command): readonly string[] {
+  if (Object.keys(flags).length === 0) return [];
   const width = Math.max(...variables.map(([name]) => name.length));
   const lines = variables.map(([name, what]) => `  ${name.padEnd(width)}  ${what}`);
-  return ['Environment:', ...lines, flagsHelp];
+  return ['', 'Environment:', ...lines, flagsHelp];
 }
 
 /**
@@ -130,28 +131,27 @@ function collectArguments(commander: Commander, { flags }: Command): () => Typed
   const texts = new Map<string, readonly string[]>();
   const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
   for (const [name, { placeholder, what, otherwise }] of Object.entries(flags)) {
-    const description = `${what} (${otherwise}; ${variableOf(name)})`;
-    if (placeholder === '') {
-      commander.addOption(new Option(`--${name}`, description)).on(`option:${name}`, () => add(name, 'true'));
-      // `commander` does not support a switch with a value.
-      for (const value of ['true', 'false', '1', '0']) {
-        commander.addOption(new Option(`--${name}=${value}`).hideHelp());
-        commander.on(`option:${name}=${value}`, () => add(name, value));
-      }
-    } else {
-      // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
-      commander.addOption(new Option(`--${name} [${placeholder}]`, description));
-      commander.on(`option:${name}`, (value: string | null) => {
-        if (value !== null) add(name, value);
-        else commander.error(`--${name} needs a value: ${what}. Write it as --${name}=${placeholder}.`);
-      });
-    }
+    // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
+    const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}]`;
+    commander.addOption(new Option(form, `${what} (${otherwise}; ${variableOf(name)})`));
+    commander.on(`option:${name}`, (value: string | null | undefined) => {
+      if (value !== null) add(name, value ?? 'true');
+      else commander.error(`--${name} needs a value: ${what}. Write it as --${name}=${placeholder}.`);
+    });
   }
   const parseOptions = commander.parseOptions.bind(commander);
   commander.parseOptions = (args) => {
     const { operands, unknown } = parseOptions(args);
+    const [first, ...rest] = unknown;
+    if (first === undefined) return { operands, unknown };
+    const [typed = '', value] = first.split(/=(.*)/s);
+    const name = typed.replace(/^--/, '');
     // The value of an unknown flag may be a secret, and would prevent a suggestion.
-    return { operands, unknown: unknown.map((text) => text.replace(/=.*/s, '')) };
+    if (value === undefined || !Object.hasOwn(flags, name)) return { operands, unknown: [typed, ...rest] };
+    // `commander` does not support a switch with a value.
+    add(name, value);
+    const parsed = commander.parseOptions(rest);
+    return { ...parsed, operands: [...operands, ...parsed.operands] };
   };
   return () => ({ flags: texts, arguments: commander.args });
 }

@@ -79,10 +79,11 @@ describe('a command line', () => {
     expect(await read(enough, { WORKSPACE_SERVICE_COLOURS: 'red,green,blue' })).toMatchObject({ flags: { colours } });
   });
 
-  test('reads a switch in the environment by its name', async () => {
+  test('reads a switch by its value, from the environment too', async () => {
     for (const [value, noLight] of Object.entries({ true: true, 1: true, false: false, 0: false })) {
       expect(await read(enough, { WORKSPACE_SERVICE_NO_LIGHT: value })).toMatchObject({ flags: { noLight } });
     }
+    expect(await read(['--loud=maybe', ...enough])).toEqual(['--loud is "maybe". It must be true, false, 1 or 0.']);
     for (const value of ['yes', 'TRUE', 'on', '2', ' ']) {
       expect(await read(enough, { WORKSPACE_SERVICE_NO_LIGHT: value })).toEqual([
         `WORKSPACE_SERVICE_NO_LIGHT is "${value}". It must be true, false, 1 or 0.`,
@@ -142,6 +143,7 @@ describe('a command line', () => {
 
   test('treats all words after -- as arguments', async () => {
     const [, ...flags] = enough;
+    expect(await read([...flags, '--loud=1', '--', '--loud'])).toEqual(['PLACE is "--loud". It must be a word.']);
     expect(await read([...flags, '--', 'help'])).toMatchObject({ arguments: { place: 'help' } });
   });
 });
