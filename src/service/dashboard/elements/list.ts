@@ -75,8 +75,19 @@ export function positionIn(
 export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>
   html`<a href="${href}"${rel === undefined ? '' : html` rel="${rel}"`}>${text}</a>`;
 
+/** Links to the newest and to older entries of a list, unless this page shows them. */
+export const olderLinks = (
+  isLater: boolean,
+  next: string | undefined,
+  addressOf: (before?: string) => string,
+): Markup | string =>
+  pageLinks(
+    isLater ? link(addressOf(), 'Newest') : '',
+    next === undefined ? '' : link(addressOf(next), 'Older', 'next'),
+  );
+
 /** Links to the other pages of a list, if any. */
-export const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
+const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
   links.every((each) => each === '') ? '' : html`<nav class="pages" aria-label="Pages">${links}</nav>`;
 
 function headingCell(heading: Heading): Markup | string {

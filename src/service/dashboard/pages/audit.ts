@@ -11,7 +11,7 @@ import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { addressWith, htmlTable, link, pageLinks, positionIn } from '../elements/list.ts';
+import { addressWith, htmlTable, link, olderLinks, positionIn } from '../elements/list.ts';
 import {
   empty,
   faint,
@@ -44,9 +44,8 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
   function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage) {
     if (entries.length === 0) return show(call, html`${auditFilter(filter)}${nothing(filter, before, next)}`);
     const rows = entries.map((entry) => row(entry, call.now));
-    const links = pageLinks(
-      before === undefined ? '' : link(addressOf(filter), 'Newest'),
-      next === undefined ? '' : link(addressOf(filter, next), 'Older', 'next'),
+    const links = olderLinks(before !== undefined, next?.toString(), (before) =>
+      addressWith('/audit', { ...filter, before }),
     );
     const headings = ['When', 'What', 'Token', 'Address'];
     const actions = html`

@@ -26,15 +26,7 @@ import {
   shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
-import {
-  addressWith,
-  type Heading,
-  htmlTable,
-  link,
-  navigationLinks,
-  pageLinks,
-  positionIn,
-} from '../elements/list.ts';
+import { addressWith, type Heading, htmlTable, navigationLinks, olderLinks, positionIn } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
@@ -84,7 +76,7 @@ export function addHookPages(app: App, parts: DashboardParts): void {
       </div>
       ${filterLinks(page, shown.only)}
       ${rows.length === 0 ? noDeliveries(page, shown) : htmlTable('cards deliveries', headings, rows)}
-      ${otherPages(page, shown, next)}`;
+      ${olderLinks(shown.before !== undefined, next?.toString(), (before) => addressWith(page, { state: shown.only, before }))}`;
     return showPage(call, {
       title: `Webhook to ${new URL(hook.url).host}`,
       actions: actions(page, overview),
@@ -193,13 +185,6 @@ function noDeliveries(page: string, { only, before }: Shown): Markup {
   return only === undefined
     ? empty('Nothing has been delivered yet.', first)
     : empty('No delivery is in this state.', all);
-}
-
-function otherPages(page: string, { only: state, before }: Shown, next: number | undefined): Markup | string {
-  return pageLinks(
-    before === undefined ? '' : link(addressWith(page, { state }), 'Newest'),
-    next === undefined ? '' : link(addressWith(page, { state, before: String(next) }), 'Older', 'next'),
-  );
 }
 
 const filters: Readonly<Record<DeliveryFilter, string>> = {

@@ -13,7 +13,7 @@ import {
   readLockHistory,
 } from '../../locks/read-history.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { addressWith, link, pageLinks } from '../elements/list.ts';
+import { addressWith, link, olderLinks } from '../elements/list.ts';
 import { changeNames, changeTable } from '../elements/lock.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
@@ -71,10 +71,7 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
     const main = html`
       ${historyFilter(id, filter)}
       ${changes.length === 0 ? nothing(id, listed) : changeTable(changes, call.now, id)}
-      ${pageLinks(
-        isLater ? link(historyAddress(id, filter), 'Newest') : '',
-        next === undefined ? '' : link(historyAddress(id, { ...filter, before: positionText(next) }), 'Older', 'next'),
-      )}`;
+      ${olderLinks(isLater, next && positionText(next), (before) => historyAddress(id, { ...filter, before }))}`;
     const actions = html`
       <a class="button" href="${listAddress(id)}">Locks held now</a>
       <a class="button" href="${csvAddress(id, filter)}" download>Download as CSV</a>`;

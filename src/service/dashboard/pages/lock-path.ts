@@ -12,7 +12,7 @@ import type { StoredLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
 import type { WaitingRequest } from '../../locks/refused-requests.ts';
-import { addressWith, htmlTable, link, pageLinks } from '../elements/list.ts';
+import { addressWith, htmlTable, olderLinks } from '../elements/list.ts';
 import { changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { pathAddress, releaseAddress, releaseText } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
@@ -144,8 +144,5 @@ function pastTable({ now }: PageCall, { workspace, path, history }: PathState, i
       ? html`<p>${faint(isLater ? 'There are no older entries.' : 'Nothing is recorded of this path. Old entries are removed.')}</p>`
       : changeTable(changes, now)
   }
-    ${pageLinks(
-      isLater ? link(address, 'Newest') : '',
-      next === undefined ? '' : link(addressWith(address, { before: positionText(next) }), 'Older', 'next'),
-    )}`;
+    ${olderLinks(isLater, next && positionText(next), (before) => addressWith(address, { before }))}`;
 }

@@ -6,7 +6,7 @@ import { listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/lis
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, textInput } from '../elements/fields.ts';
-import { addressWith, type Heading, htmlTable, link, pageLinks } from '../elements/list.ts';
+import { addressWith, type Heading, htmlTable, link, olderLinks } from '../elements/list.ts';
 import { duration, empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
@@ -39,10 +39,7 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
     const main = html`
       ${isUntouched ? '' : branchFilter(history, branch, [...known.keys()])}
       ${rows.length === 0 ? noSyncs(id, branch, isLater) : htmlTable('folds syncs', headings, rows)}
-      ${pageLinks(
-        isLater ? link(addressWith(history, { branch }), 'Newest') : '',
-        next === undefined ? '' : link(addressWith(history, { branch, before: writePosition(next) }), 'Older', 'next'),
-      )}`;
+      ${olderLinks(isLater, next && writePosition(next), (before) => addressWith(history, { branch, before }))}`;
     return showPage(call, { title: 'Syncs', location: inWorkspace(id, 'syncs'), main });
   });
 }
