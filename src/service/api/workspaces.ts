@@ -14,7 +14,7 @@ import { type Api, addOperation, jsonResponse } from './operation.ts';
 import { workspaceParameter } from './parameters.ts';
 
 export interface WorkspaceRoutes extends AccessControl {
-  readonly remoteMemory: Pick<RemoteMemory, 'ask'>;
+  readonly remoteMemory: Pick<RemoteMemory, 'askAgain'>;
 }
 
 export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
@@ -43,7 +43,7 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
     responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
     async handle({ c }) {
       const workspace = await addressedWorkspace(c, storage);
-      const { listing, failure } = await remoteMemory.ask(workspace);
+      const { listing, failure } = await remoteMemory.askAgain(workspace);
       if (failure?.isBusy) throw new Refusal('unavailable', failure.reason, { headers: { 'retry-after': '5' } });
       if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);
       const synced = await syncedBranches(storage, workspace.id);

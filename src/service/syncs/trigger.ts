@@ -17,7 +17,7 @@ export interface TriggerParts {
   readonly storage: Storage;
   readonly git: Git;
   readonly remotes: Pick<Remotes, 'estimate'>;
-  readonly remoteMemory: Pick<RemoteMemory, 'ask'>;
+  readonly remoteMemory: Pick<RemoteMemory, 'askAgain'>;
 }
 
 export type Preparation =
@@ -38,7 +38,7 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     deadline: number,
   ): Promise<Preparation | undefined> {
     const before = await syncedStates(storage, workspace.id);
-    const { listing, failure } = await remoteMemory.ask(workspace);
+    const { listing, failure } = await remoteMemory.askAgain(workspace);
     if (failure !== undefined) return undefined;
     const { branches, defaultBranch } = listing;
     await noteVanished(storage, workspace.id, before, branches);

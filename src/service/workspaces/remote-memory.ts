@@ -42,8 +42,10 @@ export type AskedRemote = KnownRemote &
  */
 export interface RemoteMemory {
   known(workspace: StoredWorkspace): KnownRemote;
-  /** Asks the remote now. Callers share a request that waits for a slot, so each result is newer than its call. */
+  /** Asks the remote now. Callers share a request that is already running. */
   ask(workspace: StoredWorkspace, signal?: AbortSignal): Promise<AskedRemote>;
+  /** Asks the remote now. Callers share only a request that has not started, so each result is newer than its call. */
+  askAgain(workspace: StoredWorkspace): Promise<AskedRemote>;
   /** Queues a request, unless one is queued already. Few run at a time, to leave slots for calls of `ask`. */
   askSoon(workspace: StoredWorkspace): void;
 }
@@ -64,7 +66,8 @@ const nothing: KnownRemote = { listing: undefined, failure: undefined };
 
 export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts): RemoteMemory {
   const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
-  const once = createOnce<AskedRemote>();
+  const onceRunning = createOnce<AskedRemote>();
+  const onceStarted = createOnce<AskedRemote>();
   const onceSoon = createOnce<void>();
   const limitBackground = limitParallel({ max: maxInBackground });
 
@@ -92,19 +95,24 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       const failure = { reason: error.message, isBusy: error.kind === 'busy', ...times() };
-      return remember(workspace, { listing: known(workspace).listing, failure });
+      const asked = { listing: known(workspace).listing, failure };
+      return failure.isBusy ? asked : remember(workspace, asked);
     }
   }
 
-  /** The key includes the remote, which may change while it is being asked. */
+  /** Includes the remote, which may change while it is being asked. */
+  const keyOf = ({ id, remote }: StoredWorkspace): string => JSON.stringify([id, remote]);
+
+  const askAgain = (workspace: StoredWorkspace, signal?: AbortSignal) =>
+    onceStarted(keyOf(workspace), (begun) => askNow(workspace, { ...listBranchesTimeout, signal }, begun));
+
   const ask = (workspace: StoredWorkspace, signal?: AbortSignal) =>
-    once(JSON.stringify([workspace.id, workspace.remote]), (begun) =>
-      askNow(workspace, { ...listBranchesTimeout, signal }, begun),
-    );
+    onceRunning(keyOf(workspace), () => askAgain(workspace, signal));
 
   return {
     known,
     ask,
+    askAgain,
     askSoon(workspace) {
       onceSoon(workspace.id, (begun) =>
         limitBackground(workspace.id, async () => {

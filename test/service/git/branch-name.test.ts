@@ -43,7 +43,7 @@ describe('the name of a branch', () => {
     ['', 'empty'],
     ['-x', 'start with -'],
     ['refs/heads/main', 'short name'],
-    ['HEAD', 'checked out'],
+    ['HEAD', 'not names of branches'],
     ['a\0b', 'control'],
     ['\ud800', 'Unicode'],
     ['@{-1}', '@{'],

@@ -57,7 +57,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   locks: noLocks,
   idempotent: notHere,
   prepareSync: notHere,
-  remoteMemory: { known: notHere, ask: notHere, askSoon: notHere },
+  remoteMemory: { known: notHere, ask: notHere, askAgain: notHere, askSoon: notHere },
   remotes: { branches: notHere, estimate: notHere },
   removeFiles: notHere,
   suggestPaths: { isMirrored: notHere, suggest: notHere },

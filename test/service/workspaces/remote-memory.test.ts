@@ -66,15 +66,18 @@ describe.each(realDatabaseKinds)('the memory of remotes on $name', (kind) => {
     const { memory, asked, next } = setUp();
     const all = Promise.all([memory.ask(game), memory.ask(game), memory.ask(game)]);
     await next(1);
+    asked[0]?.begin();
+    const late = memory.ask(game);
     asked[0]?.reply.resolve(response('1'));
     await all;
+    await late;
     expect(asked).toHaveLength(1);
     expect(memory.known({ ...game, remote: 'https://git.example.com/other.git' }).listing).toBeUndefined();
   });
 
   test('requests before the start of a listing share it, and later ones share the next', async () => {
     const { memory, asked, next } = setUp();
-    const askOften = () => Promise.all(Array.from({ length: 100 }, () => memory.ask(game)));
+    const askOften = () => Promise.all(Array.from({ length: 100 }, () => memory.askAgain(game)));
     const early = askOften();
     await next(1);
     asked[0]?.begin();
@@ -91,11 +94,13 @@ describe.each(realDatabaseKinds)('the memory of remotes on $name', (kind) => {
 
   test('after a listing that was rejected as busy, the remote is listed again', async () => {
     const { memory, asked, next } = setUp();
-    const first = memory.ask(game);
+    const first = memory.askAgain(game);
     await next(1);
     asked[0]?.reply.reject(new GitError('busy', 'Too many remotes are being asked.'));
     expect((await first).failure).toMatchObject({ isBusy: true, reason: 'Too many remotes are being asked.' });
-    const second = memory.ask(game);
+    // The remote was not asked, so nothing is known about it.
+    expect(memory.known(game).failure).toBeUndefined();
+    const second = memory.askAgain(game);
     await next(2);
     asked[1]?.reply.resolve(response('1'));
     expect((await second).failure).toBeUndefined();
