@@ -117,7 +117,7 @@ describe('the reusable workflows', () => {
 
   test('are all in the table, which names only inputs and outputs that they have', async () => {
     const callable: string[] = [];
-    for (const file of await readdir(dirname(workflowFile('ci.yml')))) {
+    for (const file of (await readdir(dirname(workflowFile('ci.yml')))).filter((name) => name.endsWith('.yml'))) {
       if ((await readWorkflow(file)).on.workflow_call !== undefined) callable.push(`${prefix}${file}@${ourVersion}`);
     }
     const rows = tableRows(reusable, 'Workflow').map(

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import { expect, test } from 'vitest';
+import { parse } from 'yaml';
+import { z } from 'zod';
+import { workflowFile } from '../support/workflow/workflow-file.ts';
+import { reusableWorkflows, type TextFile, workflows } from './our-workflows.ts';
+
+/** `schema/lockfile-v0.0.2.json` of github/actions-lockfile. Other members are errors there, too. */
+const pin = z.string().regex(/^[^/@:]+\/[^/@:]+@[^:]+$/);
+const lockfile = z.strictObject({
+  version: z.literal('v0.0.2'),
+  workflows: z.record(z.string(), z.array(pin)),
+  dependencies: z.record(
+    pin,
+    z.strictObject({
+      ref: z.string().min(1),
+      commit: z.string().regex(/^sha1-[0-9a-f]{40}$/),
+      owner_id: z.int().positive(),
+      repo_id: z.int().positive(),
+      uses: z.array(pin).optional(),
+    }),
+  ),
+});
+
+const text = await readFile(workflowFile('actions.lock'), 'utf8');
+const locked = lockfile.parse(parse(text));
+
+/** Cannot be locked: it uses the version that a release is about to tag, which has no commit before. */
+const unlocked = 'probe.yml';
+
+/** The key of each action that a workflow uses, with its version. A lockfile names no folders of a repository. */
+const actionsOf = (workflow: TextFile) =>
+  new Map(
+    [...workflow.text.matchAll(/uses: ([\w.-]+\/[\w.-]+)(?:\/[\w./-]+)?@([0-9a-f]{40}) # (\S+)$/gm)].map(
+      ([, repository = '', commit = '', version = '']) => [`${repository}@${commit}`, version] as const,
+    ),
+  );
+
+const lockedWorkflows = workflows.filter(({ name }) => name !== unlocked);
+
+test('the lockfile has each workflow that others can call, and all others but one, with the actions that it uses', () => {
+  const used = lockedWorkflows.map((each) => [
+    `.github/workflows/${each.name}`,
+    [...actionsOf(each).keys()].toSorted(),
+  ]);
+  expect(locked.workflows, 'run gh actions-lock --no-narrow').toEqual(Object.fromEntries(used));
+  for (const name of reusableWorkflows) expect(locked.workflows).toHaveProperty([`.github/workflows/${name}`]);
+});
+
+test('the lockfile has exactly the actions in use, at their commits and versions, which have no dependencies', () => {
+  const versions = new Map(lockedWorkflows.flatMap((each) => [...actionsOf(each)]));
+  const expected = [...versions].map(([key, version]) => [
+    key,
+    { ref: version, commit: `sha1-${key.split('@')[1]}`, owner_id: expect.any(Number), repo_id: expect.any(Number) },
+  ]);
+  expect(locked.dependencies, 'run gh actions-lock --no-narrow').toEqual(Object.fromEntries(expected));
+});
+
+test('the lockfile names one id for each owner and repository', () => {
+  const ids = Object.entries(locked.dependencies).map(([key, { owner_id, repo_id }]) => {
+    const [owner = '', repository = ''] = (key.split('@')[0] ?? '').split('/');
+    return { owner, repository: `${owner}/${repository}`, owner_id, repo_id };
+  });
+  const pairs = (values: readonly (readonly [string, number])[]) => new Set(values.map((each) => each.join(' '))).size;
+  expect(pairs(ids.map((each) => [each.owner, each.owner_id]))).toBe(new Set(ids.map(({ owner }) => owner)).size);
+  expect(pairs(ids.map((each) => [each.repository, each.repo_id]))).toBe(
+    new Set(ids.map((each) => each.repository)).size,
+  );
+});
