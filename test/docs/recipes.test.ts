@@ -12,6 +12,7 @@ import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support
 import { type JobEvent, pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
+import { conditionHolds, type Value } from '../support/workflow/expressions.ts';
 import {
   runWorkflowJob,
   startWorkflowJob,
@@ -19,7 +20,7 @@ import {
   type WorkflowJobResult,
 } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
-import { actionPage, codeIn, readme, section, tableRows, workflow } from './pages.ts';
+import { actionPage, codeIn, readme, recipes, section, tableRows, workflow } from './pages.ts';
 
 const hero = 'Content/Hero.uasset';
 const arena = 'Content/Maps/Arena.umap';
@@ -423,6 +424,16 @@ describe('"Refuse a pull request that touches locked files"', () => {
     await lock(hero, 'ada');
     await lock(arena);
     expect(await check(changing(hero))).toMatchObject(withoutTrouble);
+  });
+
+  test('is skipped for forks by the condition for a merge queue, and not in the queue', () => {
+    const codes = codeIn(section(recipes, 'Pull requests from forks').text);
+    const condition = codes.find((code) => code.startsWith('if: '))?.slice('if: '.length);
+    const runs = (event_name: string, event: Record<string, Value>) =>
+      conditionHolds(condition, { contexts: { github: { event_name, event } }, status: 'success' });
+    const from = (fork: boolean) => ({ pull_request: { head: { repo: { fork } } } });
+    expect([runs('pull_request', from(true)), runs('pull_request', from(false))]).toEqual([false, true]);
+    expect(runs('merge_group', { merge_group: {} })).toBe(true);
   });
 
   test.each([
