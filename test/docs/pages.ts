@@ -129,10 +129,12 @@ export const ourVersion = await readFile(new URL('CHANGELOG.md', root), 'utf8').
 /** The workflows of the pages, each with the title of its section. */
 export const workflows = [readme, recipes].flatMap(({ sections }) =>
   sections.flatMap((each) =>
-    snippets(each, 'yaml').map((content, index, all) => ({
-      name: all.length === 1 ? each.title : `${each.title}, ${index + 1}`,
-      content,
-    })),
+    snippets(each, 'yaml')
+      .filter((content) => /^jobs:/m.test(content))
+      .map((content, index, all) => ({
+        name: all.length === 1 ? each.title : `${each.title}, ${index + 1}`,
+        content,
+      })),
   ),
 );
 
