@@ -11,20 +11,6 @@ interface Lists {
   readonly listLocks: ListLocks;
 }
 
-/** The locks on these paths, from one list of their common folder. */
-export async function listTogether(
-  client: Lists,
-  workspace: WorkspaceId,
-  paths: readonly LockPath[],
-  within: CallLimits,
-): Promise<List<KnownLock>> {
-  const wanted: ReadonlySet<string> = new Set(paths);
-  const prefix = commonFolder(paths);
-  const filter = prefix === '' ? {} : { prefix };
-  const { items, incomplete } = await client.listLocks({ workspace, filter }, within);
-  return { items: items.filter(({ path }) => wanted.has(path)), incomplete };
-}
-
 /** The smallest list with all of these paths: of one path, of their common folder, or of the workspace. */
 export interface LookupQuery {
   readonly paths: readonly LockPath[];

@@ -9,7 +9,7 @@ import { type Ledger, ledgerFile, openLedger } from '../../src/action/ledger/led
 import { parseWorkspaceId } from '../../src/client/access.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { asItIs, at, grantOf, intentOf, iso, lockOf, place } from './samples.ts';
+import { asItIs, at, grantOf, intentOf, lockOf, place } from './samples.ts';
 
 let folder: string;
 let count = 0;
@@ -79,7 +79,6 @@ const anyEntry: fc.Arbitrary<Entry> = fc
       ...request,
       holder: fc.option(fc.record({ owner: optional }), { nil: undefined }),
     }),
-    fc.record({ kind: kind('left-out'), step: text, at: text, paths: fc.array(text) }),
     fc.record({ kind: kind('stop-renewing'), step: text, at: text }),
   )
   .map((entry): Entry => JSON.parse(JSON.stringify(entry)));
@@ -104,39 +103,6 @@ describe('the ledger file', () => {
     await rm(dirname(file), { recursive: true });
     append(grant('a', '1'));
     expect(read().entries).toEqual([grant('a', '1')]);
-  });
-
-  test('keeps its lines short without losing content, however many paths a step has', async () => {
-    const unit = fc.constantFrom('a', '/', '"', '漢', '😀');
-    const path = fc.string({ unit, minLength: 200, maxLength: 250 });
-    // Arbitrary values for thousands of paths would be slow to generate.
-    const paths = fc
-      .tuple(fc.array(path, { minLength: 1, maxLength: 8 }), fc.integer({ min: 0, max: 3_000 }))
-      .map(([some, count]) => Array.from({ length: count }, (_, index) => `${some[index % some.length]}${index}`));
-    const job = { ...place, step: 's', at };
-    await fc.assert(
-      fc.asyncProperty(paths, async (all) => {
-        const ledger = freshLedger();
-        ledger.append({ kind: 'plan', ...job, paths: all }, grant('excepted', '1'), grant('other', '2'), {
-          kind: 'renewed',
-          ...job,
-          expires_at: iso(60_000),
-          except: ['excepted', ...all],
-        });
-        const lines = (await readFile(ledger.file, 'utf8')).split('\n');
-        expect(Math.max(...lines.map((line) => Buffer.byteLength(line)))).toBeLessThan(68 * 1_024);
-        const { entries, damaged } = ledger.read();
-        expect(damaged).toBe(0);
-        const { held } = historyOf(entries);
-        const renewed = held.filter(({ grant }) => grant.lock.expires_at === iso(60_000));
-        expect(renewed.map(({ grant }) => grant.path)).toEqual(['other']);
-        ledger.append({ kind: 'renewed', ...job, expires_at: iso(120_000) });
-        const ends = historyOf(ledger.read().entries).held.map(({ grant }) => grant.lock.expires_at);
-        expect(new Set(ends)).toEqual(new Set([iso(120_000)]));
-        expect([...readJobLocks(ledger, place.service, place.workspace).planned]).toEqual(all);
-      }),
-      { numRuns: 20 },
-    );
   });
 
   test('is readable only by its owner', async (context) => {
@@ -207,7 +173,6 @@ describe('readEntry', () => {
     { kind: 'renewed', ...renewal, expires_at: at },
     { kind: 'unrenewed', ...renewal, reason: 'It is down.' },
     { kind: 'lost', ...renewal, path: 'a', key: '1' },
-    { kind: 'left-out', step: 's', at, paths: ['a'] },
     { kind: 'stop-renewing', step: 's', at },
   ];
   const locks = [plan, intent('a', '1'), grant('a', '1'), denied('a', '1'), releasing('a'), ended('a')];

@@ -27,7 +27,7 @@ export interface LockAddress {
   readonly path: string;
 }
 
-/** Paths that a step is about to request. It may stop before the last one. A long plan takes several lines. */
+/** Paths that a step is about to request. It may stop before the last one. */
 interface LockPlan {
   readonly kind: 'plan';
   readonly service: string;
@@ -88,15 +88,7 @@ export interface LockEnd extends LockAddress {
   readonly etag?: string | undefined;
 }
 
-/** Paths that the next `renewed` line leaves out, if there are too many for that line. */
-interface LeftOut {
-  readonly kind: 'left-out';
-  readonly step: string;
-  readonly at: string;
-  readonly paths: readonly string[];
-}
-
-/** All locks of the step were renewed, except the paths in `except` and in the `left-out` lines before. */
+/** All locks of the step were renewed, except those on the paths in `except`. */
 export interface Renewed {
   readonly kind: 'renewed';
   readonly service: string;
@@ -148,7 +140,6 @@ export type Entry =
   | Intent
   | Grant
   | Denial
-  | LeftOut
   | Renewed
   | RenewalError
   | Loss
@@ -202,7 +193,6 @@ const shapes: Readonly<Record<Entry['kind'], Shape>> = {
   intent: { ...request, type: isText, ttl: isTtl, byService: (value) => typeof value === 'boolean' },
   granted: { ...request, waitedMs: Number.isSafeInteger, lock: isGrantedLock },
   denied: request,
-  'left-out': { step: isText, at: isText, paths: isTextList },
   renewed: { ...place, step: isText, expires_at: isText, except: (list) => list === undefined || isTextList(list) },
   unrenewed: { ...place, step: isText, reason: isText },
   lost: { ...request, holder: (holder) => holder === undefined || hasShape(holder, nextHolder) },

@@ -141,8 +141,6 @@ export function openHistory(): GrowingHistory {
   const endings = new Map<Grant, LockEnd>();
   const losses = new Map<string, Loss>();
   const rounds = new Map<string, Rounds>();
-  /** Paths left out of the next round, by step id. */
-  const leftOut = new Map<string, readonly string[]>();
   const renewalError = new Map<string, string>();
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
@@ -157,11 +155,7 @@ export function openHistory(): GrowingHistory {
   function addRound(line: Renewed): void {
     const { step, except = [] } = line;
     const previous = rounds.get(step);
-    const earlier = leftOut.get(step) ?? [];
-    const round = earlier.length === 0 ? line : { ...line, except: [...earlier, ...except] };
-    leftOut.delete(step);
-    const before = (round.except ?? []).map((path) => [path, roundOf(path, previous)] as const);
-    rounds.set(step, { last: round, before: new Map(before) });
+    rounds.set(step, { last: line, before: new Map(except.map((path) => [path, roundOf(path, previous)])) });
   }
 
   const lastOf = ({ grant, renewed }: RecordedLock): Renewed | undefined =>
@@ -195,9 +189,6 @@ export function openHistory(): GrowingHistory {
         grants.set(`${entry.step} ${addressKey(entry)}`, grant);
         break;
       }
-      case 'left-out':
-        leftOut.set(entry.step, [...(leftOut.get(entry.step) ?? []), ...entry.paths]);
-        break;
       case 'renewed':
         addRound(entry);
         renewalError.delete(entry.step);

@@ -29,10 +29,7 @@ export function openLedger(file: string, redact: Redact): Ledger {
     file,
     append(...entries) {
       // A line break before each line as well as after it: a killed step may have left a truncated line.
-      const text = entries
-        .flatMap(inShortLines)
-        .map((entry) => `\n${lockJson(entry, redact)}\n`)
-        .join('');
+      const text = entries.map((entry) => `\n${lockJson(entry, redact)}\n`).join('');
       try {
         appendFileSync(file, text, { mode: 0o600 });
       } catch (error) {
@@ -124,41 +121,3 @@ export const lockJson = (value: unknown, redact: Redact): string =>
 const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);
 
 const linesIn = (text: string): readonly string[] => text.split('\n').filter((line) => line !== '');
-
-/** Splits an entry so that the length of each line is limited, even with many paths. */
-function inShortLines(entry: Entry): readonly Entry[] {
-  switch (entry.kind) {
-    case 'plan':
-      return inShortLists(entry.paths).map((paths) => ({ ...entry, paths }));
-    case 'renewed': {
-      const { step, at, except = [] } = entry;
-      const lists = inShortLists(except);
-      if (lists.length === 1) return [entry];
-      // The `renewed` line comes last: a reader that sees only some of the lines must not count a lock that was left
-      // out as renewed.
-      const before = lists.slice(0, -1).map((paths): Entry => ({ kind: 'left-out', step, at, paths }));
-      return [...before, { ...entry, except: lists.at(-1) }];
-    }
-    default:
-      return [entry];
-  }
-}
-
-/** Enough for many paths, and a fraction of `maxReadBytes`. */
-const maxListBytes = 64 * 1_024;
-
-/** Splits paths, in order, into lists of at most `maxListBytes`. A longer path gets a list of its own. */
-function inShortLists(paths: readonly string[]): readonly (readonly string[])[] {
-  const lists: string[][] = [[]];
-  let length = 0;
-  for (const path of paths) {
-    const bytes = Buffer.byteLength(JSON.stringify(path)) + 1;
-    if (length > 0 && length + bytes > maxListBytes) {
-      lists.push([]);
-      length = 0;
-    }
-    lists.at(-1)?.push(path);
-    length += bytes;
-  }
-  return lists;
-}

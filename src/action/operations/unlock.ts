@@ -6,7 +6,7 @@ import {
   type WorkspaceId,
   withRequest,
 } from '../../client/client.ts';
-import { listOnPaths, listTogether, lookupIn } from '../../client/lookup.ts';
+import { listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import { InputError } from '../inputs/input-error.ts';
@@ -206,7 +206,7 @@ const refusesThisLock = ({ failure }: ServiceError): boolean =>
 /** Time limit for looking up the holders of locks that are left alone, which is only informative. */
 const courtesyMs = 10_000;
 
-/** The holders of locks that this job may not release; none for a pattern if the list is unavailable. */
+/** The holders of locks that this job may not release. For a pattern, paths without a known holder are left out. */
 async function lookAtOthers(
   { client, clock }: Context,
   workspace: WorkspaceId,
@@ -214,23 +214,15 @@ async function lookAtOthers(
   limits: CallLimits,
 ): Promise<readonly UnlockResult[]> {
   const within = { ...limits, deadline: Math.min(limits.deadline, clock() + courtesyMs) };
-  const named = pathsOf(targets.filter(isOfKind('not-ours')));
-  const matched = pathsOf(targets.filter(isOfKind('matched')));
-  const [atNamed, atMatched] = await Promise.all([
-    lookupIn(listOnPaths(client, workspace, named, within)),
-    matched.length > 0 ? lookupIn(listTogether(client, workspace, matched, within)) : undefined,
-  ]);
-  return [
-    ...named.map((path): UnlockResult => {
-      const found = atNamed(path);
-      if (found.kind === 'locked') return { path, kind: 'held', holder: found.lock, asked: 'by-name' };
-      return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
-    }),
-    ...matched.flatMap((path): readonly UnlockResult[] => {
-      const found = atMatched?.(path);
-      return found?.kind === 'locked' ? [{ path, kind: 'held', holder: found.lock, asked: 'by-pattern' }] : [];
-    }),
-  ];
+  const others = targets.filter(({ kind }) => kind === 'not-ours' || kind === 'matched');
+  const find = await lookupIn(listOnPaths(client, workspace, pathsOf(others), within));
+  return others.flatMap(({ path, kind }): UnlockResult | readonly UnlockResult[] => {
+    const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
+    const found = find(path);
+    if (found.kind === 'locked') return { path, kind: 'held', holder: found.lock, asked };
+    if (asked === 'by-pattern') return [];
+    return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
+  });
 }
 
 const pathsOf = (targets: readonly UnlockTarget[]): readonly LockPath[] => targets.map(({ path }) => path);

@@ -22,13 +22,6 @@ const lost = (path: string, ms: number): Entry => ({ kind: 'lost', ...job, path,
 const releasing = (path: string, ms: number): Entry => ({ kind: 'releasing', ...place, path, at: iso(ms) });
 const unrenewed = (reason: string): Entry => ({ kind: 'unrenewed', ...job, at: iso(0), reason });
 
-const leftOut = (ms: number, ...all: readonly string[]): Entry => ({
-  kind: 'left-out',
-  step: 's',
-  at: iso(ms),
-  paths: all,
-});
-
 const endsOf = (entries: readonly Entry[]) =>
   historyOf(entries).held.map((lock) => Date.parse(lock.grant.lock.expires_at) - start);
 
@@ -44,16 +37,6 @@ describe('the expiry of a lock', () => {
     ['is that of its grant if all rounds left it out', [grant('a'), renewed(3, 'a'), renewed(6, 'a')], [10]],
     ['is that of a round after those that left it out', [grant('a'), renewed(3, 'a'), renewed(6)], [16]],
     ['is that of its grant if the rounds are older', [renewed(3), grant('a', 5)], [15]],
-    [
-      'is that of the last round that did not leave it out in several lines',
-      [grant('a'), renewed(3), leftOut(6, 'a'), leftOut(6, 'c'), renewed(6, 'b'), leftOut(7, 'a'), renewed(7, 'b')],
-      [13],
-    ],
-    [
-      'is that of a round after several lines that left it out',
-      [grant('a'), leftOut(3, 'a'), renewed(3), renewed(6)],
-      [16],
-    ],
     ['ignores the rounds of other steps', [grant('a'), { ...renewed(3), step: 't' }], [10]],
     [
       'is that of the last round after a grant with another ETag',
