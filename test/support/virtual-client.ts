@@ -4,6 +4,7 @@ import { type CallOptions, createCall } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { createServerClock } from '../../src/client/clock.ts';
 import { maxConnections } from '../../src/client/connection.ts';
+import { createLists } from '../../src/client/lists.ts';
 import { createReleaseLock } from '../../src/client/release-lock.ts';
 import { createRenewLock } from '../../src/client/renew-lock.ts';
 import type { RawResponse } from '../../src/client/response.ts';
@@ -21,7 +22,7 @@ const silent = createClient({
   userAgent: 'test',
 });
 
-/** A client with simulated time and service. Calls that are not about single locks send no requests. */
+/** A client with simulated time and service. Calls about syncs, hooks and tokens send no requests. */
 export function createVirtualClient(options: VirtualClientOptions) {
   const { baseUrl, clock } = options;
   const serverClock = createServerClock(clock);
@@ -32,6 +33,7 @@ export function createVirtualClient(options: VirtualClientOptions) {
   const context = { call, addresses: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
   const client: Client = {
     ...silent,
+    ...createLists(context),
     serverNow: serverClock.now,
     acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),

@@ -30,6 +30,8 @@ interface LockToRelease {
   readonly target: ReleaseTarget;
   /** Asks the service to release the lock even if it has another owner. */
   readonly force?: boolean | undefined;
+  /** A failed release is not tried again here. */
+  readonly attempts?: 'once' | undefined;
 }
 
 export type ReleaseResult =
@@ -42,7 +44,8 @@ export type ReleaseResult =
   | { readonly kind: 'ambiguous' }
   /** Sent once, without a response, and another lookup does not show the result. */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
-  | { readonly kind: 'failed'; readonly error: ServiceError };
+  /** `mayBeDone`: the service may have released the lock despite the error. */
+  | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
 export type ReleaseContext = Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
 
@@ -102,10 +105,13 @@ export function cleanupLimits(
   };
 }
 
-function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
+async function send(context: ReleaseContext, request: LockToRelease, within: CallLimits): Promise<ReleaseResult> {
   const { workspace, path, target, force } = request;
   const proof = lockOf(target);
-  if (hasIdentity(proof)) return context.client.releaseLock({ workspace, path, proof, force }, within);
+  if (hasIdentity(proof)) {
+    const result = await context.client.releaseLock({ workspace, path, proof, force }, within);
+    return result.kind === 'failed' ? { ...result, mayBeDone: mayBeDone(result.error) } : result;
+  }
   return target.kind === 'own'
     ? releaseUnidentified(context, request, target, within)
     : releaseFound(context, request, target, within);
@@ -130,11 +136,11 @@ async function releaseUnidentified(
   { lock, doubtful }: OwnTarget,
   within: CallLimits,
 ): Promise<ReleaseResult> {
-  const { workspace, path, force } = request;
+  const { workspace, path, force, attempts } = request;
   let sent = false;
   for (let failed = 1; ; failed += 1) {
     const found = await lookUp(client, request, within);
-    if (found.kind === 'failed') return found;
+    if (found.kind === 'failed') return { ...found, mayBeDone: sent };
     switch (standingOf(lock, found, { serverNow: client.serverNow(), isDoubtful: doubtful || sent })) {
       case 'lost':
         if (sent) return { kind: 'released' };
@@ -154,7 +160,9 @@ async function releaseUnidentified(
     const { error } = result;
     sent ||= mayBeDone(error);
     const pauseMs = withJitter(Math.min(maxPauseMs, firstPauseMs * 2 ** failed), random);
-    if (!isTransient(error) || clock() + pauseMs >= within.deadline) return result;
+    if (attempts === 'once' || !isTransient(error) || clock() + pauseMs >= within.deadline) {
+      return { ...result, mayBeDone: sent };
+    }
     await sleep(pauseMs, within.signal);
   }
 }
@@ -173,8 +181,9 @@ async function releaseFound(
   const { workspace, path, force } = request;
   if (found.kind === 'absent') return found;
   const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
-  if (result.kind !== 'failed' || !mayBeDone(result.error)) return result;
+  if (result.kind !== 'failed') return result;
   const { error } = result;
+  if (!mayBeDone(error)) return { kind: 'failed', error, mayBeDone: false };
   if (found.kind !== 'locked') return { kind: 'unanswered', error };
   const after = await lookUp(client, request, within);
   switch (standingOf(found.lock, after, { serverNow: client.serverNow(), isDoubtful: true })) {
@@ -182,7 +191,7 @@ async function releaseFound(
     case 'lost':
       return { kind: 'released' };
     case 'ours':
-      return { kind: 'failed', error };
+      return { kind: 'failed', error, mayBeDone: false };
     case 'assumed':
     case 'unknown':
       return { kind: 'unanswered', error };
@@ -191,12 +200,13 @@ async function releaseFound(
 
 /** Whether the service may have released the lock despite the error. */
 function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
+  if (attempts === 0) return false;
   if (failure.kind === 'connection') return failure.mayHaveArrived;
   // The result of the attempt that the deadline cut off is unknown; the status is from the attempt before it.
-  if (failure.kind === 'deadline') return attempts > 0;
+  if (failure.kind === 'deadline') return true;
   // A gateway may answer for the service after forwarding the request.
   if ((failure.kind === 'refused' || failure.kind === 'redirected') && !failure.isRecognized) return true;
-  return status === undefined || status >= 500 || (status >= 200 && status < 300);
+  return status === undefined || status === 408 || status >= 500 || (status >= 200 && status < 300);
 }
 
 const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {

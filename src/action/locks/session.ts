@@ -47,14 +47,20 @@ interface SessionContext extends ReleaseContext {
   readonly announce: () => void;
 }
 
+interface HowToRelease {
+  /** The lock may already have been released. */
+  readonly doubtful?: boolean;
+  /** A failed release is not tried again, because the caller does that. */
+  readonly attempts?: 'once';
+}
+
 /** Acquires and releases single locks. Records each intent in the ledger before its request, and then the result. */
 export interface LockSession {
   /** Records that a lock is about to be requested. */
   intend(path: LockPath, terms: LockTerms): Intent;
   /** Requests the lock of an intent. An unanswered request can be repeated with the same intent. */
   ask(intent: Intent, within: CallLimits): Promise<AcquireResult>;
-  /** `doubtful`: the lock may already have been released. */
-  release(grant: Grant, within: CallLimits, doubtful?: boolean): Promise<ReleaseResult>;
+  release(grant: Grant, within: CallLimits, how?: HowToRelease): Promise<ReleaseResult>;
 }
 
 export function openLockSession(context: SessionContext): LockSession {
@@ -142,10 +148,10 @@ export function openLockSession(context: SessionContext): LockSession {
       }
     },
 
-    release(grant, within, doubtful = false) {
+    release(grant, within, { doubtful = false, attempts } = {}) {
       const lock = { ...grant.lock, grantedAt: grant.at };
       const target = { kind: 'own', lock, doubtful } as const;
-      return releaseTarget(context, { service: grant.service, ...parsedAddress(grant), target }, within);
+      return releaseTarget(context, { service: grant.service, ...parsedAddress(grant), target, attempts }, within);
     },
   };
 }

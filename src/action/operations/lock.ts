@@ -252,7 +252,7 @@ export function rollBackTexts({ releases }: RollbackResult, asked: number, now: 
     .filter((text) => text !== undefined);
   const released = releases.length - left.length;
   return [
-    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${formatNumber(released)} were released again.`,
+    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${pluralize(released, 'was', 'were')} released again.`,
     ...left,
   ];
 }

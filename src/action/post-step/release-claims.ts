@@ -7,9 +7,8 @@ import {
   withJitter,
   withRequest,
 } from '../../client/client.ts';
-import { type Intent, parsedTtl } from '../ledger/entry.ts';
+import { type Grant, type Intent, parsedTtl } from '../ledger/entry.ts';
 import { mayHaveExpired } from '../locks/ownership.ts';
-import { hasIdentity } from '../locks/release.ts';
 import type { LockSession } from '../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
 import type { Log } from '../report/reporter.ts';
@@ -35,6 +34,8 @@ type Attempt =
 interface FailedAttempt {
   readonly result: CandidateResult;
   readonly error: ServiceError;
+  /** The service may have released the lock despite the error. */
+  readonly mayBeDone: boolean;
 }
 
 /** A lock or an intent that is not settled yet. */
@@ -48,7 +49,10 @@ interface Pending {
   readonly sentAt?: number | undefined;
 }
 
-/** Releases the locks that are provably ours, in parallel, and retries until the deadline. */
+/**
+ * Releases the locks that are provably ours, in parallel, until the deadline. Each is tried once, and all failed ones
+ * then again together, so that they do not delay the others: the client must not retry.
+ */
 export async function releaseClaims(
   { session, clock, sleep, random, serverNow, log }: ReleaseContext,
   service: string,
@@ -56,6 +60,8 @@ export async function releaseClaims(
   within: CallLimits,
 ): Promise<readonly CandidateResult[]> {
   const results: CandidateResult[] = [];
+  /** Grants of intents, by key. Without keys in the service, asking again after a release would acquire another lock. */
+  const granted = new Map<string, Grant>();
 
   async function release(claim: ReleaseCandidate, sentAt: number | undefined): Promise<Attempt> {
     const { grant, doubt = sentAt === undefined ? undefined : 'release-started', loss } = claim;
@@ -65,7 +71,7 @@ export async function releaseClaims(
     if (grant.service !== service) {
       return { result: failedOr(claim, elsewhere(grant.service, service)) };
     }
-    const released = await session.release(grant, within, doubt !== undefined);
+    const released = await session.release(grant, within, { doubtful: doubt !== undefined, attempts: 'once' });
     switch (released.kind) {
       case 'released':
         return { result: { kind: 'released', grant } };
@@ -87,7 +93,12 @@ export async function releaseClaims(
       case 'unanswered':
       case 'failed': {
         const { error } = released;
-        return { result: failedOr({ grant, doubt, loss }, error.reason + error.advice, error.request), error };
+        const mayBeDone = released.kind === 'unanswered' || released.mayBeDone;
+        return {
+          result: failedOr({ grant, doubt, loss }, error.reason + error.advice, error.request),
+          error,
+          mayBeDone,
+        };
       }
     }
   }
@@ -96,9 +107,11 @@ export async function releaseClaims(
     if (intent.service !== service) {
       return { result: { kind: 'unanswered', intent, reason: elsewhere(intent.service, service) } };
     }
-    const settlement = await session.ask(intent, within);
+    const known = granted.get(intent.key);
+    const settlement = known ? ({ kind: 'acquired', grant: known } as const) : await session.ask(intent, within);
     switch (settlement.kind) {
       case 'acquired': {
+        granted.set(intent.key, settlement.grant);
         // With damaged records, the service may replay a response about a lock that was released long ago.
         const earlier = sentAt === undefined ? undefined : 'release-started';
         const doubt = ledgerError === undefined ? earlier : 'records-damaged';
@@ -109,8 +122,10 @@ export async function releaseClaims(
       case 'held':
         return { result: undefined };
       case 'failed':
-      case 'unanswered':
-        return { result: { kind: 'unanswered', intent, reason: settlement.error.message }, error: settlement.error };
+      case 'unanswered': {
+        const { error } = settlement;
+        return { result: { kind: 'unanswered', intent, reason: error.message }, error, mayBeDone: false };
+      }
     }
   }
 
@@ -119,14 +134,15 @@ export async function releaseClaims(
     const again: Pending[] = [];
     await inParallel(all, async ({ attempt, before, requests, sentAt }) => {
       const began = clock();
-      const { result, error } = await attempt(sentAt);
-      if (error === undefined) {
-        if (result !== undefined) results.push(result);
+      const attempted = await attempt(sentAt);
+      if (attempted.error === undefined) {
+        if (attempted.result !== undefined) results.push(attempted.result);
         return;
       }
+      const { error, mayBeDone } = attempted;
       // An attempt that was cut off is less informative than the one before it.
       const wasCutOff = error.failure.kind === 'deadline' || error.failure.kind === 'aborted';
-      const most = wasCutOff && before !== undefined ? before : { result, error };
+      const most = wasCutOff && before !== undefined ? before : attempted;
       if (!isTransient(error)) {
         results.push(most.result);
         return;
@@ -135,7 +151,7 @@ export async function releaseClaims(
         attempt,
         before: most,
         requests: requests + error.attempts,
-        sentAt: sentAt ?? (mayHaveArrived(error) ? began : undefined),
+        sentAt: sentAt ?? (mayBeDone ? began : undefined),
       });
     });
     return again;
@@ -168,16 +184,6 @@ export async function releaseClaims(
   }
 }
 
-/** Retries by the client itself, limited only by the deadline. */
-const retries = 1_000;
-
-/**
- * The client sends each request once, and the post-step retries all failed ones together, so that they do not delay
- * others. A lock without id and ETag takes several requests in a row: the client itself retries those.
- */
-export const retriesFor = ({ held }: Pick<ReleaseCandidates, 'held'>): number =>
-  held.length > 0 && held.every(({ grant }) => hasIdentity(grant.lock)) ? 0 : retries;
-
 /** The results without a connection to the service. */
 export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: string): readonly CandidateResult[] => [
   ...held.map((claim) => failedOr(claim, reason)),
@@ -190,9 +196,6 @@ const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number):
 
 const endOfClaim = ({ grant }: ReleaseCandidate): number => Date.parse(grant.lock.expires_at);
 const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
-
-const mayHaveArrived = ({ failure, attempts }: ServiceError): boolean =>
-  attempts > 0 && !(failure.kind === 'connection' && !failure.mayHaveArrived);
 
 /** Adds the number of requests: the client counts only those of one attempt. */
 function withRequests({ result, error }: FailedAttempt, requests: number): CandidateResult {

@@ -15,7 +15,7 @@ import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { chartOf } from './chart.ts';
 import { type CandidateResult, readClaims } from './claims.ts';
-import { releaseClaims, retriesFor, unreleased } from './release-claims.ts';
+import { releaseClaims, unreleased } from './release-claims.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
@@ -81,7 +81,7 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     const { baseUrl, requestTimeout } = connection;
     const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
     const { mask } = reporter;
-    const limits = { retries: retriesFor(claims), requestTimeout: { seconds } };
+    const limits = { retries: 0, requestTimeout: { seconds } };
     const once = quiet(log);
     const client = connect({ ...connection, ...limits }, origin, { log: once, mask });
     const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);

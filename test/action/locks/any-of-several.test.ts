@@ -103,7 +103,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       requests += 1;
       await time.sleep(requestMs);
       const trouble = left.shift() ?? 'none';
-      if (trouble === 'busy') return { kind: 'failed', error: busy };
+      if (trouble === 'busy') return { kind: 'failed', error: busy, mayBeDone: false };
       if (trouble === 'refused') return { kind: 'failed', error: errorOf(refused(403)) };
       const isFree = trouble === 'unanswered' ? !table.holders.has(path) : take(path);
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
@@ -123,7 +123,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       const trouble = leftForReleases.shift() ?? 'none';
       if (trouble === 'busy') {
         excused.add(path);
-        return { kind: 'failed', error: busy };
+        return { kind: 'failed', error: busy, mayBeDone: false };
       }
       excused.delete(path);
       if (isOurs(path)) table.release(path);

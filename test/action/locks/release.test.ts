@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../src/action/ledger/entry.ts';
 import { type ReleaseTarget, releaseTarget } from '../../../src/action/locks/release.ts';
 import type { Client, KnownLock } from '../../../src/client/client.ts';
+import type { RequestFailure, ServiceError } from '../../../src/client/service-error.ts';
 import { game, hero } from '../../client/test-client.ts';
 import { end, errorOf, iso, knownLock, place, refused, start } from '../samples.ts';
 
@@ -14,9 +15,10 @@ interface Service {
   /** Successive lists and responses; the last of each is repeated. */
   readonly lists?: readonly (KnownLock | undefined)[];
   readonly answers?: readonly ClientResult[];
+  readonly attempts?: 'once';
 }
 
-async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Service = {}) {
+async function releasing(target: ReleaseTarget, { lists = [], answers = [], attempts }: Service = {}) {
   let now = start;
   const events: string[] = [];
   const entries: Entry[] = [];
@@ -34,7 +36,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
       return answers[Math.min(sends++, answers.length - 1)] ?? { kind: 'released' };
     },
   };
-  const { kind } = await releaseTarget(
+  const result = await releaseTarget(
     {
       // A release uses no other methods.
       client: client as Client,
@@ -45,10 +47,16 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [] }: Se
       },
       record: (entry) => entries.push(entry),
     },
-    { service: place.service, workspace: game, path: hero, target },
+    { service: place.service, workspace: game, path: hero, target, attempts },
     { deadline: start + 60 * second },
   );
-  return { kind, events, recorded: entries.map((entry) => ('how' in entry ? `ended ${entry.how}` : entry.kind)) };
+  const mayBeDone = result.kind === 'failed' ? { mayBeDone: result.mayBeDone } : {};
+  return {
+    kind: result.kind,
+    ...mayBeDone,
+    events,
+    recorded: entries.map((entry) => ('how' in entry ? `ended ${entry.how}` : entry.kind)),
+  };
 }
 
 const own = (lock: { readonly id?: string } = {}, doubtful = false): ReleaseTarget => ({
@@ -57,6 +65,10 @@ const own = (lock: { readonly id?: string } = {}, doubtful = false): ReleaseTarg
   doubtful,
 });
 const found = (lock: KnownLock): ReleaseTarget => ({ kind: 'found', found: { kind: 'locked', lock } });
+const unreached: RequestFailure = {
+  kind: 'connection',
+  ...{ code: 'ECONNREFUSED', words: 'connect ECONNREFUSED', mayHaveArrived: false, untrusted: false },
+};
 const failing = (error = lostAnswer): ClientResult => ({ kind: 'failed', error });
 
 const ours = knownLock(hero, { acquired_at: iso(1) });
@@ -78,6 +90,20 @@ describe('the release of a lock of the job', () => {
       kind: 'released',
       events: ['look', 'send once', 'look', 'send once'],
     });
+  });
+
+  test.each<[string, ServiceError, boolean]>([
+    ['may be done if there was no response', lostAnswer, true],
+    ['may be done if a gateway answered', errorOf(refused(404, { isRecognized: false })), true],
+    ['may be done if the service failed', errorOf(refused(502)), true],
+    ['is not done if the service rejected it', errorOf(refused(429)), false],
+    ['is not done if it never arrived', errorOf(unreached), false],
+  ])('with a single attempt, a failed release %s', async (_, error, mayBeDone) => {
+    for (const lock of [{}, { id: 'l1' }]) {
+      const result = await releasing(own(lock), { lists: [ours], answers: [failing(error)], attempts: 'once' });
+      expect(result).toMatchObject({ kind: 'failed', mayBeDone });
+      expect(result.events.filter((event) => event.startsWith('send'))).toHaveLength(1);
+    }
   });
 
   test('never sends a second request if another lock is on the path', async () => {

@@ -3,7 +3,7 @@ import type { Grant, Loss } from '../../../src/action/ledger/entry.ts';
 import type { ReleaseResult } from '../../../src/action/locks/release.ts';
 import { openLockSession } from '../../../src/action/locks/session.ts';
 import type { ReleaseCandidate } from '../../../src/action/post-step/claims.ts';
-import { releaseClaims, retriesFor } from '../../../src/action/post-step/release-claims.ts';
+import { releaseClaims } from '../../../src/action/post-step/release-claims.ts';
 import type { RequestFailure } from '../../../src/client/service-error.ts';
 import { createVirtualClient, rawResponse } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
@@ -21,7 +21,11 @@ const absent: ReleaseResult = { kind: 'absent' };
 const taken: ReleaseResult = { kind: 'lost', holder: undefined };
 const takenAt = (ms: number): ReleaseResult => ({ kind: 'lost', holder: knownLock('a', { acquired_at: iso(ms) }) });
 const timeout: RequestFailure = { kind: 'timeout', limitMs: second };
-const failing = (failure: RequestFailure): ReleaseResult => ({ kind: 'failed', error: errorOf(failure) });
+const failing = (failure: RequestFailure, mayBeDone = true): ReleaseResult => ({
+  kind: 'failed',
+  error: errorOf(failure),
+  mayBeDone,
+});
 
 /** Ends a step in virtual time, which passes only in its pauses. */
 async function ending(
@@ -44,7 +48,7 @@ async function ending(
       session: sessionOf({
         acquire: () => Promise.reject(new Error('Nothing is acquired.')),
         settle: () => Promise.reject(new Error('Nothing was unclear.')),
-        async release({ path }: Grant, _, doubtful = false) {
+        async release({ path }: Grant, _, { doubtful = false } = {}) {
           tries.push(path);
           return response(path, tries.filter((one) => one === path).length, doubtful);
         },
@@ -118,7 +122,9 @@ describe('the release at the end of a job', () => {
     ['released if it is gone after an attempt that may have released it', timeout, absent, 'released'],
     ['gone if it is gone after an attempt that never arrived', unreached, absent, 'gone'],
   ])('reports a lock as %s', async (_, first, then, kind) => {
-    const { results } = await ending([claimOf('a')], (_path, number) => (number === 1 ? failing(first) : then));
+    const { results } = await ending([claimOf('a')], (_path, number) =>
+      number === 1 ? failing(first, first !== unreached) : then,
+    );
     expect(results).toMatchObject([{ kind }]);
   });
 
@@ -141,7 +147,42 @@ describe('the release at the end of a job', () => {
     expect(results).toEqual([{ kind: 'gone', grant }]);
   });
 
-  test('is not held up by locks whose release fails', async () => {
+  test('repeats a request only until it is granted, however often its release is tried', async () => {
+    const { grant } = claimOf('a');
+    const doubts: unknown[] = [];
+    let asked = 0;
+    const results = await releaseClaims(
+      {
+        ...{ serverNow: () => start, clock: () => start, random: () => 0.5, log: { line: () => undefined } },
+        sleep: () => Promise.resolve(),
+        session: sessionOf({
+          acquire: () => Promise.reject(new Error('Nothing is acquired.')),
+          async settle() {
+            asked += 1;
+            return { kind: 'acquired', grant };
+          },
+          async release(_, __, how) {
+            doubts.push(how?.doubtful);
+            return [failing(refused(502), false), failing(timeout), released][doubts.length - 1] ?? released;
+          },
+        }),
+      },
+      place.service,
+      { held: [], unanswered: [intentOf('a')], ledgerError: undefined, renewalError: undefined },
+      { deadline: start + 45 * second },
+    );
+    expect(results).toEqual([{ kind: 'released', grant }]);
+    expect([asked, doubts]).toEqual([1, [false, false, true]]);
+  });
+
+  test.each([
+    ['ids', (path: string) => ({ id: `lock_${path}` })],
+    ['no ids', () => ({ acquired_at: iso(0) })],
+  ])('is not held up by locks whose release fails if the locks have %s', async (_, identity) => {
+    const claimOf = (path: string, endsInSeconds = 60): ReleaseCandidate => ({
+      doubt: undefined,
+      grant: grantOf(path, { lock: lockOf(path, { ...identity(path), expires_at: iso(endsInSeconds * second) }) }),
+    });
     const time = createVirtualTime(start);
     const claims = [
       ...Array.from({ length: 60 }, (_, index) => claimOf(`sick${index}`, 7_200)),
@@ -150,11 +191,13 @@ describe('the release at the end of a job', () => {
     const releasedAfterMs: number[] = [];
     const { client } = createVirtualClient({
       baseUrl: new URL(place.service),
-      ...{ timeoutMs: 10 * second, retries: retriesFor({ held: claims }) },
+      ...{ timeoutMs: 10 * second, retries: 0 },
       ...{ clock: time.now, sleep: time.sleepUnless, startTimer: time.after, random: () => 0.5 },
-      async send({ target }, signal) {
+      async send({ method, target }, signal) {
         await time.sleepUnless(20, signal);
-        const isFine = target.includes('fine');
+        const [, path] = /(fine\d)/.exec(target) ?? [];
+        const isFine = path !== undefined;
+        if (isFine && method === 'GET') return rawResponse(200, [{ path, acquired_at: iso(0) }]);
         if (isFine) releasedAfterMs.push(time.now() - start);
         return rawResponse(isFine ? 204 : 500);
       },
@@ -190,12 +233,6 @@ describe('the release at the end of a job', () => {
       { kind: 'failed', reason: expect.stringMatching(/^Internal error: x is not a function\. This is a bug/) },
       { kind: 'released', grant: { path: 'b' } },
     ]);
-  });
-
-  test('leaves retries to the client if a lock has no id', () => {
-    const nameless = { doubt: undefined, grant: grantOf('a', { lock: lockOf('a') }) };
-    expect(retriesFor({ held: [claimOf('a')] })).toBe(0);
-    for (const held of [[], [claimOf('a'), nameless]]) expect(retriesFor({ held })).toBeGreaterThan(0);
   });
 
   test('does not report a lock as lost if another job holds it after an unanswered attempt', async () => {
