@@ -59,8 +59,8 @@ export function openConnection(baseUrl: URL): Connection {
           .end(body ?? undefined);
       });
       const { statusCode = 0, headers: received } = message;
-      const endIsUnsure = received['content-length'] === undefined && received['transfer-encoding'] === undefined;
-      return { status: statusCode, headers: received, endIsUnsure, ...(await readBytes(message)) };
+      const mayBeTruncated = received['content-length'] === undefined && received['transfer-encoding'] === undefined;
+      return { status: statusCode, headers: received, mayBeTruncated, ...(await readBytes(message)) };
     },
     close() {
       closing.abort();

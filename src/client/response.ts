@@ -27,22 +27,22 @@ export interface ReceivedBody {
 export interface RawResponse extends ReceivedBody, Pick<ClientResponse, 'status' | 'sentStatus'> {
   readonly headers: IncomingHttpHeaders;
   /** Only the end of the connection marks the end of the body, so a truncated body looks complete. */
-  readonly endIsUnsure: boolean;
+  readonly mayBeTruncated: boolean;
 }
 
 /**
  * A response that cannot be used, although another attempt may return a better one. The message is part of a sentence.
  */
 export class BrokenResponse extends Error {
-  override readonly name = 'BrokenAnswer';
+  override readonly name = 'BrokenResponse';
 }
 
 /** Throws a BrokenResponse if the response was truncated. */
 export function parseResponse(received: RawResponse, texts: ServiceText): ClientResponse {
-  const { status, sentStatus, headers, endIsUnsure } = received;
+  const { status, sentStatus, headers, mayBeTruncated } = received;
   const body = readBody(received, headers, texts);
   const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
-  if (endIsUnsure && claimsJson && body.kind === 'other') throw new BrokenResponse('the response was truncated');
+  if (mayBeTruncated && claimsJson && body.kind === 'other') throw new BrokenResponse('the response was truncated');
   return { status, sentStatus, headers, body };
 }
 

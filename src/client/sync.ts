@@ -190,7 +190,7 @@ function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
 
 function expectSync(response: ClientResponse, texts: ServiceText): Unusable | undefined {
   const isSync = firstName(syncIn(response), [...idNames, ...statusNames]) !== undefined;
-  return isSync ? undefined : (unusable(response, texts) ?? notUnderstood(response, texts, 'there is no sync in it'));
+  return isSync ? undefined : (unusable(response, texts) ?? notUnderstood(response, texts, 'it contains no sync'));
 }
 
 const syncIn = (response: ClientResponse): JsonObject => {

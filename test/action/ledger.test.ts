@@ -237,7 +237,7 @@ describe('the history of a step', () => {
     expect(history.unanswered.filter(({ step }) => step === 's').map(({ key }) => key)).toEqual(unanswered);
   });
 
-  test('marks a lock as doubtful only after its release has started', () => {
+  test('marks a lock as possibly released only after its release has started', () => {
     const doubts = (...entries: readonly Entry[]): readonly boolean[] =>
       historyOf(entries).held.map(({ releaseStarted }) => releaseStarted);
     expect(doubts(one, two)).toEqual([false, false]);

@@ -76,7 +76,10 @@ test('reads any response, and describes it in one harmless line', () => {
   const call = { method: 'GET', path: '/v1/x', attempts: 2 };
   fc.assert(
     fc.property(status, headers, body, (code, sent, bytes) => {
-      const answer = parseResponse({ status: code, headers: sent, bytes, tooLarge: false, endIsUnsure: false }, safe);
+      const answer = parseResponse(
+        { status: code, headers: sent, bytes, tooLarge: false, mayBeTruncated: false },
+        safe,
+      );
       const value = answer.body.kind === 'json' ? answer.body.value : null;
       const refusal = refusalOf(answer, { baseUrl, serverNow: start, texts: safe });
       const late = { kind: 'deadline', last: refusal, retryAfterMs: retryAfterHeader(answer, start) } as const;

@@ -191,7 +191,7 @@ export const parsers: readonly Parser[] = [
     'client/response.ts parseResponse',
     (text) =>
       parseResponse(
-        { status: 200, headers: {}, bytes: new TextEncoder().encode(text), tooLarge: false, endIsUnsure: false },
+        { status: 200, headers: {}, bytes: new TextEncoder().encode(text), tooLarge: false, mayBeTruncated: false },
         texts,
       ),
     ['[', '[],', '1]'],

@@ -49,5 +49,5 @@ export const rawResponse = (status: number, body?: unknown, headers: RawResponse
   headers,
   bytes: Buffer.from(body === undefined ? '' : typeof body === 'string' ? body : JSON.stringify(body)),
   tooLarge: false,
-  endIsUnsure: false,
+  mayBeTruncated: false,
 });

@@ -81,7 +81,7 @@ export async function acquireLocks(
     // The first round gets at least the time of a step without a wait, minus the time for a rollback.
     const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
     const order = orderOf(paths, lastBlocked, freed);
-    const round = await acquireOrGiveBack(context, wanted, order, unsettled, {
+    const round = await acquireOrRollBack(context, wanted, order, unsettled, {
       ...{ deadline: roundEnds, signal },
       ...(lastBlocked !== undefined && { maxBackoffMs: maxWaitingBackoffMs }),
     });
@@ -118,7 +118,7 @@ interface Order {
  * Acquires the wanted number of locks, or rolls back. Requests run in parallel, decisive paths first, and never for
  * more locks than are missing. They stop as soon as the round cannot succeed.
  */
-async function acquireOrGiveBack(
+async function acquireOrRollBack(
   context: AcquireContext,
   wanted: AcquireGoal,
   { decisive, rest }: Order,

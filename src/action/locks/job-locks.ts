@@ -31,7 +31,7 @@ export async function findAlreadyHeld(
     if (lock === undefined) return [];
     const { grant, releaseStarted } = lock;
     const own = { ...grant.lock, grantedAt: grant.at };
-    const standing = standingOf(own, found, { serverNow: client.serverNow(), isDoubtful: releaseStarted });
+    const standing = standingOf(own, found, { serverNow: client.serverNow(), mayBeReleased: releaseStarted });
     if (standing !== 'ours' && standing !== 'assumed') return [];
     const listed = found.kind === 'locked' ? found.lock : undefined;
     return {

@@ -30,40 +30,39 @@ type Standing =
   | 'assumed'
   | 'absent'
   /** A different lock is on the path. */
-  | 'lost'
+  | 'other'
   | 'unknown';
 
-/** Determines the state of a lock. `isDoubtful`: it may already have been released, so it is never assumed to exist. */
+/** Determines the state of a lock. One that may already have been released is never assumed to exist. */
 export function standingOf(
   own: OwnLock,
   found: LookupResult,
-  { serverNow, isDoubtful }: { readonly serverNow: number; readonly isDoubtful: boolean },
+  { serverNow, mayBeReleased }: { readonly serverNow: number; readonly mayBeReleased: boolean },
 ): Standing {
-  const unproven = isDoubtful || mayHaveExpired(own, serverNow) ? 'unknown' : 'assumed';
+  const withoutProof = mayBeReleased || mayHaveExpired(own, serverNow) ? 'unknown' : 'assumed';
   switch (found.kind) {
     case 'absent':
       return 'absent';
     case 'failed':
       return 'unknown';
     case 'unknown':
-      return unproven;
+      return withoutProof;
     case 'locked': {
       // Some services still list a lock for a while after it has expired.
       if (Date.parse(found.lock.expires_at ?? '') <= serverNow) return 'absent';
       const ownership = compareOwnership(own, found.lock);
-      return ownership === 'unknown' ? unproven : ownership;
+      return ownership === 'ambiguous' ? withoutProof : ownership;
     }
   }
 }
 
-/** Whether the listed lock is ours, a different one, or ambiguous. */
-type Ownership = 'ours' | 'lost' | 'unknown';
+type Ownership = 'ours' | 'other' | 'ambiguous';
 
 /** Ids decide if both are known. Everything else may be formatted differently in a list, or change with a renewal. */
 export function compareOwnership(own: OwnLock, listed: KnownLock): Ownership {
-  if (own.id !== undefined && listed.id !== undefined) return own.id === listed.id ? 'ours' : 'lost';
-  if (isAnother(own, listed)) return 'lost';
-  return isSame(own, listed) ? 'ours' : 'unknown';
+  if (own.id !== undefined && listed.id !== undefined) return own.id === listed.id ? 'ours' : 'other';
+  if (isAnother(own, listed)) return 'other';
+  return isSame(own, listed) ? 'ours' : 'ambiguous';
 }
 
 /** Whether the lock has expired or is about to. A lock without a known expiry may have expired. */

@@ -18,7 +18,7 @@ export type ReleaseTarget =
       readonly kind: 'own';
       readonly lock: OwnLock;
       /** The lock may already have been released: the current lock is ours only with proof. */
-      readonly doubtful: boolean;
+      readonly mayBeReleased: boolean;
     }
   /** The lock that a lookup of the path has found, and no later one. */
   | { readonly kind: 'found'; readonly found: Exclude<LookupResult, { readonly kind: 'failed' }> };
@@ -133,7 +133,7 @@ type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
 async function releaseUnidentified(
   { client, clock, sleep, random }: ReleaseContext,
   request: LockToRelease,
-  { lock, doubtful }: OwnTarget,
+  { lock, mayBeReleased }: OwnTarget,
   within: CallLimits,
 ): Promise<ReleaseResult> {
   const { workspace, path, force, attempts } = request;
@@ -141,8 +141,8 @@ async function releaseUnidentified(
   for (let failed = 1; ; failed += 1) {
     const found = await lookUp(client, request, within);
     if (found.kind === 'failed') return { ...found, mayBeDone: sent };
-    switch (standingOf(lock, found, { serverNow: client.serverNow(), isDoubtful: doubtful || sent })) {
-      case 'lost':
+    switch (standingOf(lock, found, { serverNow: client.serverNow(), mayBeReleased: mayBeReleased || sent })) {
+      case 'other':
         if (sent) return { kind: 'released' };
         return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
       case 'absent':
@@ -186,9 +186,9 @@ async function releaseFound(
   if (!mayBeDone(error)) return { kind: 'failed', error, mayBeDone: false };
   if (found.kind !== 'locked') return { kind: 'unanswered', error };
   const after = await lookUp(client, request, within);
-  switch (standingOf(found.lock, after, { serverNow: client.serverNow(), isDoubtful: true })) {
+  switch (standingOf(found.lock, after, { serverNow: client.serverNow(), mayBeReleased: true })) {
     case 'absent':
-    case 'lost':
+    case 'other':
       return { kind: 'released' };
     case 'ours':
       return { kind: 'failed', error, mayBeDone: false };

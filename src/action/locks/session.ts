@@ -49,7 +49,7 @@ interface SessionContext extends ReleaseContext {
 
 interface HowToRelease {
   /** The lock may already have been released. */
-  readonly doubtful?: boolean;
+  readonly mayBeReleased?: boolean;
   /** A failed release is not tried again, because the caller does that. */
   readonly attempts?: 'once';
 }
@@ -148,9 +148,9 @@ export function openLockSession(context: SessionContext): LockSession {
       }
     },
 
-    release(grant, within, { doubtful = false, attempts } = {}) {
+    release(grant, within, { mayBeReleased = false, attempts } = {}) {
       const lock = { ...grant.lock, grantedAt: grant.at };
-      const target = { kind: 'own', lock, doubtful } as const;
+      const target = { kind: 'own', lock, mayBeReleased } as const;
       return releaseTarget(context, { service: grant.service, ...parsedAddress(grant), target, attempts }, within);
     },
   };

@@ -103,7 +103,7 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
   if (found.kind === 'unknown') return { path, kind: 'unknown', reason: found.reason };
   const there = found.kind === 'locked' ? found.lock : undefined;
   const expires_at = there?.expires_at ?? lock.expires_at;
-  switch (standingOf(lock, found, { serverNow, isDoubtful: loss !== undefined })) {
+  switch (standingOf(lock, found, { serverNow, mayBeReleased: loss !== undefined })) {
     case 'ours': {
       const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner } = there ?? {};
       const { acquired_at = lock.acquired_at, fence = lock.fence } = there ?? {};
@@ -113,7 +113,7 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
       return { path, kind: 'kept', lock: { ...lock, expires_at } };
     case 'absent':
       return { path, kind: 'lost', lock, loss, holder: undefined };
-    case 'lost':
+    case 'other':
       return { path, kind: 'lost', lock, loss, holder: there };
     case 'unknown': {
       const isEndKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));

@@ -83,10 +83,10 @@ export async function unlock(context: Context, task: UnlockTask): Promise<Outcom
   }
 
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(targets.filter(isOfKind('lock')), ({ path, lock, doubtful, asked }) =>
+  await inParallel(targets.filter(isOfKind('lock')), ({ path, lock, mayBeReleased, asked }) =>
     // A lock that this job may have released itself is not lost.
-    release(path, { kind: 'own', lock, doubtful }, (holder) =>
-      doubtful ? { path, kind: 'held', holder, asked } : { path, kind: 'lost', holder },
+    release(path, { kind: 'own', lock, mayBeReleased }, (holder) =>
+      mayBeReleased ? { path, kind: 'held', holder, asked } : { path, kind: 'lost', holder },
     ),
   );
   const [, others] = await Promise.all([releaseAllFound(), lookAtOthers(context, workspace, targets, within)]);
@@ -116,7 +116,7 @@ export type UnlockTarget = { readonly path: LockPath } & (
       readonly kind: 'lock';
       readonly lock: OwnLock;
       /** This job may already have released the lock. */
-      readonly doubtful: boolean;
+      readonly mayBeReleased: boolean;
       readonly asked: 'by-name' | 'by-pattern';
     }
   /** The path is named, and the job never planned to lock it or sets `force`: any lock found on it. */
@@ -163,7 +163,7 @@ export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
   kind: 'lock',
   path,
   lock,
-  doubtful: false,
+  mayBeReleased: false,
   asked: 'by-name',
 });
 
@@ -191,12 +191,12 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
     const { grant, releaseStarted } = lock;
     const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
     const own = { ...grant.lock, grantedAt: grant.at };
-    return { kind: 'lock', path, lock: own, doubtful: releaseStarted || damaged, asked };
+    return { kind: 'lock', path, lock: own, mayBeReleased: releaseStarted || damaged, asked };
   }
   if (kind === 'matched') return { kind: 'matched', path };
   if (planned.has(path)) return { kind: 'not-ours', path };
   // The missing part of the ledger may be about this path.
-  return damaged ? { kind: 'lock', path, lock: {}, doubtful: true, asked: 'by-name' } : { kind: 'path', path };
+  return damaged ? { kind: 'lock', path, lock: {}, mayBeReleased: true, asked: 'by-name' } : { kind: 'path', path };
 }
 
 /** A 403 without a missing scope is about the lock: someone else holds it. */

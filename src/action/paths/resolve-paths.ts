@@ -112,7 +112,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
     problems.push('Input `path` names no path: the lines with "!" remove everything the other lines name.');
   }
   if (problems.length > 0) throw new InputError(problems);
-  const doubtful = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
+  const mistaken = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
   return {
     paths: [...chosen].map(([path, kind]) => ({ kind, path })),
     folders: [...folders].map(([path, excluding]) => ({
@@ -120,7 +120,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
       excludes: (below) => excluding.some((matches) => matches(below)),
     })),
     // Before a checkout, no path has a file.
-    warning: doubtful.length > 0 && !checkout.isEmpty() ? unknownLinesText(doubtful, checkout) : undefined,
+    warning: mistaken.length > 0 && !checkout.isEmpty() ? unknownLinesText(mistaken, checkout) : undefined,
   };
 }
 

@@ -71,7 +71,7 @@ export async function releaseClaims(
     if (grant.service !== service) {
       return { result: failedOr(claim, elsewhere(grant.service, service)) };
     }
-    const released = await session.release(grant, within, { doubtful: doubt !== undefined, attempts: 'once' });
+    const released = await session.release(grant, within, { mayBeReleased: doubt !== undefined, attempts: 'once' });
     switch (released.kind) {
       case 'released':
         return { result: { kind: 'released', grant } };

@@ -10,7 +10,7 @@ const response = (status: number, headers: RawResponse['headers'], message = 'No
   headers: { date, ...headers },
   bytes: Buffer.from(JSON.stringify({ message })),
   tooLarge: false,
-  endIsUnsure: false,
+  mayBeTruncated: false,
 });
 
 test.each<[string, RawResponse, string]>([

@@ -59,10 +59,10 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [], atte
   };
 }
 
-const own = (lock: { readonly id?: string } = {}, doubtful = false): ReleaseTarget => ({
+const own = (lock: { readonly id?: string } = {}, mayBeReleased = false): ReleaseTarget => ({
   kind: 'own',
   lock: { owner: 'grace', acquired_at: iso(1), expires_at: end, ...lock },
-  doubtful,
+  mayBeReleased,
 });
 const found = (lock: KnownLock): ReleaseTarget => ({ kind: 'found', found: { kind: 'locked', lock } });
 const unreached: RequestFailure = {
@@ -138,8 +138,8 @@ describe('the release of a lock of the job', () => {
     ['leaves an ambiguous lock alone if its own may be released already', true, timeless, 'ambiguous', []],
     ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended absent']],
     ['reports a missing lock as absent, without a request', false, undefined, 'absent', ['ended absent']],
-  ])('%s', async (_, doubtful, listed, kind, recorded) => {
-    const result = await releasing(own({}, doubtful), { lists: [listed] });
+  ])('%s', async (_, mayBeReleased, listed, kind, recorded) => {
+    const result = await releasing(own({}, mayBeReleased), { lists: [listed] });
     expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
   });
 

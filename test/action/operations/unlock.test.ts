@@ -29,13 +29,16 @@ describe('the target of an unlocked path', () => {
     (resolved) => {
       const asked = resolved.kind === 'matched' ? 'by-pattern' : 'by-name';
       const own = { kind: 'lock', path, lock: { ...grant.lock, grantedAt: at }, asked };
-      expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, doubtful: false });
-      expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, doubtful: true });
-      expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({ ...own, doubtful: true });
+      expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, mayBeReleased: false });
+      expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, mayBeReleased: true });
+      expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({
+        ...own,
+        mayBeReleased: true,
+      });
     },
   );
 
-  const unknown = { kind: 'lock', lock: {}, doubtful: true, asked: 'by-name' };
+  const unknown = { kind: 'lock', lock: {}, mayBeReleased: true, asked: 'by-name' };
 
   test.each([
     ['is nothing to release if only a pattern matches the path', matched, empty, { kind: 'matched' }],
@@ -52,7 +55,7 @@ describe('the target of an unlocked path', () => {
       { kind: 'not-ours' },
     ],
     ['is the current lock on the path if the job never asked for it', named, empty, { kind: 'path' }],
-    ['is doubtful if the lock may be missing from a damaged ledger', named, { ...empty, damaged: true }, unknown],
+    ['may be released if the lock may be missing from a damaged ledger', named, { ...empty, damaged: true }, unknown],
   ])('%s', (_, resolved, jobLocks, target) => {
     expect(resolveFromLedger(resolved, jobLocks)).toEqual({ path, ...target });
   });
@@ -67,7 +70,13 @@ describe('the target of an unlocked path', () => {
       fence: 7,
       expires_at: end,
     };
-    expect(fromHandoff({ path, ...lock })).toEqual({ kind: 'lock', path, lock, doubtful: false, asked: 'by-name' });
+    expect(fromHandoff({ path, ...lock })).toEqual({
+      kind: 'lock',
+      path,
+      lock,
+      mayBeReleased: false,
+      asked: 'by-name',
+    });
   });
 });
 

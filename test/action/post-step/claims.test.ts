@@ -50,7 +50,7 @@ describe('the locks that a step must release', () => {
     ['include granted locks that are not released yet', [...a, intentOf('b'), grantOf('b'), released], [['a']], []],
     ['include requests without an answer', [...a, intentOf('c')], [['a']], ['c']],
     ['exclude the locks of other steps', [...a, ...others], [['a']], []],
-    ['are doubtful if their release has started', [...a, begun], [['a', 'release-started']], []],
+    ['may be released if their release has started', [...a, begun], [['a', 'release-started']], []],
   ])('%s', (_, entries, held, unanswered) => {
     expect(claims({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
   });
@@ -73,7 +73,7 @@ describe('the locks that a step must release', () => {
     ['has lost lines', { entries: a, damaged: 1 }],
     ['has no entries of the step', { entries: [] }],
     ['is missing a lock of the step', { entries: a }],
-  ])('include the saved locks of the runner, marked as doubtful, if the ledger %s', (_, records) => {
+  ])('include the saved locks of the runner, marked as possibly released, if the ledger %s', (_, records) => {
     const { held, ledgerError } = claims({ ...records, saved: ['a', 'b'] });
     expect(held).toEqual(['a', 'b'].map(inDoubt));
     expect(ledgerError).toMatch(/released if they can be verified to belong to this step\.$/);

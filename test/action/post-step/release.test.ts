@@ -30,7 +30,7 @@ const failing = (failure: RequestFailure, mayBeDone = true): ReleaseResult => ({
 /** Ends a step in virtual time, which passes only in its pauses. */
 async function ending(
   claims: readonly ReleaseCandidate[],
-  response: (path: string, tries: number, doubtful: boolean) => ReleaseResult,
+  response: (path: string, tries: number, mayBeReleased: boolean) => ReleaseResult,
   renewalError?: string,
 ) {
   let now = start;
@@ -48,9 +48,9 @@ async function ending(
       session: sessionOf({
         acquire: () => Promise.reject(new Error('Nothing is acquired.')),
         settle: () => Promise.reject(new Error('Nothing was unclear.')),
-        async release({ path }: Grant, _, { doubtful = false } = {}) {
+        async release({ path }: Grant, _, { mayBeReleased = false } = {}) {
           tries.push(path);
-          return response(path, tries.filter((one) => one === path).length, doubtful);
+          return response(path, tries.filter((one) => one === path).length, mayBeReleased);
         },
       }),
     },
@@ -162,7 +162,7 @@ describe('the release at the end of a job', () => {
             return { kind: 'acquired', grant };
           },
           async release(_, __, how) {
-            doubts.push(how?.doubtful);
+            doubts.push(how?.mayBeReleased);
             return [failing(refused(502), false), failing(timeout), released][doubts.length - 1] ?? released;
           },
         }),
@@ -236,8 +236,8 @@ describe('the release at the end of a job', () => {
   });
 
   test('does not report a lock as lost if another job holds it after an unanswered attempt', async () => {
-    const { results } = await ending([claimOf('a')], (_, number, doubtful) => {
-      expect(doubtful).toBe(number > 1);
+    const { results } = await ending([claimOf('a')], (_, number, mayBeReleased) => {
+      expect(mayBeReleased).toBe(number > 1);
       return number === 1 ? failing({ kind: 'timeout', limitMs: second }) : { kind: 'lost', holder: undefined };
     });
     expect(results).toMatchObject([{ kind: 'gone' }]);
