@@ -107,9 +107,9 @@ export const objects: Benchmark = {
     bench.progress(`generating ${plan.objects} objects`);
     const assets = await mkdtemp(join(bench.folder, 'upstream-'));
     const bytes = await generateAssets(assets, plan);
-    const port = await startUpstream(assets);
+    const { port } = await startUpstream(assets);
     const upstream = `http://127.0.0.1:${port}`;
-    const farAway = `http://127.0.0.1:${await startNetwork(port, distanceMs)}`;
+    const farAway = `http://127.0.0.1:${(await startNetwork(port, distanceMs)).port}`;
     const remote = `file://${join(assets, 'game.git')}`;
     const service = await startService(bench);
     async function sync(workspace: string): Promise<number> {

@@ -67,7 +67,7 @@ export const start: Benchmark = {
   what: 'Start time of the action, compared with bare Node.',
   async measure(bench) {
     const service = await startSmallService();
-    bench.atEnd(service.stop);
+    bench.atEnd(service.close);
     const { main, post = '' } = await readActionFile();
     const operation = { operation: 'list-workspaces', 'base-url': service.baseUrl, token: 'wsa_bench' };
     const [env, asking] = [await environmentOf({}, bench), await environmentOf(operation, bench)];

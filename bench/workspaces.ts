@@ -20,7 +20,8 @@ const inMany = `${ids.length} workspaces × ${clients / ids.length} clients`;
 /** URL of the same database, over a network with that latency. */
 async function farAway(databaseUrl: string): Promise<string> {
   const url = new URL(databaseUrl);
-  url.host = `127.0.0.1:${await startNetwork(Number(url.port || '5432'), distanceMs)}`;
+  const { port } = await startNetwork(Number(url.port || '5432'), distanceMs);
+  url.host = `127.0.0.1:${port}`;
   return url.href;
 }
 

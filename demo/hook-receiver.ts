@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { Webhook } from 'standardwebhooks';
-import { type Delivery, startWebhookReceiver } from '../test/support/webhook-receiver.ts';
+import type { SeenRequest } from '../test/support/other-servers/other-server.ts';
+import { startWebhookReceiver } from '../test/support/webhook-receiver.ts';
 import { DemoFailure } from './ending.ts';
 
 /** The fields of an event that the demo uses. */
@@ -36,7 +37,7 @@ export async function startHookReceiver(onCall: (sentence: string) => void): Pro
   const secret = `whsec_${randomBytes(32).toString('base64')}`;
   const verifier = new Webhook(secret);
 
-  const show = ({ headers, body }: Delivery): HookEvent => {
+  const show = ({ headers, body }: SeenRequest): HookEvent => {
     const texts = Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, String(value)]));
     try {
       // The signature proves that the service sent the event, and the tests of the service cover its form.

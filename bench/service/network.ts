@@ -1,5 +1,5 @@
 import { connect, createServer, type Socket } from 'node:net';
-import { listenHere } from '../../test/support/listen.ts';
+import { type Listening, listenHere } from '../../test/support/listen.ts';
 
 /** Timers with the same delay fire in the order in which they were set, so bytes stay in order. */
 function carry(from: Socket, to: Socket, ms: number): void {
@@ -8,8 +8,8 @@ function carry(from: Socket, to: Socket, ms: number): void {
   from.on('close', () => setTimeout(() => to.destroy(), ms));
 }
 
-/** Starts a proxy for a port of this machine that adds a delay in each direction. Returns its port. */
-export const startNetwork = (port: number, ms: number): Promise<number> =>
+/** Starts a proxy for a port of this machine that adds a delay in each direction. */
+export const startNetwork = (port: number, ms: number): Promise<Listening> =>
   listenHere(
     createServer({ noDelay: true }, (incoming) => {
       const outgoing = connect({ host: '127.0.0.1', port, noDelay: true });

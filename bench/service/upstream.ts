@@ -6,15 +6,15 @@ import { json } from 'node:stream/consumers';
 import { pipeline } from 'node:stream/promises';
 import { serveGit } from '../../test/support/git-http-backend.ts';
 import type { StoredName } from '../../test/support/lfs-store.ts';
-import { listenHere } from '../../test/support/listen.ts';
+import { type Listening, listenHere } from '../../test/support/listen.ts';
 
 async function sendFile(file: string, response: ServerResponse): Promise<void> {
   response.writeHead(200, { 'content-length': (await stat(file)).size });
   await pipeline(createReadStream(file), response);
 }
 
-/** Starts a Git host with the repositories of a folder and the LFS objects in its `objects`. Returns the port. */
-export const startUpstream = (folder: string): Promise<number> =>
+/** Starts a Git host with the repositories of a folder and the LFS objects in its `objects`. */
+export const startUpstream = (folder: string): Promise<Listening> =>
   listenHere(
     createServer(async (request, response) => {
       const { url = '', headers } = request;

@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { connect } from '../../src/action/step/connect.ts';
 import { steadyClock } from '../../src/client/client.ts';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { json, nothing } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 
 const { version } = JSON.parse(await readFile(new URL('../../package.json', import.meta.url), 'utf8'));
 const origin = 'https://github.com/octo-games/dragon/actions/runs/1001/attempts/1';

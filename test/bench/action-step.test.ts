@@ -4,7 +4,7 @@ import { startSmallService } from '../support/small-service.ts';
 
 test('runStep counts the requests, connections and memory of both the step and its post-step', async () => {
   const service = await startSmallService();
-  onTestFinished(() => service.stop());
+  onTestFinished(service.close);
   const inputs = {
     operation: 'lock',
     'base-url': service.baseUrl,
@@ -14,8 +14,8 @@ test('runStep counts the requests, connections and memory of both the step and i
   };
   const ends = { atEnd: (end: () => unknown) => onTestFinished(() => void end()) };
   const { requests, connections, peakBytes } = await runStep(inputs, ends, { isCounted: true });
-  expect(service.requests.filter((request) => request.startsWith('POST'))).toHaveLength(3);
-  expect(service.requests.filter((request) => request.startsWith('DELETE'))).toHaveLength(3);
+  expect(service.requests.filter(({ method }) => method === 'POST')).toHaveLength(3);
+  expect(service.requests.filter(({ method }) => method === 'DELETE')).toHaveLength(3);
   expect(requests).toBe(service.requests.length);
   expect(connections).toBeGreaterThanOrEqual(2);
   expect(connections).toBeLessThanOrEqual(requests);

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { listenHere } from '../support/listen.ts';
 
@@ -51,14 +50,6 @@ export async function startSite(files: Readonly<Record<string, string>>): Promis
     if (extension === 'events') response.write(text);
     else response.end(text);
   });
-  const port = await listenHere(server);
-  return {
-    origin: `http://127.0.0.1:${port}`,
-    close: async () => {
-      const closed = once(server, 'close');
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
-  };
+  const { port, close } = await listenHere(server);
+  return { origin: `http://127.0.0.1:${port}`, close };
 }

@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectionFailure } from '../../src/client/connection.ts';
 import { BrokenResponse } from '../../src/client/response.ts';
 import { createServiceText } from '../../src/client/service-text.ts';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { json, page, problem, raw } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { clientOf, errorOf, testClient } from './test-client.ts';
 
 const texts = createServiceText([]);

@@ -1,9 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
-import { createServer } from 'node:net';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { freePort } from '../support/listen.ts';
 import { inTurn, json, nothing, silence, stuck } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { clientOf, errorOf, game, lockPath, realTime, start, stopTime, testClient, ttl } from './test-client.ts';
 
 const fine = json(200, ['game']);
@@ -135,12 +135,7 @@ test('a disposed client ends requests under way, and sends no more', async () =>
 });
 
 test('retries an unreachable server, and reports the reason and that no lock can have been granted', async () => {
-  const port = await new Promise<number>((resolve) => {
-    const server = createServer().listen(0, '127.0.0.1', () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === 'object' && address !== null ? address.port : 0));
-    });
-  });
+  const port = await freePort();
   const client = testClient(`http://127.0.0.1:${port}/v1`);
   const error = await errorOf(client.ask());
   expect(error.failure).toMatchObject({ kind: 'connection', code: 'ECONNREFUSED', mayHaveArrived: false });

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { clientOf, errorOf, game, token } from './test-client.ts';
 
 const refusal = async (answer: Answer) => {

@@ -2,8 +2,9 @@ import { describe, expect, test } from 'vitest';
 import type { ClientOptions } from '../../src/client/client.ts';
 import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
 import { isTransient } from '../../src/client/retry.ts';
-import { type Answer, type SeenRequest, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { errorOf, game, hero, ofKind, start, testClient, ttl } from './test-client.ts';
 
 const list = json(200, { workspaces: ['game'] });

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, raw } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { clientOf, errorOf, game, hero, lockPath, type testClient } from './test-client.ts';
 
 type Client = ReturnType<typeof testClient>;

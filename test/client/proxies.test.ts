@@ -2,8 +2,9 @@ import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { startConnectProxy } from '../support/other-servers/connect-proxy.ts';
-import { type OtherServerOptions, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { OtherServerOptions } from '../support/other-servers/other-server.ts';
 import { json } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { errorOf, testClient, token } from './test-client.ts';
 
 /** A name that only the proxy resolves: it leads every tunnel to this machine. */
@@ -95,10 +96,10 @@ describe('a proxy', () => {
     const proxy = await startConnectProxy({ manner: 'silent' });
     vi.stubEnv('https_proxy', proxy.address);
     const client = testClient(`https://${name}/v1`, { retries: 0, requestTimeoutMs: 50 });
-    const end = proxy.nextEnd();
     expect((await errorOf(client.ask())).failure.kind).toBe('timeout');
+    expect(proxy.sockets.size).toBe(1);
     client.dispose();
-    await end;
+    await expect.poll(() => proxy.sockets.size).toBe(0);
   });
 });
 

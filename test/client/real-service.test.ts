@@ -1,12 +1,11 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { AcquireLockRequest } from '../../src/client/acquire-lock.ts';
 import type { ClientOptions, WorkspaceId } from '../../src/client/client.ts';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
 import type { Scope } from '../../src/interface/scopes.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { afterItsWork, type Fate } from '../support/other-servers/faults.ts';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
-import { startApacheLike, startDecodingProxy } from '../support/other-servers/slash-proxies.ts';
+import { type Fault, isLocking, isReleasing, once, startFaultProxy } from '../support/fault-proxy.ts';
+import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
 import { storeLocks } from '../support/stored-rows.ts';
 import { errorOf, hero, lockPath, ofKind, realTime, testClient, ttl, workspaceId } from './test-client.ts';
@@ -133,33 +132,46 @@ describe('the client with this service', () => {
 });
 
 describe('if a response is lost after the service did its work', () => {
-  const fates: readonly Fate[] = ['502', 'reset', 'truncated'];
+  const cut: Fault = { kind: 'done-then-cut' };
+  const badGateway: Fault = { kind: 'done-then-answer', status: 502, headers: { 'content-type': 'text/html' } };
+  const faults = [
+    ['502', badGateway],
+    ['reset', cut],
+    ['truncated', { kind: 'done-then-truncated' }],
+  ] as const;
 
-  test.each(fates)('(%s) the job gets the lock once', async (fate) => {
+  async function startProxy(matches: typeof isLocking, ...coming: readonly Fault[]) {
+    const proxy = await startFaultProxy(service.port);
+    onTestFinished(proxy.close);
+    proxy.meet(once(matches, ...coming));
+    return proxy;
+  }
+
+  test.each(faults)('(%s) the job gets the lock once', async (_, fault) => {
     const workspace = await newWorkspace();
-    const server = await startOtherServer(afterItsWork(service.port, fate, fate));
-    const client = clientOf(ada, server.baseUrl);
+    const proxy = await startProxy(isLocking, fault, fault);
+    const client = clientOf(ada, proxy.baseUrl);
     const { lock, replayed } = await take(client, lockOn(workspace));
     expect(replayed).toBe(true);
-    expect(server.requests).toHaveLength(3);
+    expect(proxy.passed).toHaveLength(3);
     expect((await locksIn(client, workspace)).map(({ id }) => id)).toEqual([lock.id]);
   });
 
-  test.each(fates)(
+  test.each(faults)(
     '(%s) and all retries fail, the lock is unanswered, and the same key resolves it later',
-    async (fate) => {
-      const server = await startOtherServer(afterItsWork(service.port, fate, fate));
-      const client = clientOf(ada, server.baseUrl, { retries: 1 });
+    async (_, fault) => {
+      const { baseUrl } = await startProxy(isLocking, fault, fault);
+      const client = clientOf(ada, baseUrl, { retries: 1 });
       const request = lockOn(await newWorkspace());
       ofKind(await client.acquireLock(request, client.within()), 'unanswered');
       expect((await take(client, { ...request, firstSentAt: Number.NaN })).replayed).toBe(true);
     },
   );
 
-  test.each<Fate>(['502', 'reset'])('(%s) a release is reported as released, not absent', async (fate) => {
+  test.each(faults.slice(0, 2))('(%s) a release is reported as released, not absent', async (_, fault) => {
     const workspace = await newWorkspace();
-    const server = await startOtherServer(afterItsWork(service.port, 'passed-on', fate));
-    const client = clientOf(ada, server.baseUrl);
+    const { baseUrl } = await startProxy(isReleasing, fault);
+    const client = clientOf(ada, baseUrl);
     const { lock: proof } = await take(client, lockOn(workspace));
     expect(await client.releaseLock({ workspace, path: hero, proof }, client.within())).toEqual({ kind: 'released' });
     expect(await locksIn(client, workspace)).toEqual([]);
@@ -167,7 +179,7 @@ describe('if a response is lost after the service did its work', () => {
 });
 
 test.each([
-  ['refuses encoded slashes', startApacheLike],
+  ['refuses encoded slashes', startStrictProxy],
   ['decodes them', startDecodingProxy],
 ])('behind a proxy that %s, releases locks on all kinds of paths', async (_, startProxy) => {
   const workspace = await newWorkspace();

@@ -3,14 +3,10 @@ import { describe, expect, test } from 'vitest';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
 import { isTransient } from '../../src/client/retry.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
-import {
-  passOn,
-  startApacheLike,
-  startDecodingProxy,
-  startStrictProxy,
-} from '../support/other-servers/slash-proxies.ts';
+import { passOn, startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { runs } from '../support/runs.ts';
 import { clientOf, game, hero, lockPath, ofKind, start, testClient, workspaceId } from './test-client.ts';
 
@@ -226,23 +222,21 @@ describe('an encoded slash', () => {
     else listing([], problem(404, { detail: 'There is no such lock.', request_id: 'r' }))(response, request);
   };
 
-  test.each<readonly [string, typeof startApacheLike]>([
-    ['Apache, which answers 404', startApacheLike],
-    ...[400, 405, 414].map(
-      (status) => [`a proxy that answers ${status}`, (port: number) => startStrictProxy(port, status)] as const,
-    ),
-  ])('is sent raw after a rejection by %s, and in all later requests', async (_, startProxy) => {
-    const service = await startOtherServer(strictService);
-    const proxy = await startProxy(service.port);
-    const client = testClient(proxy.baseUrl);
-    const request = { workspace: game, path: hero, proof };
-    const town = { ...request, path: lockPath('Maps/Town') };
-    expect(await client.releaseLock(request, client.within())).toEqual({ kind: 'released' });
-    expect(await client.releaseLock(town, client.within())).toEqual({ kind: 'absent' });
-    const releases = [encoded, segments, `${locks}/Maps/Town`];
-    expect(proxy.requests.map(({ url }) => url)).toEqual([...releases, `${locks}?path=Maps%2FTown&limit=1000`]);
-    expect(service.requests.slice(0, 2).every(({ headers }) => headers['if-match'] === '"l1"')).toBe(true);
-  });
+  test.each([400, 404, 405, 414])(
+    'is sent raw after a proxy rejected it with %s, and in all later requests',
+    async (status) => {
+      const service = await startOtherServer(strictService);
+      const proxy = await startStrictProxy(service.port, status);
+      const client = testClient(proxy.baseUrl);
+      const request = { workspace: game, path: hero, proof };
+      const town = { ...request, path: lockPath('Maps/Town') };
+      expect(await client.releaseLock(request, client.within())).toEqual({ kind: 'released' });
+      expect(await client.releaseLock(town, client.within())).toEqual({ kind: 'absent' });
+      const releases = [encoded, segments, `${locks}/Maps/Town`];
+      expect(proxy.requests.map(({ url }) => url)).toEqual([...releases, `${locks}?path=Maps%2FTown&limit=1000`]);
+      expect(service.requests.slice(0, 2).every(({ headers }) => headers['if-match'] === '"l1"')).toBe(true);
+    },
+  );
 
   test('is also sent raw by releases that started before the first rejection', async () => {
     const known = Promise.withResolvers<void>();

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
 import {
   hangUp,
   inTurn,
@@ -12,6 +12,7 @@ import {
   truncated,
   truncatedUnseen,
 } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { clientOf, errorOf, game, realTime, start, testClient, token } from './test-client.ts';
 
 const fine = json(200, { workspaces: ['game'] });

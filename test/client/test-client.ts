@@ -6,7 +6,8 @@ import { ServiceError } from '../../src/client/service-error.ts';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../src/interface/ttl.ts';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 
 const accept = <T>(parsed: Parsed<T>): T => {
   if (!parsed.ok) throw new Error(parsed.reason);

@@ -2,7 +2,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { welcome } from '../../src/service/cli/serve/dev.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
-import { freePort } from '../support/reverse-proxy.ts';
+import { freePort } from '../support/listen.ts';
 import { ask } from '../support/running-service.ts';
 import { startServiceProcess } from '../support/service-process.ts';
 import { codeIn, interfacePage, readme, runSnippet, section, snippets } from './pages.ts';

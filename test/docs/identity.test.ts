@@ -1,7 +1,6 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:http';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { trustAdd } from '../../src/service/cli/commands/trust.ts';
 import { matchTrustRules } from '../../src/service/trust/match.ts';
 import type { TrustRule } from '../../src/service/trust/rules.ts';
@@ -9,7 +8,8 @@ import { anyJob, mainJob } from '../service/trust/samples.ts';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { listenHere } from '../support/listen.ts';
+import { json } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import {
   codeIn,
@@ -78,17 +78,11 @@ test('the log line and the table of refusals match the reasons that the service 
 test('the script exchanges a JWT with a request of RFC 8693, and reports why it failed', async (context) => {
   const tools = await runSnippet('command -v curl jq', {}).catch(() => undefined);
   if (tools === undefined) leaveOut(context, 'There is no curl or jq on this machine.');
-  const received: string[] = [];
-  const server = createServer(async (request, response) => {
-    const body = (await request.toArray()).join('');
-    received.push(`${request.method} ${request.url} ${request.headers['content-type']} ${body}`);
-    const ok = body.includes('subject_token=a.b%2B.c');
-    response.writeHead(ok ? 200 : 400, { 'content-type': 'application/json' });
-    const refusal = { error: 'invalid_request', error_description: 'The identity is not accepted.' };
-    response.end(JSON.stringify(ok ? { access_token: 'wsa_x', token_type: 'Bearer', expires_in: 900 } : refusal));
-  });
-  const port = await listenHere(server);
-  onTestFinished(() => void server.close());
+  const granted = json(200, { access_token: 'wsa_x', token_type: 'Bearer', expires_in: 900 });
+  const refused = json(400, { error: 'invalid_request', error_description: 'The identity is not accepted.' });
+  const { baseUrl, requests } = await startOtherServer((response, request) =>
+    (request.body.includes('subject_token=a.b%2B.c') ? granted : refused)(response, request),
+  );
   const folder = await temporaryFolder();
   const script = join(folder, 'workspace-token');
   await writeFile(script, snippetWith(identity, 'curl --silent'));
@@ -96,7 +90,7 @@ test('the script exchanges a JWT with a request of RFC 8693, and reports why it 
   const run = (jwt: string) =>
     runSnippet(`printf %s '${jwt}' | ./workspace-token`, {
       cwd: folder,
-      environment: { WORKSPACE_BASE_URL: `http://127.0.0.1:${port}/v1` },
+      environment: { WORKSPACE_BASE_URL: baseUrl },
     });
   expect(await run('a.b+.c')).toBe('wsa_x\n');
   const form = new URLSearchParams({
@@ -104,6 +98,7 @@ test('the script exchanges a JWT with a request of RFC 8693, and reports why it 
     subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
     subject_token: 'a.b+.c',
   });
-  expect(received).toEqual([`POST /v1/token application/x-www-form-urlencoded ${form}`]);
+  const headers = expect.objectContaining({ 'content-type': 'application/x-www-form-urlencoded' });
+  expect(requests).toMatchObject([{ method: 'POST', url: '/v1/token', headers, body: `${form}` }]);
   await expect(run('wrong')).rejects.toThrow('The identity is not accepted.');
 });

@@ -118,7 +118,7 @@ describe('"Lock an asset while a job runs"', () => {
 
 test('the first workflow without its tokens holds the lock as the job that the service trusts', async () => {
   const issuer = await startJobIssuer();
-  onTestFinished(() => issuer.stop());
+  onTestFinished(() => issuer.close());
   await trustJobs(scene.service, issuer, { owner: 'release-bot' });
   expect(section(readme, 'Without a secret').text).toContain('leave out every `token`');
   const content = workflow('Lock an asset while a job runs');
@@ -310,7 +310,7 @@ describe('"Build from the mirror"', () => {
     const { folder, remove } = await temporaryDataFolder();
     const [store, other] = [await startLfsStore(), await startLfsStore()];
     onTestFinished(async () => {
-      for (const { stop } of [store, other]) stop();
+      for (const { close } of [store, other]) await close();
       await remove();
     });
     for (const { behaviour, put } of [store, other]) {
@@ -372,8 +372,8 @@ test('"Build when a sync ends" starts a build with the data of the sync', async 
     const sync = await run('Sync and wait', { ...more, event: pushEvent('main') });
     expect(sync.result).toBe('success');
 
-    const { method, path, headers, body } = await github.nextDelivery();
-    expect({ method, path }).toEqual({ method: 'POST', path: '/repos/octo-games/dragon/dispatches' });
+    const { method, url, headers, body } = await github.nextDelivery();
+    expect({ method, url }).toEqual({ method: 'POST', url: '/repos/octo-games/dragon/dispatches' });
     expect(headers).toMatchObject({
       authorization: `Bearer ${dispatchToken}`,
       accept: 'application/vnd.github+json',

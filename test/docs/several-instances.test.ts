@@ -1,14 +1,15 @@
 import { once } from 'node:events';
-import { createServer, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { listenHere } from '../support/listen.ts';
+import { freePort } from '../support/listen.ts';
+import { nothing, reset } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import {
   caddyWithSecond,
-  freePort,
   nginxWithSecond,
   type Product,
   programOf,
@@ -21,18 +22,16 @@ const methods = ['GET', 'POST', 'DELETE'] as const;
 /** An instance that records its requests, and may then break the connection. */
 async function startInstance({ breaks = false, isReady = true } = {}) {
   const received: string[] = [];
-  const instance = { received, isReady, port: 0 };
-  const server = createServer((incoming, outgoing) => {
-    if (incoming.url === '/readyz') {
-      outgoing.writeHead(instance.isReady ? 200 : 503).end();
+  const instance = { received, isReady };
+  const { port } = await startOtherServer((response, request) => {
+    if (request.url === '/readyz') {
+      nothing(instance.isReady ? 200 : 503)(response, request);
       return;
     }
-    received.push(`${incoming.method}`);
-    incoming.resume().on('end', () => (breaks ? incoming.socket.resetAndDestroy() : outgoing.end()));
+    received.push(request.method);
+    (breaks ? reset : nothing(200))(response, request);
   });
-  instance.port = await listenHere(server);
-  onTestFinished(() => void server.close());
-  return instance;
+  return Object.assign(instance, { port });
 }
 
 type Send = (method: string) => Promise<number>;

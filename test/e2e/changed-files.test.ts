@@ -12,8 +12,9 @@ import {
   startGitHubApi,
 } from '../support/other-servers/github-api.ts';
 import { createHistory, type GitHubFile, type History, type Tree } from '../support/other-servers/github-history.ts';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
 import { page as htmlPage, json, nothing, silence } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/github-context.ts';
 import type { Job } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';

@@ -1,8 +1,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { json } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { stable, stableAll } from '../support/stable.ts';
 import { errorsOf, jobAt, openScene, type SceneJob } from './scene.ts';
 

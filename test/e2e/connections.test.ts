@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { everyForm } from '../support/runs.ts';
 import { openScene } from './scene.ts';
 

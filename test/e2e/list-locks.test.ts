@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { json } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
 import { stable, stableAll } from '../support/stable.ts';
 import { summaryShape } from '../support/summary-shape.ts';

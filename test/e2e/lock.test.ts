@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { problem } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
 import { everyForm } from '../support/runs.ts';
 import { stable, stableAll } from '../support/stable.ts';

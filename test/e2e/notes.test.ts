@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { json, problem } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { errorsOf, jobAt, openScene } from './scene.ts';
 
 const scene = openScene();

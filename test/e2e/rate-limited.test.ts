@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { passOn } from '../support/other-servers/slash-proxies.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
 import { openScene } from './scene.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { json } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { stable, stableAll } from '../support/stable.ts';
 import { jobAt, openScene } from './scene.ts';

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { startGitHubApi } from '../support/other-servers/github-api.ts';
-import { type Answer, startOtherServer } from '../support/other-servers/other-server.ts';
+import type { Answer } from '../support/other-servers/other-server.ts';
 import { json, nothing, problem, raw } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
 import type { Job } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';

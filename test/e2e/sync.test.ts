@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository, manyCommits, type Repository } from '../support/git-repository.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, page } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
 import { stable, stableAll } from '../support/stable.ts';
@@ -102,7 +102,7 @@ describe('a sync', () => {
 
   test('warns about LFS objects that the mirror lacks, and counts them in an output', async () => {
     const store = await startLfsStore();
-    onTestFinished(store.stop);
+    onTestFinished(store.close);
     store.behaviour.public = true;
     const repository = createRepository(await temporaryFolder());
     const pointer = (content: string): string => pointerTo(nameOf(content));

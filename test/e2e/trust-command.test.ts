@@ -39,7 +39,7 @@ test.each([
   ['a forge other than GitHub', '/api/actions', '--claim'],
 ])('the command in the error admits the jobs of %s even without ids in the environment', async (_, path, option) => {
   const issuer = await startOidcIssuer({ path });
-  onTestFinished(issuer.stop);
+  onTestFinished(issuer.close);
   const ids = { GITHUB_REPOSITORY_ID: '', GITHUB_REPOSITORY_OWNER_ID: '', GITHUB_WORKFLOW_REF: '' };
   const env = { ...issuer.runnerEnvironment, ...ids, WORKSPACE_TOKEN: '' };
   const listing = { with: { operation: 'list-workspaces', audience } };

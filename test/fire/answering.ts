@@ -1,25 +1,14 @@
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 import { listenHere } from '../support/listen.ts';
 import { fasterTime } from '../support/preload.ts';
 import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
 
 /** A server that sends the next bytes for each request, and repeats the last ones after that. */
-interface AnsweringServer {
-  readonly baseUrl: string;
-  /** Sets the responses; each character stands for a byte. */
-  answerWith(answers: readonly string[]): void;
-  close(): void;
-}
-
-async function startAnsweringServer(): Promise<AnsweringServer> {
-  const sockets = new Set<Socket>();
+async function startAnsweringServer() {
   let answers: readonly string[] = [];
   let turn = 0;
   const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
     // A request is short, so its first chunk is enough: each connection serves one request.
     socket.once('data', () => {
       socket.end(answers[Math.min(turn, answers.length - 1)] ?? '', 'latin1');
@@ -27,23 +16,21 @@ async function startAnsweringServer(): Promise<AnsweringServer> {
     });
     socket.on('data', () => undefined);
   });
-  const port = await listenHere(server);
+  const { port, close } = await listenHere(server);
   return {
     baseUrl: `http://127.0.0.1:${port}/v1`,
-    answerWith(given) {
+    close,
+    /** Sets the responses; each character stands for a byte. */
+    answerWith(given: readonly string[]) {
       answers = given;
       turn = 0;
-    },
-    close() {
-      for (const socket of sockets) socket.destroy();
-      server.close();
     },
   };
 }
 
 /** Runs steps of the action in one process against an answering server, for the tests of one file. */
 export function openAnsweredSteps() {
-  let server: AnsweringServer;
+  let server: Awaited<ReturnType<typeof startAnsweringServer>>;
   let steps: OneProcess;
   beforeAll(async () => {
     server = await startAnsweringServer();
@@ -53,7 +40,7 @@ export function openAnsweredSteps() {
   });
   afterAll(async () => {
     await steps.end();
-    server.close();
+    await server.close();
   });
   return {
     baseUrl: () => server.baseUrl,

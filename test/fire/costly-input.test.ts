@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { visit } from '../service/dashboard/browser-like.ts';
 import { realDatabaseKinds } from '../support/databases.ts';
-import { startOtherServer } from '../support/other-servers/other-server.ts';
 import { raw } from '../support/other-servers/responses.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
 import { slowestAnswerDuring } from '../support/slowest-response.ts';

@@ -1,6 +1,6 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
@@ -54,17 +54,9 @@ async function tenant(service: ServiceProcess, workspace: string, remote: string
 
 /** A remote that accepts connections, and never responds. */
 async function silentRemote(): Promise<string> {
-  const sockets = new Set<Socket>();
-  const server = createServer((socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined).on('close', () => sockets.delete(socket));
-    socket.resume();
-  });
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  });
-  return `https://127.0.0.1:${await listenHere(server)}/assets.git`;
+  const { port, close } = await listenHere(createServer((socket) => socket.resume()));
+  onTestFinished(close);
+  return `https://127.0.0.1:${port}/assets.git`;
 }
 
 interface Attack {

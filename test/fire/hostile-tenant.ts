@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { Agent, type IncomingMessage, request } from 'node:http';
-import { connect, createServer, type Server, type Socket } from 'node:net';
+import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { listenHere } from '../support/listen.ts';
 import { randomOf } from '../support/seed.ts';
@@ -122,11 +122,7 @@ async function signIn(target: Target): Promise<string | undefined> {
 
 /** A server that passes each incoming connection to `act`. */
 async function serverThat(act: (socket: Socket) => void): Promise<number> {
-  const server: Server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    act(socket);
-  });
-  return listenHere(server);
+  return (await listenHere(createServer(act))).port;
 }
 
 const attacks: Readonly<Record<AttackName, (target: Target) => Promise<void>>> = {

@@ -284,11 +284,11 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     }
   });
   server.on('connection', (socket) => {
-    socket.on('error', () => undefined);
     if (isDown) socket.resetAndDestroy();
   });
+  const { port: listensAt, close } = await listenHere(server);
   return {
-    baseUrl: `http://127.0.0.1:${await listenHere(server)}/v1`,
+    baseUrl: `http://127.0.0.1:${listensAt}/v1`,
     passed,
     meet(fault) {
       faultOf = fault;
@@ -300,12 +300,9 @@ export async function startFaultProxy(port: number, manner: Manner = {}): Promis
     up() {
       isDown = false;
     },
-    async close() {
+    close() {
       agent.destroy();
-      await new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      });
+      return close();
     },
   };
 }

@@ -2,10 +2,10 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { type ServedRepositories, serveGit } from './git-http-backend.ts';
+import { listenHere } from './listen.ts';
 
 export interface GitHttpsServer {
   /** The URL of a repository, by its path below the served folder. */
@@ -45,16 +45,8 @@ export async function startGitHttpsServer(options: GitHttpsOptions): Promise<Git
       await serveGit(request, response, options);
     },
   );
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  // A server that listens on TCP has an address with a port.
-  const { port } = server.address() as AddressInfo;
+  const { port, close } = await listenHere(server);
+  onTestFinished(close);
   const host = `127.0.0.1:${port}`;
   return {
     host,

@@ -1,20 +1,21 @@
 import { createHmac, generateKeyPairSync, type KeyObject, randomUUID, sign } from 'node:crypto';
-import http, { type IncomingMessage, type ServerResponse } from 'node:http';
-import https from 'node:https';
-import { setTimeout } from 'node:timers/promises';
-import { listenHere } from './listen.ts';
+import {
+  type Answer,
+  type Instead,
+  type OtherServer,
+  openOtherServer,
+  type SeenRequest,
+} from './other-servers/other-server.ts';
+import { json, nothing } from './other-servers/responses.ts';
 
 export type Claims = Readonly<Record<string, unknown>>;
 
-/** Handles a request itself, or returns false to leave it to the issuer. */
-export type Behaviour = (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
-
 /** Differences from a well-behaved issuer; a test may change them at any time. */
 export interface IssuerBehaviour {
-  discovery?: Behaviour | undefined;
-  keys?: Behaviour | undefined;
+  discovery?: Instead | undefined;
+  keys?: Instead | undefined;
   /** The behavior of the runner endpoint where a job requests its identity token. */
-  runner?: Behaviour | undefined;
+  runner?: Instead | undefined;
 }
 
 export interface Header {
@@ -24,11 +25,9 @@ export interface Header {
   readonly [name: string]: unknown;
 }
 
-export interface OidcIssuer {
+export interface OidcIssuer extends OtherServer {
   readonly url: string;
   readonly behaviour: IssuerBehaviour;
-  /** The requested paths, in order. */
-  readonly requests: readonly string[];
   /** Signs a JWT for this audience; undefined claims are omitted. */
   sign(audience: string, claims?: Claims, header?: Header): string;
   /** Signs with new keys, and serves only those. */
@@ -42,36 +41,7 @@ export interface OidcIssuer {
   jobClaims: Claims;
   /** The JWTs that the runner has issued, in order. */
   readonly handedOut: readonly string[];
-  stop(): void;
 }
-
-/** Never responds. The request ends with the timeout of the client, or with the issuer. */
-export const hang: Behaviour = () => true;
-
-export const slow =
-  (ms: number): Behaviour =>
-  async () => {
-    await setTimeout(ms);
-    return false;
-  };
-
-export const redirectTo =
-  (location: string): Behaviour =>
-  (_request, response) => {
-    response.writeHead(302, { location }).end();
-    return true;
-  };
-
-export const answerWith =
-  (status: number, body: unknown): Behaviour =>
-  (_request, response) => {
-    const text = typeof body === 'string' ? body : JSON.stringify(body);
-    response.writeHead(status, { 'content-type': 'application/json' }).end(text);
-    return true;
-  };
-
-/** Valid JSON that is too large for any client to read. */
-export const answerTooMuch: Behaviour = answerWith(200, { padding: 'a'.repeat(2 * 1024 * 1024) });
 
 /** The claims of a GitHub job: https://docs.github.com/en/actions/reference/security/oidc */
 export const githubClaims: Claims = {
@@ -143,23 +113,24 @@ export interface IssuerOptions {
 
 /** An OpenID Connect issuer on this machine, and the runner endpoint that issues its JWTs to jobs. */
 export async function startOidcIssuer({ path = '', tls, clock = Date.now }: IssuerOptions = {}): Promise<OidcIssuer> {
-  const requests: string[] = [];
   const handedOut: string[] = [];
   const behaviour: IssuerBehaviour = {};
   const runnerToken = `runner-${randomUUID()}`;
   let keys = newKeys();
   let url = '';
 
-  const discovery = () => ({ issuer: url, jwks_uri: `${url}/jwks`, id_token_signing_alg_values_supported: ['RS256'] });
+  const discovery = () =>
+    json(200, { issuer: url, jwks_uri: `${url}/jwks`, id_token_signing_alg_values_supported: ['RS256'] });
 
-  const publicKeys = () => ({
-    keys: Object.entries(keys).map(([alg, { kid, publicKey }]) => ({
-      ...publicKey.export({ format: 'jwk' }),
-      alg,
-      kid,
-      use: 'sig',
-    })),
-  });
+  const publicKeys = () =>
+    json(200, {
+      keys: Object.entries(keys).map(([alg, { kid, publicKey }]) => ({
+        ...publicKey.export({ format: 'jwk' }),
+        alg,
+        kid,
+        use: 'sig',
+      })),
+    });
 
   function signJwt(audience: string, claims: Claims = {}, { alg = 'RS256', kid, ...header }: Header = {}): string {
     const now = Math.floor(clock() / 1_000);
@@ -173,7 +144,6 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
 
   const issuer = {
     behaviour,
-    requests,
     handedOut,
     jobClaims: {} as Claims,
     sign: signJwt,
@@ -182,44 +152,40 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
     },
   };
 
-  async function answerRunner(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const parameters = Object.fromEntries(new URL(request.url ?? '', url).searchParams);
+  function runner(request: SeenRequest): Answer {
+    if (request.headers.authorization !== `Bearer ${runnerToken}`) return json(401, { message: 'Bad credentials' });
+    const parameters = Object.fromEntries(new URL(request.url, url).searchParams);
     // Further parameters that a test adds to the URL become claims of the job.
     const { audience = 'https://github.com/octo', 'api-version': _, ...claims } = parameters;
-    if (await behaviour.runner?.(request, response)) return;
-    if (request.headers.authorization !== `Bearer ${runnerToken}`) {
-      answerWith(401, { message: 'Bad credentials' })(request, response);
-      return;
-    }
     const jwt = signJwt(audience, { ...issuer.jobClaims, ...claims });
     handedOut.push(jwt);
-    answerWith(200, { count: jwt.length, value: jwt })(request, response);
+    return json(200, { count: jwt.length, value: jwt });
   }
 
-  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    const { pathname } = new URL(request.url ?? '', 'http://issuer.invalid');
-    requests.push(pathname);
-    if (pathname === '/runner/idtoken') return answerRunner(request, response);
-    if (pathname === `${path}/.well-known/openid-configuration`) {
-      if (!(await behaviour.discovery?.(request, response))) answerWith(200, discovery())(request, response);
-    } else if (pathname === `${path}/jwks`) {
-      if (!(await behaviour.keys?.(request, response))) answerWith(200, publicKeys())(request, response);
-    } else answerWith(404, {})(request, response);
+  async function answerTo(request: SeenRequest): Promise<Answer> {
+    switch (new URL(request.url, url).pathname) {
+      case '/runner/idtoken':
+        return (await behaviour.runner?.(request)) ?? runner(request);
+      case `${path}/.well-known/openid-configuration`:
+        return (await behaviour.discovery?.(request)) ?? discovery();
+      case `${path}/jwks`:
+        return (await behaviour.keys?.(request)) ?? publicKeys();
+      default:
+        return nothing(404);
+    }
   }
 
-  const server = tls === undefined ? http.createServer(answer) : https.createServer(tls, answer);
-  const port = await listenHere(server);
-  const origin = tls === undefined ? `http://127.0.0.1:${port}` : `https://${tls.name}:${port}`;
+  const server = await openOtherServer(async (response, request) => (await answerTo(request))(response, request), {
+    ...(tls && { tls }),
+  });
+  const origin = tls === undefined ? server.origin : `https://${tls.name}:${server.port}`;
   url = origin + path;
   return Object.assign(issuer, {
+    ...server,
     url,
     runnerEnvironment: {
       ACTIONS_ID_TOKEN_REQUEST_URL: `${origin}/runner/idtoken?api-version=2.0`,
       ACTIONS_ID_TOKEN_REQUEST_TOKEN: runnerToken,
-    },
-    stop() {
-      server.close();
-      server.closeAllConnections();
     },
   });
 }

@@ -22,9 +22,10 @@ export async function proveBundle(folder: string): Promise<void> {
     assert.equal(right.outputs['acquired'], 'true', right.log);
 
     for (const post of await job.post()) assert.equal(post.conclusion, 'success', post.log);
-    assert.deepEqual(service.requests, ['POST /v1/workspaces/game/locks', 'DELETE /v1/workspaces/game/locks/a']);
+    const requests = service.requests.map(({ method, url }) => `${method} ${url}`);
+    assert.deepEqual(requests, ['POST /v1/workspaces/game/locks', 'DELETE /v1/workspaces/game/locks/a']);
   } finally {
     await job.end();
-    service.stop();
+    await service.close();
   }
 }

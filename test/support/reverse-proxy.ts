@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
-import { listenHere } from './listen.ts';
+import { freePort } from './listen.ts';
 
 const shipped = fileURLToPath(new URL('../../docs/self-hosting/', import.meta.url));
 
@@ -163,14 +163,6 @@ export function programOf({ programs }: Product): string | undefined {
         return false;
       }
     });
-}
-
-/** Only the kernel knows a free port, and these programs do not report their port. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  const port = await listenHere(server);
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 const accepts = (port: number): Promise<boolean> =>

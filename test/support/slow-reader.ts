@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { listenHere } from './listen.ts';
+import { type Listening, listenHere } from './listen.ts';
 
 /** The number of bytes per read. */
 const mouthful = 64;
@@ -15,31 +15,17 @@ async function readSlowly(from: Socket, to: Socket, everyMs: number): Promise<vo
 }
 
 /** A network where requests arrive a few bytes at a time; responses come back at normal speed. */
-export async function startSlowReader(towards: number, everyMs: number) {
-  const sockets = new Set<Socket>();
+export function startSlowReader(towards: number, everyMs: number): Promise<Listening> {
   const server = createServer({ pauseOnConnect: true }, (incoming) => {
     const outgoing = connect(towards, '127.0.0.1');
-    for (const socket of [incoming, outgoing]) {
-      sockets.add(socket);
-      socket.on('error', () => undefined);
-      socket.on('close', () => {
-        sockets.delete(socket);
-        incoming.destroy();
-        outgoing.destroy();
-      });
-    }
+    outgoing.on('error', () => undefined);
+    outgoing.on('close', () => incoming.destroy());
+    incoming.on('close', () => outgoing.destroy());
     // With a listener for this event, bytes wait until they are read.
     incoming.on('readable', () => undefined);
     incoming.on('end', () => outgoing.end());
     outgoing.pipe(incoming);
     readSlowly(incoming, outgoing, everyMs);
   });
-  const port = await listenHere(server);
-  return {
-    port,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+  return listenHere(server);
 }

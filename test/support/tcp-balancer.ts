@@ -9,14 +9,7 @@ export interface TcpBalancerOptions {
 
 /** Forwards each connection to the next available target in turn, without looking at its data. */
 export async function startTcpBalancer({ targets, losesAnswer = () => false }: TcpBalancerOptions) {
-  const sockets = new Set<Socket>();
   let turn = 0;
-
-  function track(socket: Socket): void {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.once('close', () => sockets.delete(socket));
-  }
 
   function handOver(incoming: Socket, [port, ...others]: readonly number[]): void {
     if (port === undefined) {
@@ -24,12 +17,11 @@ export async function startTcpBalancer({ targets, losesAnswer = () => false }: T
       return;
     }
     const outgoing = connect(port, '127.0.0.1');
-    track(outgoing);
     const tryOthers = (): void => handOver(incoming, others);
     outgoing.once('error', tryOthers);
     outgoing.once('connect', () => {
       outgoing.off('error', tryOthers);
-      outgoing.once('error', () => incoming.resetAndDestroy());
+      outgoing.on('error', () => incoming.resetAndDestroy());
       incoming.once('close', () => outgoing.destroy());
       outgoing.once('close', () => incoming.destroy());
       incoming.pipe(outgoing);
@@ -41,7 +33,6 @@ export async function startTcpBalancer({ targets, losesAnswer = () => false }: T
   }
 
   const server = createServer((incoming) => {
-    track(incoming);
     const ports = targets();
     turn += 1;
     handOver(
@@ -49,12 +40,5 @@ export async function startTcpBalancer({ targets, losesAnswer = () => false }: T
       ports.map((_, index) => ports[(turn + index) % ports.length] ?? 0),
     );
   });
-  const port = await listenHere(server);
-  return {
-    port,
-    async close() {
-      for (const socket of sockets) socket.destroy();
-      await new Promise<void>((resolve) => server.close(() => resolve()));
-    },
-  };
+  return listenHere(server);
 }

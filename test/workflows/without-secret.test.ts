@@ -17,7 +17,7 @@ beforeAll(async () => {
   remote.commit({ branch: 'main', files: { main: 'main' } });
   issuer = await startJobIssuer();
   await trustJobs(scene.service, issuer, { scopes: ['locks:write', 'sync'] });
-  return () => issuer.stop();
+  return () => issuer.close();
 });
 
 const guarded = async (): Promise<Partial<WorkflowJobOptions>> => {

@@ -11,9 +11,10 @@ import {
   type Passed,
   refusal,
 } from '../../support/fault-proxy.ts';
-import { answerWith, type OidcIssuer } from '../../support/oidc-issuer.ts';
-import { type Answer, startOtherServer } from '../../support/other-servers/other-server.ts';
+import type { OidcIssuer } from '../../support/oidc-issuer.ts';
+import type { Answer } from '../../support/other-servers/other-server.ts';
 import { json, page, problem } from '../../support/other-servers/responses.ts';
+import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
@@ -37,7 +38,7 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await service.stop();
-  issuer.stop();
+  issuer.close();
 });
 
 /** A job without a secret, in a new workspace by default. */
@@ -278,7 +279,7 @@ describe('a job without a token', () => {
   });
 
   const runnerSays = (status: number, body: unknown) => {
-    issuer.behaviour.runner = answerWith(status, body);
+    issuer.behaviour.runner = () => json(status, body);
   };
   const secret = 'geheim-geheim-geheim';
 

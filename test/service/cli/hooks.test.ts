@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import { expect, test } from 'vitest';
+import { nothing } from '../../support/other-servers/responses.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { besideService } from './in-service.ts';
 
@@ -9,7 +10,7 @@ const secret = `whsec_${Buffer.alloc(32, 's').toString('base64')}`;
 
 test('hook list shows the results of deliveries, and no secrets', async () => {
   const receiver = await startWebhookReceiver();
-  receiver.behave({ does: 'answer', status: 204 }, { does: 'answer', status: 500 });
+  receiver.behave(nothing(204), nothing(500));
   try {
     const { body: hook } = await ask('POST', '/workspaces/sample/hooks', {
       json: {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { temporaryFolder } from '../../support/git-folders.ts';
+import { nothing, reset } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
@@ -19,7 +20,7 @@ async function session(folder: string) {
   const service = startMain(['serve', '--dev', '--json', '--port=0', '--log-level=trace'], environment);
   const { base_url: baseUrl, token } = JSON.parse(await service.printed('listening'));
   const receiver = await startWebhookReceiver();
-  receiver.behave({ does: 'answer', status: 500 }, { does: 'reset' }, { does: 'answer', status: 410 });
+  receiver.behave(nothing(500), reset, nothing(410));
   const written: string[] = [];
   const run = async (...args: string[]) => {
     const { stdout, stderr } = await runMain(args, environment);

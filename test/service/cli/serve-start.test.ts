@@ -53,8 +53,7 @@ describe('serve reports in one sentence that it', () => {
   });
 
   test('cannot start on a port that is in use, and creates no token', async () => {
-    const server = createServer();
-    const port = await listenHere(server);
+    const { port, close } = await listenHere(createServer());
     try {
       const result = await startIn(folderNamed('c'), {}, ['--dev', '--port', String(port), '--log-level=silent']);
       expect(result).toEqual(refused(`The port ${port} of 127\\.0\\.0\\.1 is in use`));
@@ -62,7 +61,7 @@ describe('serve reports in one sentence that it', () => {
       const { stdout } = await runMain(['token', 'list'], commandEnvironment(folderNamed('c')));
       expect(stdout).toContain('no tokens yet');
     } finally {
-      server.close();
+      await close();
     }
   });
 

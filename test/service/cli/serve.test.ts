@@ -110,7 +110,7 @@ describe('serve', () => {
 
   test('exchanges identity tokens of issuers on this machine in development, for its own origin', async () => {
     const issuer = await startOidcIssuer();
-    ends.push(async () => issuer.stop());
+    ends.push(async () => issuer.close());
     const { baseUrl } = await startDev();
     const rule = ['--owner=bot', '--scopes=sync', '--claim=project_id=22', `--issuer=${issuer.url}`];
     expect((await runMain(['trust', 'add', ...rule], commandEnvironment(folder))).code).toBe(0);

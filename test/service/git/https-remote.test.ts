@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../support/git-https-server.ts';
@@ -129,13 +129,8 @@ describe('an https remote', () => {
 });
 
 test('a remote that hangs fails at the time limit, and leaves no process behind', async () => {
-  const sockets: Socket[] = [];
-  const silent = createServer((socket) => sockets.push(socket));
-  const port = await listenHere(silent);
-  onTestFinished(() => {
-    for (const socket of sockets) socket.destroy();
-    silent.close();
-  });
+  const { port, close } = await listenHere(createServer());
+  onTestFinished(close);
   const { git, data } = await gitSetUp();
   const remote = remoteAt(`https://user:pa55word@127.0.0.1:${port}/remote.git`);
   const limits = { timeoutMs: 400 };

@@ -94,8 +94,9 @@ describe.each(realDatabaseKinds)('the API on $name', (kind) => {
 
   /** The remote keeps the first request waiting until the second has been answered. */
   async function askTwiceAtOnce(ask: ReturnType<typeof operation>['ask']): Promise<void> {
-    const remote = createServer((socket) => socket.on('error', () => undefined));
-    const id = await service.workspace(`https://127.0.0.1:${await listenHere(remote)}/assets.git`);
+    const remote = createServer();
+    const { port } = await listenHere(remote);
+    const id = await service.workspace(`https://127.0.0.1:${port}/assets.git`);
     const connected = once(remote, 'connection');
     const given = { json: { branch: 'main' }, headers: { 'idempotency-key': randomUUID() } };
     const first = ask({ id }, given);

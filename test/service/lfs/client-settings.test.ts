@@ -19,7 +19,7 @@ beforeEach((context) => {
 beforeAll(async () => {
   store = await startLfsStore();
 });
-afterAll(() => store.stop());
+afterAll(() => store.close());
 
 const hero = 'Content/Hero.uasset';
 const storeCredential = (): Credential => ({ ...store, host: `127.0.0.1:${store.port}` });

@@ -27,7 +27,7 @@ beforeEach((context) => {
 beforeAll(async () => {
   store = await startLfsStore();
 });
-afterAll(() => store.stop());
+afterAll(() => store.close());
 
 const hostOf = (address: string): string => new URL(address).host;
 const atStore = (): Credential => ({ ...store, host: `127.0.0.1:${store.port}` });

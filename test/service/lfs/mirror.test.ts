@@ -6,6 +6,7 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { type LfsStore, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { json } from '../../support/other-servers/responses.ts';
 import { storeObject } from '../../support/stored-object.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
@@ -18,7 +19,7 @@ beforeEach(async (context) => {
   if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
   store = await startLfsStore();
 });
-afterEach(() => store?.stop());
+afterEach(() => store?.close());
 
 const assets = new Map(
   ['Hero', 'Villain', 'World'].map((name, index) => [`${name}.uasset`, randomBytes(1_000 + index * 400_000)]),
@@ -68,7 +69,7 @@ test('a clone gets all objects from the mirror, without requests to the store or
 
 test('a clone gets all objects from the mirror while the store is down', async () => {
   const { clone } = await studio({ mirrored: [...assets.keys()] });
-  store.stop();
+  store.close();
   await expectAllAssets(await clone());
 });
 
@@ -86,14 +87,13 @@ test('a clone gets all objects from the store if the mirror lacks some and the s
 
 /** Makes the store readable by everyone, like that of a public repository. */
 function openToAll(): void {
-  store.behaviour.batch = (request, response, asked) => {
+  store.behaviour.batch = (request, asked) => {
     const objects = asked.map((object) => {
       const isThere = store.objects.has(object.oid);
       const download = { href: `http://${request.headers.host}/objects/${object.oid}` };
       return { ...object, ...(isThere ? { actions: { download } } : { error: { code: 404, message: 'Not here' } }) };
     });
-    response.writeHead(200).end(JSON.stringify({ transfer: 'basic', objects }));
-    return true;
+    return json(200, { transfer: 'basic', objects });
   };
 }
 

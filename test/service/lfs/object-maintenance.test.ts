@@ -12,6 +12,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { json } from '../../support/other-servers/responses.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
 import { sharedService } from '../http/shared-service.ts';
 
@@ -145,14 +146,13 @@ describe('after a sync', () => {
 
   test('removes old objects that no synced head needs, and keeps all needed ones', async () => {
     const store = await startLfsStore();
-    onTestFinished(store.stop);
-    store.behaviour.batch = (request, response, asked) => {
+    onTestFinished(store.close);
+    store.behaviour.batch = (request, asked) => {
       const objects = asked.map((object) => ({
         ...object,
         actions: { download: { href: `http://${request.headers.host}/objects/${object.oid}` } },
       }));
-      response.writeHead(200).end(JSON.stringify({ transfer: 'basic', objects }));
-      return true;
+      return json(200, { transfer: 'basic', objects });
     };
     const repository = createRepository(await temporaryFolder());
     const workspace = await service.workspace(repository.path, { lfs_url: store.url, lfs_limit: 250 });

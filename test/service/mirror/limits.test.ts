@@ -112,10 +112,10 @@ describe('a client', () => {
         void pause.promise.then(() => outgoing.resume());
       });
       outgoing.on('end', () => incoming.end());
-      for (const socket of [incoming, outgoing]) socket.on('error', () => undefined);
+      outgoing.on('error', () => undefined);
     });
-    const port = await listenHere(proxy);
-    onTestFinished(() => void proxy.close());
+    const { port, close } = await listenHere(proxy);
+    onTestFinished(close);
     const client = await gitClient();
     const clone = client.git('clone', '--quiet', '--bare', mirror.url.replace(`:${service.port}`, `:${port}`), 'game');
     await paused.promise;

@@ -168,7 +168,7 @@ describe.skipIf(postgresServer === undefined)('concurrent changes of all kinds (
     for (const workspace of workspaces) {
       const rows = byWorkspace.get(workspace) ?? [];
       expect(readLockHistory(rows).wrong).toEqual([]);
-      const arrived = receiver.deliveries.filter(({ path }) => path === `/${workspace}`);
+      const arrived = receiver.deliveries.filter(({ url }) => url === `/${workspace}`);
       for (const [key, ofKey] of Map.groupBy(rows, (row) => row.key)) {
         const ids = ofKey.map(({ id }) => id);
         const heard = arrived.map(({ headers }) => String(headers['webhook-id'])).filter((id) => ids.includes(id));

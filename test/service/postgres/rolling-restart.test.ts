@@ -12,9 +12,9 @@ import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, manyCommits } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { freePort } from '../../support/listen.ts';
 import {
   caddyWithSecond,
-  freePort,
   nginxWithSecond,
   type Product,
   programOf,
@@ -59,7 +59,7 @@ async function startInstances(productWithSecond: (port: number) => Product) {
 /** A repository with a history and LFS objects, synced into the shared mirror. */
 async function syncRepository({ baseUrl, token, folder }: ServiceProcess, DATABASE_URL: string) {
   const store = await startLfsStore({ public: true });
-  onTestFinished(store.stop);
+  onTestFinished(store.close);
   const remote = createRepository(await temporaryFolder());
   const contents = [randomBytes(largeBytes), ...Array.from({ length: 20 }, () => randomBytes(200_000))];
   const objects = contents.map((content) => store.put(content));

@@ -16,7 +16,7 @@ test('a kill -9 during a sync of 1,000 LFS objects leaves no partial object, and
   const data = join(folder, 'data');
   const repository = createRepository(folder);
   const store = await startLfsStore({ public: true });
-  onTestFinished(store.stop);
+  onTestFinished(store.close);
   // The large objects are requested first.
   const contents = Array.from({ length: count }, (_, index) => randomBytes(index < large ? 3_000_000 : 10_000 + index));
   const pointers = contents.map(
@@ -27,13 +27,13 @@ test('a kill -9 during a sync of 1,000 LFS objects leaves no partial object, and
   const first = await startServiceProcess({ folder: data });
   const args = ['--remote', repository.path, '--allow-file-remotes', '--lfs-url', store.url];
   expect(await runCommand(['workspace', 'add', 'game', ...args], { folder: data })).toMatchObject({ code: 0 });
-  store.behaviour.download = (_request, response, [object]) => {
-    const bytes = store.objects.get(object?.oid ?? '') ?? Buffer.alloc(0);
-    if (bytes.length < 1_000_000 && store.downloads.length < count / 3) return false;
+  store.behaviour.download = (_request, { oid, size }) => {
+    if (size < 1_000_000 && store.downloads.length < count / 3) return undefined;
     // Half of each object that is being sent when the service dies.
-    response.writeHead(200, { 'content-length': bytes.length });
-    response.write(bytes.subarray(0, bytes.length / 2));
-    return true;
+    return (response) => {
+      response.writeHead(200, { 'content-length': size });
+      response.write(store.objects.get(oid)?.subarray(0, size / 2));
+    };
   };
   const { token } = first;
   const triggered = await ask(first.baseUrl, 'POST', '/workspaces/game/sync', { token, json: { branch: 'main' } });

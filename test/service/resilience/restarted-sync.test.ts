@@ -5,6 +5,7 @@ import { expect, onTestFinished, test } from 'vitest';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
+import { silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 
@@ -18,7 +19,7 @@ test('a sync that takes longer than ten restarts succeeds, and fetches no object
   const data = join(folder, 'data');
   const repository = createRepository(folder);
   const store = await startLfsStore({ public: true });
-  onTestFinished(store.stop);
+  onTestFinished(store.close);
   const files = Array.from(
     { length: count },
     (_, index) => [`Content/${index}.uasset`, pointerTo(store.put(randomBytes(10_000)))] as const,
@@ -28,11 +29,11 @@ test('a sync that takes longer than ten restarts succeeds, and fetches no object
   // Stands for an hour: between two restarts, the store sends only a few objects.
   const sent: string[] = [];
   let left = objectsOfRun;
-  store.behaviour.download = (_request, _response, [object]) => {
-    if (left === 0) return true;
+  store.behaviour.download = (_request, { oid }) => {
+    if (left === 0) return silence;
     left -= 1;
-    sent.push(object?.oid ?? '');
-    return false;
+    sent.push(oid);
+    return undefined;
   };
 
   let service = await startServiceProcess({ folder: data });

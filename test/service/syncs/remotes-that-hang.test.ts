@@ -1,32 +1,23 @@
-import { createServer, type Socket } from 'node:net';
+import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { sqlite } from '../../support/databases.ts';
 import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
-import { listenHere } from '../../support/listen.ts';
+import { type Listening, listenHere } from '../../support/listen.ts';
 import { type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 
-let port: number;
-const sockets = new Set<Socket>();
-const silent = createServer((socket) => {
-  sockets.add(socket);
-  socket.on('error', () => undefined);
-});
-
+let silent: Listening;
 beforeAll(async () => {
-  port = await listenHere(silent);
+  silent = await listenHere(createServer());
 });
-afterAll(() => {
-  for (const socket of sockets) socket.destroy();
-  silent.close();
-});
+afterAll(() => silent.close());
 
 async function start(options: RunningServiceOptions = {}) {
   const service = await startTestService(sqlite, options);
   onTestFinished(service.stop);
   const { secret: token } = await service.token({ scopes: ['sync'] });
   return {
-    silentWorkspace: () => service.workspace(`https://127.0.0.1:${port}/assets.git`),
+    silentWorkspace: () => service.workspace(`https://127.0.0.1:${silent.port}/assets.git`),
     async honestWorkspace() {
       const repository = createRepository(await temporaryFolder());
       repository.commit({ branch: 'main', files: { a: '1' } });

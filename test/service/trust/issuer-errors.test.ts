@@ -1,29 +1,10 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import {
-  answerTooMuch,
-  answerWith,
-  type Behaviour,
-  hang,
-  type IssuerBehaviour,
-  type IssuerOptions,
-  redirectTo,
-  slow,
-  startOidcIssuer,
-} from '../../support/oidc-issuer.ts';
+import { type IssuerBehaviour, type IssuerOptions, startOidcIssuer } from '../../support/oidc-issuer.ts';
+import { drip, json, nothing, raw, silence } from '../../support/other-servers/responses.ts';
 import { selfSigned } from '../webhooks/self-signed.ts';
 import { audience, trustingService } from './trusting-service.ts';
-
-/** Keeps sending single bytes, and never ends. */
-const drip: Behaviour = async (_request, response) => {
-  response.writeHead(200, { 'content-type': 'application/json' });
-  while (!response.destroyed) {
-    response.write(' ');
-    await wait(200);
-  }
-  return true;
-};
 
 const addresses: Readonly<Record<string, string>> = {
   'public.example.com': '93.184.215.14',
@@ -35,25 +16,36 @@ const resolve = async (hostname: string): Promise<readonly string[]> => [address
 
 const service = trustingService(undefined, { resolve });
 
-const discovered = (document: object) => ({ discovery: answerWith(200, document) });
+const discovered = (document: object) => ({ discovery: () => json(200, document) });
 
 type Trouble = readonly [what: string, behaviour: IssuerBehaviour, told: RegExp];
 
 /** These run into the timeout of the shipped service, so all exchanges run at the same time. */
 const silent: readonly Trouble[] = [
-  ['hangs', { discovery: hang }, /it does not answer within 5 s/],
-  ['hangs when its keys are requested', { keys: hang }, /it does not answer within 5 s/],
-  ['answers bit by bit', { keys: drip }, /it does not answer within 5 s/],
+  ['hangs', { discovery: () => silence }, /it does not answer within 5 s/],
+  ['hangs when its keys are requested', { keys: () => silence }, /it does not answer within 5 s/],
+  ['answers bit by bit', { keys: () => drip('body') }, /it does not answer within 5 s/],
 ];
 
+/** Valid JSON that is too large for any client to read. */
+const tooMuch = json(200, { padding: 'a'.repeat(2 * 1024 * 1024) });
+
 const troubles: readonly Trouble[] = [
-  ['redirects', { discovery: redirectTo('/jwks') }, /the redirect 302, which is not followed/],
-  ['redirects the request for its keys', { keys: redirectTo('/.well-known/openid-configuration') }, /the redirect 302/],
-  ['sends too much', { discovery: answerTooMuch }, /more than 1048576 bytes/],
-  ['sends too much for its keys', { keys: answerTooMuch }, /more than 1048576 bytes/],
-  ['does not send JSON', { discovery: answerWith(200, '<html>') }, /a response that is not valid OpenID Connect/],
-  ['does not send keys', { keys: answerWith(200, { keys: 'none' }) }, /a response that is not valid OpenID Connect/],
-  ['is down', { discovery: answerWith(503, {}) }, /answers with the status 503/],
+  ['redirects', { discovery: () => nothing(302, { location: '/jwks' }) }, /the redirect 302, which is not followed/],
+  [
+    'redirects the request for its keys',
+    { keys: () => nothing(302, { location: '/.well-known/openid-configuration' }) },
+    /the redirect 302/,
+  ],
+  ['sends too much', { discovery: () => tooMuch }, /more than 1048576 bytes/],
+  ['sends too much for its keys', { keys: () => tooMuch }, /more than 1048576 bytes/],
+  [
+    'does not send JSON',
+    { discovery: () => raw(200, '<html>', { 'content-type': 'application/json' }) },
+    /a response that is not valid OpenID Connect/,
+  ],
+  ['does not send keys', { keys: () => json(200, { keys: 'none' }) }, /a response that is not valid OpenID Connect/],
+  ['is down', { discovery: () => json(503, {}) }, /answers with the status 503/],
   [
     'claims to be another issuer',
     discovered({ issuer: 'https://token.actions.githubusercontent.com', jwks_uri: 'https://public.example.com/jwks' }),
@@ -71,7 +63,7 @@ const places: readonly (readonly [jwks: string, told: RegExp])[] = [
 
 async function exchangeWith(behaviour: IssuerBehaviour, jwksAt?: string, options?: IssuerOptions) {
   const issuer = await startOidcIssuer(options);
-  onTestFinished(issuer.stop);
+  onTestFinished(issuer.close);
   Object.assign(
     issuer.behaviour,
     jwksAt === undefined ? behaviour : discovered({ issuer: issuer.url, jwks_uri: jwksAt }),
@@ -106,7 +98,8 @@ test('answers 503 with Retry-After if the keys of an issuer cannot be fetched, a
 });
 
 test('waits for an issuer that is a little slow', async () => {
-  expect((await exchangeWith({ discovery: slow(500), keys: slow(500) })).status).toBe(200);
+  const slow = () => wait(500, undefined);
+  expect((await exchangeWith({ discovery: slow, keys: slow })).status).toBe(200);
 });
 
 test('requires a trusted certificate with the right name from an https issuer', async () => {

@@ -2,7 +2,8 @@ import { beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
 import { cidr } from '../../../src/service/platform/ip-address.ts';
 import { createIssuerKeys, type FindKey } from '../../../src/service/trust/issuer-keys.ts';
-import { answerWith, hang, type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
+import { type OidcIssuer, startOidcIssuer } from '../../support/oidc-issuer.ts';
+import { json, silence } from '../../support/other-servers/responses.ts';
 
 const headerOf = (jwt: string) => JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString());
 
@@ -13,7 +14,7 @@ describe('the keys of an issuer', () => {
 
   beforeEach(async () => {
     issuer = await startOidcIssuer();
-    onTestFinished(issuer.stop);
+    onTestFinished(issuer.close);
     now = 1_000;
     findKey = createIssuerKeys({
       targets: createTargetCheck({ allowedNetworks: [cidr('127.0.0.0/8')] }),
@@ -26,13 +27,13 @@ describe('the keys of an issuer', () => {
   /** The JWT header with the current key of the issuer. */
   const currentHeader = () => headerOf(issuer.sign('anybody'));
   const find = async (header = currentHeader()) => (await findKey(issuer.url, header)).kind;
-  const asked = (): number => issuer.requests.filter((path) => path === '/jwks').length;
+  const asked = (): number => issuer.requests.filter(({ url }) => url === '/jwks').length;
 
   test('are fetched once for all concurrent requests, and then cached', async () => {
     expect(await Promise.all(Array.from({ length: 50 }, () => find()))).toEqual(Array(50).fill('found'));
     now += 9 * 60_000;
     expect(await find()).toBe('found');
-    expect(issuer.requests).toEqual(['/.well-known/openid-configuration', '/jwks']);
+    expect(issuer.requests.map(({ url }) => url)).toEqual(['/.well-known/openid-configuration', '/jwks']);
   });
 
   test('are fetched again for an unknown key, at most once a minute', async () => {
@@ -64,9 +65,9 @@ describe('the keys of an issuer', () => {
   test('are kept while the issuer is down, and others are reported as unavailable', async () => {
     const header = currentHeader();
     await find(header);
-    for (const down of [answerWith(503, {}), hang, answerWith(200, { keys: [] })]) {
-      issuer.behaviour.keys = down;
-      if (down === hang) {
+    for (const down of [json(503, {}), silence, json(200, { keys: [] })]) {
+      issuer.behaviour.keys = () => down;
+      if (down === silence) {
         const timeout = vi.spyOn(AbortSignal, 'timeout').mockReturnValueOnce(AbortSignal.timeout(100));
         onTestFinished(() => timeout.mockRestore());
       }
@@ -78,7 +79,7 @@ describe('the keys of an issuer', () => {
   });
 
   test('are not fetched again until one minute after a failure', async () => {
-    issuer.behaviour.discovery = answerWith(500, {});
+    issuer.behaviour.discovery = () => json(500, {});
     expect(await find()).toBe('unavailable');
     issuer.behaviour.discovery = undefined;
     now += 40_000;

@@ -95,11 +95,11 @@ describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
 
   test('are not issued if the rule is removed while the keys of the issuer are fetched', async () => {
     const issuer = await startOidcIssuer();
-    onTestFinished(issuer.stop);
+    onTestFinished(issuer.close);
     const { id, claims } = await service.trust({ issuer: issuer.url });
     issuer.behaviour.keys = async () => {
       await service.storage.commit('global', (db) => removeTrustRule(db, service.storage.now, operator, id));
-      return false;
+      return undefined;
     };
     const response = await service.exchange(issuer.sign(audience, claims));
     expect([response.status, response.body.error]).toEqual([400, 'invalid_request']);

@@ -98,6 +98,6 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
       },
     });
   });
-  afterAll(() => shared.issuer.stop());
+  afterAll(() => shared.issuer.close());
   return shared;
 }

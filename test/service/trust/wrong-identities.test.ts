@@ -19,7 +19,7 @@ describe('the token exchange', () => {
     rule = await service.trust();
     stranger = await startOidcIssuer();
   });
-  afterAll(() => stranger.stop());
+  afterAll(() => stranger.close());
 
   const kidOf = (jwt: string): string => JSON.parse(Buffer.from(jwt.split('.')[0] ?? '', 'base64url').toString()).kid;
 

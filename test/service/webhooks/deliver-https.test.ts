@@ -1,9 +1,10 @@
 import { createServer } from 'node:net';
 import { getCACertificates, setDefaultCACertificates } from 'node:tls';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { AddressVerdict, TargetCheck } from '../../../src/service/outbound/target-address.ts';
 import { listenHere } from '../../support/listen.ts';
-import type { Behaviour } from '../../support/webhook-receiver.ts';
+import type { Answer } from '../../support/other-servers/other-server.ts';
+import { drip, flood, nothing, raw, say, silence } from '../../support/other-servers/responses.ts';
 import { always, checking, deliverTo, failed, receiver, secret, statusOnly } from './delivering.ts';
 import { selfSigned } from './self-signed.ts';
 
@@ -29,7 +30,7 @@ const judging = (judgements: Readonly<Record<string, AddressVerdict['kind']>>): 
 const inPublic = judging({ '127.0.0.1': 'public' });
 
 /** Starts a receiver with this behavior, and returns its URL by name. */
-async function receiving(behaviour: Behaviour = { does: 'answer', status: 204 }, certificate = tls) {
+async function receiving(behaviour: Answer = nothing(204), certificate = tls) {
   const to = await receiver({ tls: certificate });
   to.behave(behaviour);
   return { to, url: `https://${name}:${to.port}/hook?key=the-key-of-the-url` };
@@ -37,7 +38,7 @@ async function receiving(behaviour: Behaviour = { does: 'answer', status: 204 },
 
 async function answered(check: TargetCheck, body: string, status = 500) {
   const headers = { 'content-type': 'text/plain', 'set-cookie': 'a=b' };
-  const { url } = await receiving({ does: 'answer', status, headers, body });
+  const { url } = await receiving(raw(status, body, headers));
   const outcome = await deliverTo(url, { check });
   if (!('response' in outcome) || outcome.response === undefined) throw new Error(`It was ${outcome.kind}.`);
   return outcome.response;
@@ -64,16 +65,11 @@ test('secrets that a receiver repeats are redacted in its response', async () =>
   expect(response).toMatchObject({ body: '***: wrong. ?*** ***' });
 });
 
-test.each<[string, Behaviour, RegExp, number]>([
+test.each<[string, Answer, RegExp, number]>([
   // The timeout is far longer than that of this test: the size limit ends the reading.
-  ['that never ends', { does: 'flood' }, /^\.{1024}$/, 600_000],
-  [
-    'that is cut off',
-    { does: 'say', text: 'HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf.' },
-    /^half\.$/,
-    600_000,
-  ],
-  ['that takes too long', { does: 'drip', part: 'body' }, /^\.+$/, 4_000],
+  ['that never ends', flood, /^\.{1024}$/, 600_000],
+  ['that is cut off', say('HTTP/1.1 200 OK\r\ncontent-length: 1000\r\n\r\nhalf.'), /^half\.$/, 600_000],
+  ['that takes too long', drip('body'), /^\.+$/, 4_000],
 ])(
   'after the status 200, a body %s does not fail the delivery, and its start is kept',
   async (_, behaviour, kept, timeoutMs) => {
@@ -81,7 +77,7 @@ test.each<[string, Behaviour, RegExp, number]>([
     const body = expect.stringMatching(kept);
     const response = expect.objectContaining({ status: 200, body, bodyIsCut: true });
     expect(await deliverTo(url, { check: inPublic, timeoutMs })).toEqual({ kind: 'delivered', response });
-    await to.allDisconnected();
+    await expect.poll(() => to.sockets.size).toBe(0);
   },
 );
 
@@ -108,7 +104,7 @@ test.each([
 });
 
 test('a receiver that stalls after the handshake fails with a timeout', async () => {
-  const { url } = await receiving({ does: 'hang' });
+  const { url } = await receiving(silence);
   expect(failed(await deliverTo(url, { check: toName, timeoutMs: 3_000 })).reason).toContain(
     'did not answer within 3 s',
   );
@@ -120,9 +116,8 @@ test('a receiver that does not speak TLS fails with a handshake error', async ()
 });
 
 test('a receiver that stalls in the TLS handshake fails after the timeout', async () => {
-  const silent = createServer((socket) => socket.on('error', () => {}).resume());
-  const port = await listenHere(silent);
+  const { port, close } = await listenHere(createServer((socket) => socket.resume()));
+  onTestFinished(close);
   const { reason } = failed(await deliverTo(`https://127.0.0.1:${port}/`, { timeoutMs: 2_000 }));
   expect(reason).toContain('did not complete the TLS handshake within 2 s');
-  await new Promise((resolve) => silent.close(resolve));
 });

@@ -2,6 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { maxInterimResponses } from '../../../src/service/webhooks/deliver.ts';
 import { listenHere } from '../../support/listen.ts';
+import { say } from '../../support/other-servers/responses.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { deliverTo, failed, receiver, statusOnly } from './delivering.ts';
 
@@ -17,15 +18,14 @@ async function flood(first: string, thenForEver: string) {
     if (!socket.destroyed) socket.once('drain', () => pour(socket));
   };
   const server = createServer((socket) => {
-    socket.on('error', () => undefined);
     socket.once('close', () => resolve(socket.bytesWritten));
     socket.once('data', () => {
       socket.write(first);
       pour(socket);
     });
   });
-  const port = await listenHere(server);
-  onTestFinished(() => void server.close());
+  const { port, close } = await listenHere(server);
+  onTestFinished(close);
   /** The number of bytes that a connection took before it was closed. */
   const sent = () => promise;
   return { url: `http://127.0.0.1:${port}/`, sent };
@@ -33,7 +33,7 @@ async function flood(first: string, thenForEver: string) {
 
 test('the maximum number of interim responses does not prevent a delivery', async () => {
   const to = await receiver();
-  to.behave({ does: 'say', text: early.repeat(maxInterimResponses) + ok });
+  to.behave(say(early.repeat(maxInterimResponses) + ok));
   expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', response: statusOnly(200) });
 });
 
@@ -43,7 +43,7 @@ test.each([
   ['long interim responses', `${early.slice(0, -2)}x: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(5), 'more than 64 KB'],
 ])('%s fails the attempt, whatever response follows', async (_, interim, what) => {
   const to = await receiver();
-  to.behave({ does: 'say', text: interim + ok });
+  to.behave(say(interim + ok));
   const { reason } = failed(await deliverTo(to.url()));
   expect(reason).toBe(`http://127.0.0.1:${to.port} sent ${what}, and the connection was cut.`);
 });

@@ -1,7 +1,8 @@
 import http from 'node:http';
 import { networkInterfaces } from 'node:os';
 import { expect, test } from 'vitest';
-import type { Behaviour } from '../../support/webhook-receiver.ts';
+import type { Answer } from '../../support/other-servers/other-server.ts';
+import { drip, nothing, raw, reset, say, silence } from '../../support/other-servers/responses.ts';
 import { always, checking, deliverTo, failed, nowhere, receiver, secret, statusOnly } from './delivering.ts';
 import { verified } from './hooked-service.ts';
 
@@ -9,7 +10,7 @@ test('a delivery arrives unchanged, and its signature is valid', async () => {
   const to = await receiver();
   expect(await deliverTo(to.url('/hook?a=b'))).toEqual({ kind: 'delivered', response: statusOnly(204) });
   const delivery = await to.nextDelivery();
-  expect(delivery).toMatchObject({ method: 'POST', path: '/hook?a=b' });
+  expect(delivery).toMatchObject({ method: 'POST', url: '/hook?a=b' });
   expect(delivery.headers).toMatchObject({
     host: `127.0.0.1:${to.port}`,
     authorization: 'Bearer s3cret',
@@ -24,7 +25,7 @@ test('a delivery arrives unchanged, and its signature is valid', async () => {
 test('every 2xx is a success, 410 ends the hook, and any other status is a failure', async () => {
   const to = await receiver();
   const answered = (status: number) => {
-    to.behave({ does: 'answer', status, body: 'Bearer s3cret is not known here' });
+    to.behave(raw(status, 'Bearer s3cret is not known here'));
     return deliverTo(to.url());
   };
   for (const status of [200, 201, 202, 299]) {
@@ -39,10 +40,7 @@ test('every 2xx is a success, 410 ends the hook, and any other status is a failu
 
 test('a busy receiver sets the time of the next attempt', async () => {
   const to = await receiver();
-  to.behave(
-    { does: 'answer', status: 503, headers: { 'retry-after': '120' } },
-    { does: 'answer', status: 429, headers: { 'retry-after': 'Wed, 04 Mar 2026 10:01:00 GMT' } },
-  );
+  to.behave(nothing(503, { 'retry-after': '120' }), nothing(429, { 'retry-after': 'Wed, 04 Mar 2026 10:01:00 GMT' }));
   const terms = { now: () => new Date('2026-03-04T10:00:00Z') };
   expect(failed(await deliverTo(to.url(), terms)).retryAfterSeconds).toBe(120);
   expect(failed(await deliverTo(to.url(), terms)).retryAfterSeconds).toBe(60);
@@ -50,27 +48,27 @@ test('a busy receiver sets the time of the next attempt', async () => {
 
 test.each([301, 302, 303, 307, 308])('the redirect %i is not followed', async (status) => {
   const [to, elsewhere] = [await receiver(), await receiver()];
-  to.behave({ does: 'answer', status, headers: { location: elsewhere.url('/s3cret') } });
+  to.behave(nothing(status, { location: elsewhere.url('/s3cret') }));
   const { response, reason } = failed(await deliverTo(to.url()));
   expect(response).toEqual(statusOnly(status));
   expect(reason).toContain('Redirects are not followed');
   expect(reason).not.toContain('s3cret');
-  expect(elsewhere.connections()).toBe(0);
+  expect(elsewhere.connections.opened).toBe(0);
 });
 
 const notHttp = 'SSH-2.0-s3cret\r\n';
 const longHead = `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`;
 const upgrade = 'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
 
-test.each<[string, Behaviour, string, number?]>([
-  ['never answers', { does: 'hang' }, 'accepted a connection, but did not answer within 2 s.', 2_000],
-  ['answers a byte at a time', { does: 'drip', part: 'head' }, 'did not answer within 2 s.', 2_000],
-  ['resets the connection', { does: 'reset' }, 'closed the connection without an answer (ECONNRESET)'],
-  ['closes the connection', { does: 'say', text: '' }, 'closed the connection without an answer (ECONNRESET)'],
-  ['stops within the head', { does: 'say', text: 'HTTP/1.1 200 OK\r\nx-a' }, 'closed the connection'],
-  ['does not speak HTTP', { does: 'say', text: notHttp }, 'something that is not HTTP'],
-  ['sends a head that is too long', { does: 'say', text: longHead }, 'too long'],
-  ['switches to another protocol', { does: 'say', text: upgrade }, 'without an answer.'],
+test.each<[string, Answer, string, number?]>([
+  ['never answers', silence, 'accepted a connection, but did not answer within 2 s.', 2_000],
+  ['answers a byte at a time', drip('head'), 'did not answer within 2 s.', 2_000],
+  ['resets the connection', reset, 'closed the connection without an answer (ECONNRESET)'],
+  ['closes the connection', say(''), 'closed the connection without an answer (ECONNRESET)'],
+  ['stops within the head', say('HTTP/1.1 200 OK\r\nx-a'), 'closed the connection'],
+  ['does not speak HTTP', say(notHttp), 'something that is not HTTP'],
+  ['sends a head that is too long', say(longHead), 'too long'],
+  ['switches to another protocol', say(upgrade), 'without an answer.'],
 ])(
   'a receiver that %s fails the attempt with a reason, and without secrets',
   async (_, behaviour, expected, timeoutMs = 15_000) => {
@@ -81,7 +79,7 @@ test.each<[string, Behaviour, string, number?]>([
     expect(reason).toContain(expected);
     expect(reason).not.toContain('s3cret');
     expect(reason).not.toContain(secret);
-    await to.allDisconnected();
+    await expect.poll(() => to.sockets.size).toBe(0);
   },
 );
 
@@ -94,17 +92,17 @@ test('a port where nothing listens fails the attempt', async () => {
 
 test('the caller can cancel an attempt before it starts and while it waits', async () => {
   const to = await receiver();
-  to.behave({ does: 'hang' });
+  to.behave(silence);
   const calling = new AbortController();
   const attempt = deliverTo(to.url(), { signal: calling.signal });
   await to.nextDelivery();
   calling.abort();
   expect(await attempt).toEqual({ kind: 'cancelled' });
-  await to.allDisconnected();
+  await expect.poll(() => to.sockets.size).toBe(0);
 
-  const connections = to.connections();
+  const connections = to.connections.opened;
   expect(await deliverTo(to.url(), { signal: calling.signal })).toEqual({ kind: 'cancelled' });
-  expect(to.connections()).toBe(connections);
+  expect(to.connections.opened).toBe(connections);
 });
 
 test('a name that does not resolve, or resolves too slowly, fails the attempt', async () => {
@@ -151,7 +149,7 @@ test('an invalid or forbidden target is refused without a connection', async () 
     expect(outcome).toMatchObject({ kind: 'refused-target' });
     expect(JSON.stringify(outcome)).not.toContain('s3cret');
   }
-  expect(to.connections()).toBe(0);
+  expect(to.connections.opened).toBe(0);
   const plain = await deliverTo('http://hooks.example.com/', { check: checking(always('1.1.1.1')) });
   expect(plain).toHaveProperty('reason', expect.stringContaining('use https'));
 });
@@ -164,6 +162,6 @@ test('a proxy from the environment is not used, because it could reach unchecked
   } finally {
     restore();
   }
-  expect(proxy.connections()).toBe(0);
+  expect(proxy.connections.opened).toBe(0);
   expect(to.deliveries).toHaveLength(1);
 });

@@ -1,14 +1,15 @@
 import { describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/outbound/target-address.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import type { Behaviour } from '../../support/webhook-receiver.ts';
+import type { Answer } from '../../support/other-servers/other-server.ts';
+import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
 import { checking, receiver, statusOnly } from './delivering.ts';
 import { attemptNext, startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf, patient, verified } from './hooked-service.ts';
 import { hookedStorage, secret } from './hooked-storage.ts';
 
-const ok: Behaviour = { does: 'answer', status: 204 };
-const failing: Behaviour = { does: 'answer', status: 500 };
+const ok: Answer = nothing(204);
+const failing: Answer = nothing(500);
 
 const minute = 60_000;
 const hour = 60 * minute;
@@ -18,7 +19,7 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
     hookedStorage(kind);
 
   /** A hook with this receiver, and a delivery that waits for it since a lock was acquired. */
-  async function told(...behaviours: readonly [Behaviour, ...Behaviour[]]) {
+  async function told(...behaviours: readonly [Answer, ...Answer[]]) {
     const target = await receiver();
     target.behave(...behaviours);
     const id = await hook(target.url());
@@ -34,11 +35,11 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
 
   test('a receiver that fails and then recovers gets the delivery, each time with the same id', async () => {
     const elsewhere = await receiver();
-    const ways: Behaviour[] = [
-      { does: 'answer', status: 429, headers: { 'retry-after': '0' } },
-      { does: 'answer', status: 307, headers: { location: elsewhere.url('/temporary') } },
-      { does: 'reset' },
-      { does: 'hang' },
+    const ways: Answer[] = [
+      nothing(429, { 'retry-after': '0' }),
+      nothing(307, { location: elsewhere.url('/temporary') }),
+      reset,
+      silence,
     ];
     const { target, lock } = await told(failing, ...ways, ok);
     const { attempts, log } = startDeliveryWorkers(storage, { terms: { timeoutMs: 3_000 } });
@@ -49,7 +50,7 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
     for (const delivery of target.deliveries) {
       expect(verified(secret, delivery)).toMatchObject({ type: 'lock.acquired', data: { lock } });
     }
-    expect(elsewhere.connections()).toBe(0);
+    expect(elsewhere.connections.opened).toBe(0);
     expect(await attempts()).toEqual({ delivered: 1, retry: ways.length + 1 });
     expect(log()).toContain(`${new URL(target.url()).origin} answered with the status 500.`);
     expect(await deliveries()).toMatchObject([{ attempts: ways.length + 2, last_error: null }]);
@@ -81,7 +82,7 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
   });
 
   test('a receiver that asks for more time gets it, and its response is kept', async () => {
-    await told({ does: 'answer', status: 429, headers: { 'retry-after': '3600' } });
+    await told(nothing(429, { 'retry-after': '3600' }));
     await attemptNext(storage);
     expect(await deliveries()).toMatchObject([{ last_answer: JSON.stringify(statusOnly(429)) }]);
     expect(await untilNextAttempt()).toBeGreaterThan(hour - minute);
@@ -89,7 +90,7 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
   });
 
   test('an attempt without a response is recorded with its duration and reason', async () => {
-    await told({ does: 'hang' });
+    await told(silence);
     await attemptNext(storage, { terms: { timeoutMs: 2_000 } });
     const [{ last_answer, last_duration_ms, last_error } = {}] = await deliveries();
     expect([last_answer, last_error]).toEqual([null, expect.stringContaining('did not answer within 2 s')]);
@@ -107,7 +108,7 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
   });
 
   test('410 deactivates the hook, and drops its waiting deliveries', async () => {
-    const { target, id } = await told({ does: 'answer', status: 410 });
+    const { target, id } = await told(nothing(410));
     await acquire('b');
     await release('a');
     await attemptNext(storage);
@@ -128,7 +129,7 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
   });
 
   test('410 for a delivery from before a new registration does not deactivate the hook', async () => {
-    await told({ does: 'answer', status: 410 }, ok);
+    await told(nothing(410), ok);
     await acquire('b');
     // As if the hook were registered again during the attempt.
     const late: typeof storage = {
@@ -163,7 +164,7 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
     await attemptNext(storage, { targets });
     const last_error = expect.stringContaining('a private address');
     expect(await deliveries()).toMatchObject([{ status: 'pending', last_error }]);
-    expect(target.connections()).toBe(0);
+    expect(target.connections.opened).toBe(0);
     address = '127.0.0.1';
     await makeDue();
     await attemptNext(storage, { targets });
@@ -171,7 +172,7 @@ describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
   });
 
   test('a stop interrupts attempts, which are due again at once and do not count', async () => {
-    const { target } = await told({ does: 'hang' });
+    const { target } = await told(silence);
     const first = startDeliveryWorkers(storage);
     const interrupted = await target.nextDelivery();
     await first.stop();

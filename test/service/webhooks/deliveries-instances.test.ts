@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { endAllLeases, endLease, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
 import { activeHooks, type ClaimedDelivery, type DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { silence } from '../../support/other-servers/responses.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { patient } from './hooked-service.ts';
@@ -56,7 +57,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
   /** An attempt that never ends, with a lease that is often renewed. */
   async function endlessAttempt() {
     const target = await receiver();
-    target.behave({ does: 'hang' });
+    target.behave(silence);
     await due({ url: target.url() });
     startDeliveryWorkers(storage, { terms: { timeoutMs: 600_000, renewEveryMs: 20 } });
     await target.nextDelivery();
@@ -82,7 +83,7 @@ describe.each(realDatabaseKinds)('deliveries of several instances on $name', (ki
     const target = await endlessAttempt();
     const another = { lease_owner: 'another instance', lease_until: 8_000_000_000_000 };
     await setDeliveries(another);
-    await target.allDisconnected();
+    await expect.poll(() => target.sockets.size).toBe(0);
     expect(await deliveries()).toMatchObject([{ ...another, status: 'pending', attempts: 0, last_error: null }]);
   });
 

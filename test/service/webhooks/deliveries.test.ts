@@ -40,7 +40,7 @@ describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
     const { id, lock, unlock, next } = await hooked({ events: ['lock.acquired', 'lock.released', 'lock.expired'] });
     const { body: taken } = await lock('art/hero.psd');
     const acquired = await next();
-    expect([acquired.method, acquired.path]).toEqual(['POST', '/hook?key=the-key-of-the-url']);
+    expect([acquired.method, acquired.url]).toEqual(['POST', '/hook?key=the-key-of-the-url']);
     expect(acquired.said).toEqual({
       type: 'lock.acquired',
       timestamp: taken.acquired_at,

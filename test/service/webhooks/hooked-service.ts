@@ -4,8 +4,9 @@ import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import type { RecordedEntry } from '../../../src/service/outbox/event.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
+import type { SeenRequest } from '../../support/other-servers/other-server.ts';
 import { type Ask, type Reply, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
-import { type Delivery, startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 /** A limit for waits that would never end: the awaited result arrives quickly, even on a busy machine. */
 export const patient = { timeout: 30_000 };
@@ -92,10 +93,10 @@ export function hookedService(kind: DatabaseKind, options: RunningServiceOptions
 }
 
 /** The payload of a delivery, verified by the standardwebhooks package. */
-export const verified = (secret: string, { body, headers }: Delivery): unknown =>
+export const verified = (secret: string, { body, headers }: SeenRequest): unknown =>
   new Webhook(secret).verify(body, headers as Record<string, string>);
 
-export const idOf = ({ headers }: Delivery): string => String(headers['webhook-id']);
+export const idOf = ({ headers }: SeenRequest): string => String(headers['webhook-id']);
 
 /** The audit entries of one hook, oldest first: the audit cannot be emptied between tests. */
 export const auditOf = async (storage: Storage, hook: string): Promise<readonly RecordedEntry[]> =>

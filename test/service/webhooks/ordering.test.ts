@@ -5,21 +5,22 @@ import { defaultHookQuotas, setHookQuotas } from '../../../src/service/outbox/ho
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import type { Answer, SeenRequest } from '../../support/other-servers/other-server.ts';
+import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
 import { runs } from '../../support/runs.ts';
-import type { Behaviour, Delivery } from '../../support/webhook-receiver.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { idOf, patient } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 
-const ok: Behaviour = { does: 'answer', status: 204 };
-const failing: Behaviour = { does: 'answer', status: 500 };
+const ok: Answer = nothing(204);
+const failing: Answer = nothing(500);
 
-const lockIn = ({ body }: Delivery): Lock => JSON.parse(body).data.lock;
+const lockIn = ({ body }: SeenRequest): Lock => JSON.parse(body).data.lock;
 const toldIn = ({ type, data }: { type: string; data: { lock: Lock } }): string => `${type} ${data.lock.fence}`;
 
 /** The events that a receiver got for each path, without repetitions. */
-function heardOf(deliveries: readonly Delivery[]): Readonly<Record<string, readonly string[]>> {
+function heardOf(deliveries: readonly SeenRequest[]): Readonly<Record<string, readonly string[]>> {
   const first = new Map(deliveries.toReversed().map((delivery) => [idOf(delivery), delivery]));
   const paths = Map.groupBy([...first.values()].reverse(), (delivery) => lockIn(delivery).path);
   return Object.fromEntries(
@@ -34,15 +35,10 @@ const behaviours = fc.array(
   fc.oneof(
     {
       weight: 20,
-      arbitrary: fc.constantFrom<Behaviour>(
-        ok,
-        failing,
-        { does: 'reset' },
-        { does: 'answer', status: 302, headers: { location: '/' } },
-      ),
+      arbitrary: fc.constantFrom<Answer>(ok, failing, reset, nothing(302, { location: '/' })),
     },
     // Rare, because each takes as long as the timeout.
-    { weight: 1, arbitrary: fc.constant<Behaviour>({ does: 'hang' }) },
+    { weight: 1, arbitrary: fc.constant<Answer>(silence) },
   ),
   { maxLength: 25 },
 );

@@ -1,5 +1,6 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { maxUnprovenPerReceiver } from '../../../src/service/webhooks/delivery-slots.ts';
+import { nothing, silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import { receiver } from './delivering.ts';
@@ -14,14 +15,14 @@ async function gateway() {
   const { workspace, token, baseUrl, stop } = await startServiceProcess({ args: ['--log-level', 'error'] });
   onTestFinished(() => stop().then(() => undefined));
   const target = await receiver();
-  target.behave({ does: 'hang' });
-  for (const path of answering) target.behaveAt(path, { does: 'answer', status: 204 });
+  target.behave(silence);
+  for (const path of answering) target.behaveAt(path, nothing(204));
   async function post(resource: 'hooks' | 'locks', json: unknown): Promise<void> {
     const { origin } = new URL(baseUrl);
     const reply = await ask(origin, 'POST', `/v1/workspaces/${workspace}/${resource}`, { token, json });
     expect(reply.status).toBe(201);
   }
-  const arrivedAt = (path: string): number => target.deliveries.filter((delivery) => delivery.path === path).length;
+  const arrivedAt = (path: string): number => target.deliveries.filter((delivery) => delivery.url === path).length;
   let locks = 0;
   return {
     arrivedAt,

@@ -1,5 +1,6 @@
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { measured } from '../../support/soak/measured.ts';
@@ -26,7 +27,7 @@ test('a hundred silent receivers do not hold up deliveries of another workspace'
 
   const silent = await Promise.all(Array.from({ length: silentReceivers }, () => receiver()));
   for (const { url, behave } of silent) {
-    behave({ does: 'hang' });
+    behave(silence);
     await post(service.workspace, 'hooks', { url: url(), events: ['lock.acquired'] });
   }
   const honest = await receiver();

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
-import { type AddressInfo, connect, type Socket } from 'node:net';
+import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
+import { joinSockets, listenHere } from '../listen.ts';
 
 export interface ConnectProxy {
   readonly address: string;
@@ -8,8 +9,8 @@ export interface ConnectProxy {
   readonly asked: readonly { readonly target: string; readonly authorization: string | undefined }[];
   /** Requests that were not for a tunnel. */
   readonly others: readonly string[];
-  /** Resolves when the next connection to the proxy has ended. */
-  nextEnd(): Promise<void>;
+  /** The open connections to the proxy. */
+  readonly sockets: ReadonlySet<unknown>;
 }
 
 export interface ConnectProxyOptions {
@@ -24,22 +25,9 @@ export interface ConnectProxyOptions {
 export async function startConnectProxy({ manner = 'open' }: ConnectProxyOptions = {}): Promise<ConnectProxy> {
   const asked: { target: string; authorization: string | undefined }[] = [];
   const others: string[] = [];
-  const sockets = new Set<Socket>();
-  const enders: (() => void)[] = [];
-
-  const keep = (socket: Socket): void => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  };
-
   const server = createServer((request, response) => {
     others.push(request.url ?? '');
     response.writeHead(405).end();
-  });
-  server.on('connection', (socket) => {
-    keep(socket);
-    socket.on('close', () => enders.shift()?.());
   });
   server.on('connect', (request, clientSide) => {
     const target = request.url ?? '';
@@ -53,30 +41,12 @@ export async function startConnectProxy({ manner = 'open' }: ConnectProxyOptions
       clientSide.end(`HTTP/1.1 ${manner} No\r\n\r\n`);
       return;
     }
-    const serverSide = connect({ host: '127.0.0.1', port: Number(target.split(':').at(-1)) });
-    keep(serverSide);
-    serverSide.on('connect', () => {
-      clientSide.write('HTTP/1.1 200 Connection Established\r\n\r\n');
-      clientSide.pipe(serverSide).pipe(clientSide);
-    });
-    serverSide.on('error', () => clientSide.destroy());
-    clientSide.on('close', () => serverSide.destroy());
+    const serverSide = connect(Number(target.split(':').at(-1)), '127.0.0.1');
+    serverSide.once('connect', () => clientSide.write('HTTP/1.1 200 Connection Established\r\n\r\n'));
+    joinSockets(clientSide, serverSide);
   });
 
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        for (const socket of sockets) socket.destroy();
-      }),
-  );
-  // A server that listens on TCP has an address with a port.
-  const { port } = server.address() as AddressInfo;
-  return {
-    address: `http://127.0.0.1:${port}`,
-    asked,
-    others,
-    nextEnd: () => new Promise((resolve) => enders.push(resolve)),
-  };
+  const { port, sockets, close } = await listenHere(server);
+  onTestFinished(close);
+  return { address: `http://127.0.0.1:${port}`, sockets, asked, others };
 }

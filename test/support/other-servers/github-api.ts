@@ -1,13 +1,8 @@
 import { someToken } from '../runner/job.ts';
 import { createHistory, type GitHubFile, type History } from './github-history.ts';
-import {
-  type Answer,
-  type OtherServer,
-  type OtherServerOptions,
-  type SeenRequest,
-  startOtherServer,
-} from './other-server.ts';
+import type { Answer, OtherServer, OtherServerOptions, SeenRequest } from './other-server.ts';
 import { json } from './responses.ts';
+import { startOtherServer } from './start-other-server.ts';
 
 export interface PullRequest {
   readonly files: readonly GitHubFile[];

@@ -1,8 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type RequestListener, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo, Socket } from 'node:net';
-import { text } from 'node:stream/consumers';
-import { onTestFinished } from 'vitest';
+import { buffer } from 'node:stream/consumers';
+import { type Listening, listenHere } from '../listen.ts';
 
 export interface SeenRequest {
   readonly method: string;
@@ -10,13 +9,19 @@ export interface SeenRequest {
   readonly url: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
+  readonly bytes: Buffer;
 }
 
 /** Responds to a request in any way, or leaves it waiting. */
 export type Answer = (response: ServerResponse, request: SeenRequest) => void;
 
-export interface OtherServer {
-  readonly port: number;
+/** Decides whether a request gets a response other than the usual one. */
+export type Instead<More extends readonly unknown[] = []> = (
+  request: SeenRequest,
+  ...more: More
+) => Answer | undefined | Promise<Answer | undefined>;
+
+export interface OtherServer extends Listening {
   readonly origin: string;
   /** The base URL, ending in `/v1`. */
   readonly baseUrl: string;
@@ -32,23 +37,8 @@ export interface OtherServerOptions {
   readonly tls?: { readonly key: string; readonly cert: string };
 }
 
-function countConnections() {
-  const open = new Set<Socket>();
-  const counted = { opened: 0, mostAtOnce: 0 };
-  return {
-    counted,
-    add(socket: Socket): void {
-      open.add(socket);
-      counted.opened += 1;
-      counted.mostAtOnce = Math.max(counted.mostAtOnce, open.size);
-      socket.on('close', () => open.delete(socket));
-      socket.on('error', () => undefined);
-    },
-  };
-}
-
-/** A small real server that behaves as the test wants; it is closed when the test has finished. */
-export async function startOtherServer(
+/** A small real server that behaves as the test wants. The caller must close it. */
+export async function openOtherServer(
   answer: Answer,
   { host = '127.0.0.1', tls }: OtherServerOptions = {},
 ): Promise<OtherServer> {
@@ -56,23 +46,20 @@ export async function startOtherServer(
   const listener: RequestListener = async (incoming, response) => {
     response.on('error', () => undefined);
     const { method = '', url = '', headers } = incoming;
-    const request = { method, url, headers, body: await text(incoming) };
+    const bytes = await buffer(incoming).catch(() => undefined);
+    // The client has disconnected in the middle of its request.
+    if (bytes === undefined) return;
+    const request = { method, url, headers, bytes, body: bytes.toString() };
     requests.push(request);
     answer(response, request);
   };
   const server = tls === undefined ? createServer(listener) : createTlsServer(tls, listener);
-  const { counted, add } = countConnections();
-  server.on('connection', add);
-  await new Promise<void>((resolve) => server.listen(0, host, resolve));
-  onTestFinished(
-    () =>
-      new Promise<void>((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  );
-  // A server that listens on TCP has an address with a port.
-  const { port } = server.address() as AddressInfo;
-  const origin = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return { port, origin, baseUrl: `${origin}/v1`, requests, connections: counted };
+  const connections = { opened: 0, mostAtOnce: 0 };
+  const listening = await listenHere(server, { host });
+  server.on('connection', () => {
+    connections.opened += 1;
+    connections.mostAtOnce = Math.max(connections.mostAtOnce, listening.sockets.size);
+  });
+  const origin = `${tls === undefined ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${listening.port}`;
+  return { ...listening, origin, baseUrl: `${origin}/v1`, requests, connections };
 }

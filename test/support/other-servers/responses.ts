@@ -45,14 +45,18 @@ export const truncated =
     response.write(begins, () => response.socket?.destroy());
   };
 
-/** Truncates a response without a length, where the end of the connection is the end of the body. */
-export const truncatedUnseen =
-  (status: number, begins: string): Answer =>
+/** Sends this text unchanged on the connection, and ends it. */
+export const say =
+  (text: string): Answer =>
   (response) => {
-    response.socket?.end(
-      `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n${begins}`,
-    );
+    response.socket?.end(text);
   };
+
+/** Truncates a response without a length, where the end of the connection is the end of the body. */
+export const truncatedUnseen = (status: number, begins: string): Answer =>
+  say(
+    `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nContent-Type: application/json\r\nConnection: close\r\n\r\n${begins}`,
+  );
 
 /** Starts a response that never ends. */
 export const stuck =
@@ -61,6 +65,28 @@ export const stuck =
     response.writeHead(status, { 'content-type': 'application/json', 'content-length': '10000' });
     response.write(begins);
   };
+
+/** Responds 200, one byte at a time, and never reaches the end of the head or of the body. */
+export const drip =
+  (part: 'head' | 'body'): Answer =>
+  (response) => {
+    if (part === 'head') response.socket?.write('HTTP/1.1 200 OK\r\nx-drip: ');
+    else response.writeHead(200);
+    const to = part === 'head' ? response.socket : response;
+    const timer = setInterval(() => to?.write('.'), 10);
+    response.once('close', () => clearInterval(timer));
+  };
+
+/** Responds 200 with an endless body, as fast as it is read. */
+export const flood: Answer = (response) => {
+  const piece = Buffer.alloc(64 * 1_024, '.');
+  const pour = (): void => {
+    while (!response.destroyed && response.write(piece));
+    if (!response.destroyed) response.once('drain', pour);
+  };
+  response.writeHead(200);
+  pour();
+};
 
 /** Uses the next response for each request, and repeats the last one after that. */
 export function inTurn(...answers: readonly [Answer, ...Answer[]]): Answer {

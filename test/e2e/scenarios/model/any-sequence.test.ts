@@ -33,7 +33,7 @@ beforeAll(async () => {
   issuer = await startJobIssuer();
 });
 afterAll(() => limited?.stop());
-afterAll(() => issuer?.stop());
+afterAll(() => issuer?.close());
 
 const jobs = 3;
 const paths = ['a', 'b', 'c'];

@@ -3,6 +3,7 @@ import { completeResponse } from '../../../../src/service/webhooks/receiver-resp
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem } from '../../../support/browser/open-page.ts';
+import { nothing, raw } from '../../../support/other-servers/responses.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../support/webhook-receiver.ts';
 import { idOf, patient, verified } from '../../webhooks/hooked-service.ts';
@@ -63,7 +64,7 @@ test('a webhook is added, fails, is inspected, sent again, tested, edited, pause
   await page.getByText('Nothing has been delivered yet.').waitFor();
   expect(await page.content()).not.toContain(secret);
 
-  receiver.behave({ does: 'answer', status: 500, body: script });
+  receiver.behave(raw(500, script));
   await lock(workspace, `Content/${script.replaceAll('/', '_')}.uasset`);
   const failed = await receiver.nextDelivery();
   const id = idOf(failed);
@@ -80,12 +81,12 @@ test('a webhook is added, fails, is inspected, sent again, tested, edited, pause
   expect(await page.title()).toContain('Delivery of lock.acquired');
   expect(await page.content()).not.toMatch(/header-s3cret|query-s3cret/);
 
-  receiver.behave({ does: 'answer', status: 204 });
+  receiver.behave(nothing(204));
   await page.getByRole('button', { name: 'Send again' }).click();
   await page.getByText('It is being sent again.').waitFor();
   const again = await receiver.nextDelivery();
   expect(idOf(again)).toBe(id);
-  expect([again.path, again.headers['x-key']]).toEqual(['/hook?key=query-s3cret', 'header-s3cret']);
+  expect([again.url, again.headers['x-key']]).toEqual(['/hook?key=query-s3cret', 'header-s3cret']);
   expect(verified(secret, again)).toEqual(JSON.parse(failed.body));
   await expect.poll(() => attemptsAt(id), patient).toBe(2);
   await page.getByRole('link', { name: 'Refresh' }).click();

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../../support/databases.ts';
+import { nothing } from '../../../support/other-servers/responses.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { auditOf, hookedService, idOf, patient } from '../../webhooks/hooked-service.ts';
 import { hookVisitor } from './hook-visitor.ts';
@@ -64,7 +65,7 @@ describe.each(realDatabaseKinds)('the actions on the pages of a webhook on $name
 
   test('a test sends an example of a subscribed event in one attempt, and nothing while paused', async () => {
     const { act, receiver, audited, deliveries } = await hooked();
-    receiver.behave({ does: 'answer', status: 500 });
+    receiver.behave(nothing(500));
     expect(await act('/test')).toContain('Test queued');
     const { body } = await receiver.nextDelivery();
     expect(JSON.parse(body)).toMatchObject({
@@ -89,7 +90,7 @@ describe.each(realDatabaseKinds)('the actions on the pages of a webhook on $name
           .executeTakeFirstOrThrow()
       ).failing_since;
     const send = async (status: number, ended: string) => {
-      receiver.behave({ does: 'answer', status });
+      receiver.behave(nothing(status));
       await act('/test');
       await receiver.nextDelivery();
       await expect.poll(async () => (await deliveries()).at(-1)?.status, patient).toBe(ended);

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type LfsStore, startLfsStore } from '../../../support/lfs-store.ts';
+import { json, nothing } from '../../../support/other-servers/responses.ts';
 import { storeObject } from '../../../support/stored-object.ts';
 import { sharedService } from '../../http/shared-service.ts';
 import { expectLfsError, lfsOf } from '../lfs-of.ts';
@@ -11,16 +12,13 @@ let store: LfsStore;
 beforeEach(async () => {
   store = await startLfsStore();
 });
-afterEach(() => store.stop());
+afterEach(() => store.close());
 
 const oidNumber = (index: number): string => String(index).padStart(64, '0');
 
 /** Accepts every client, and responds with this answer for the object that the mirror lacks. */
 function answering(answer: object): void {
-  store.behaviour.batch = (_request, response, [object]) => {
-    response.writeHead(200).end(JSON.stringify({ transfer: 'basic', objects: [{ ...object, ...answer }] }));
-    return true;
-  };
+  store.behaviour.batch = (_request, [object]) => json(200, { transfer: 'basic', objects: [{ ...object, ...answer }] });
 }
 
 async function halfMirrored(remote = 'https://ci:s3cret@git.example.com/game.git', lfs_url: string | null = store.url) {
@@ -96,18 +94,15 @@ describe('a batch with missing objects', () => {
 
   test('redirects to a store that is down', async () => {
     const { batch } = await halfMirrored();
-    store.stop();
+    store.close();
     expect((await batch()).status).toBe(307);
   });
 });
 
 test('sends smaller batches to a store that rejects large ones', async () => {
-  store.behaviour.batch = (_request, response, objects) => {
-    const error = { code: 404, message: 'Object does not exist' };
-    if (objects.length > 30) response.writeHead(413).end();
-    else response.writeHead(200).end(JSON.stringify({ objects: objects.map((object) => ({ ...object, error })) }));
-    return true;
-  };
+  const error = { code: 404, message: 'Object does not exist' };
+  store.behaviour.batch = (_request, objects) =>
+    objects.length > 30 ? nothing(413) : json(200, { objects: objects.map((object) => ({ ...object, error })) });
   const { largeBatch } = await halfMirrored();
   const { status, body } = await largeBatch(999);
   expect([status, body.objects.length]).toEqual([200, 1_000]);
@@ -117,10 +112,7 @@ test('queries the store again after it has rejected a batch', async () => {
   const { batch, largeBatch } = await halfMirrored();
   answering({ error: { code: 404, message: 'Object does not exist' } });
   const good = store.behaviour.batch;
-  store.behaviour.batch = (_request, response) => {
-    response.writeHead(422).end();
-    return true;
-  };
+  store.behaviour.batch = () => nothing(422);
   expect((await largeBatch(2)).status).toBe(307);
   store.behaviour.batch = good;
   expect((await batch()).status).toBe(200);

@@ -4,7 +4,9 @@ import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { LfsError } from '../../../../src/service/syncs/lfs-objects.ts';
-import { type Behaviour, nameOf, pointerTo } from '../../../support/lfs-store.ts';
+import { nameOf, pointerTo } from '../../../support/lfs-store.ts';
+import type { Answer } from '../../../support/other-servers/other-server.ts';
+import { drip, nothing, raw, silence } from '../../../support/other-servers/responses.ts';
 import { objectsSetUp, oidOf } from './set-up.ts';
 
 const bytes = randomBytes(200_000);
@@ -18,48 +20,25 @@ async function oneObject() {
   return { ...setUp, name };
 }
 
-/** Responds to the first requests with this behavior, and normally to all later ones. */
-function firstTimes(times: number, behaviour: Behaviour): Behaviour {
+/** Responds to the first requests with this response, and normally to all later ones. */
+function firstTimes(times: number, answer: Answer): () => Answer | undefined {
   let done = 0;
-  return (...request) => {
+  return () => {
     done += 1;
-    return done <= times && behaviour(...request);
+    return done <= times ? answer : undefined;
   };
 }
 
-const status =
-  (code: number, headers: Readonly<Record<string, string>> = {}): Behaviour =>
-  (_request, response) => {
-    response.writeHead(code, headers).end();
-    return true;
-  };
-
-const sending =
-  (content: Buffer, headers: Readonly<Record<string, string | number>> = {}): Behaviour =>
-  (_request, response) => {
-    response.writeHead(200, headers).end(content);
-    return true;
-  };
-
 const breakingOffAt =
-  (length: number): Behaviour =>
-  (_request, response) => {
+  (length: number): Answer =>
+  (response) => {
     response.writeHead(200, { 'content-length': bytes.length });
     response.write(bytes.subarray(0, length), () => setTimeout(() => response.destroy(), 20));
-    return true;
   };
 
-const creeping: Behaviour = (_request, response) => {
-  response.writeHead(200, { 'content-length': bytes.length });
-  const timer = setInterval(() => response.write('a'), 20);
-  response.on('close', () => clearInterval(timer));
-  return true;
-};
-
-const sendingHalf: Behaviour = (_request, response) => {
+const sendingHalf: Answer = (response) => {
   response.writeHead(200, { 'content-length': bytes.length });
   response.write(bytes.subarray(0, half));
-  return true;
 };
 
 /** The id of an ended thread: https://nodejs.org/api/worker_threads.html#workerthreadid */
@@ -127,22 +106,21 @@ describe('a sync', () => {
 });
 
 describe('a sync', () => {
-  test.each<readonly [string, string, Behaviour]>([
-    ['is missing in the store', 'does not have it', status(404)],
-    ['is refused', 'status 403', status(403)],
-    ['has different content', 'content does not match its hash', sending(randomBytes(bytes.length))],
-    ['is too long', 'more than its 200000 bytes', sending(Buffer.concat([bytes, bytes]))],
-    ['is too short', 'only 100000 of its 200000 bytes', sending(bytes.subarray(0, half))],
+  test.each<readonly [string, string, Answer]>([
+    ['is missing in the store', 'does not have it', nothing(404)],
+    ['is refused', 'status 403', nothing(403)],
+    ['has different content', 'content does not match its hash', raw(200, randomBytes(bytes.length))],
+    ['is too long', 'more than its 200000 bytes', raw(200, Buffer.concat([bytes, bytes]))],
+    ['is too short', 'only 100000 of its 200000 bytes', raw(200, bytes.subarray(0, half))],
     ['is cut off', 'did not send all of it', breakingOffAt(1_000)],
-    ['never arrives', 'did not send all of it', () => true],
-    ['arrives too slowly', 'too slowly', creeping],
-    ['fails with a server error', 'status 500', status(500)],
-    ['redirects forever', 'redirects too often', status(302, { location: '/again' })],
-  ])('succeeds without an object that %s, and fetches it the next time', async (_name, detail, behaviour) => {
+    ['never arrives', 'did not send all of it', silence],
+    ['arrives too slowly', 'too slowly', drip('body')],
+    ['fails with a server error', 'status 500', nothing(500)],
+    ['redirects forever', 'redirects too often', nothing(302, { location: '/again' })],
+  ])('succeeds without an object that %s, and fetches it the next time', async (_name, detail, answer) => {
     const { store, fetch, point, name, objects } = await oneObject();
     point({ 'Content/Other.uasset': store.put('another') });
-    store.behaviour.download = (request, response, objects) =>
-      request.url?.endsWith(name.oid) || request.url === '/again' ? behaviour(request, response, objects) : false;
+    store.behaviour.download = ({ url }) => (url.endsWith(name.oid) || url === '/again' ? answer : undefined);
     const { received, missing } = await fetch({ idleMs: 300 });
     expect(received).toEqual({ objects: 1, bytes: 'another'.length });
     expect(missing).toEqual({
@@ -171,12 +149,9 @@ describe('a download', () => {
     expect(await fetch()).toMatchObject({ received: { objects: 1, bytes: bytes.length } });
     expect(store.downloads.map(({ headers }) => headers.range !== undefined)).toEqual([false, true]);
     for (const cannot of [
-      sending(bytes),
-      firstTimes(1, status(416)),
-      firstTimes(1, (_request, response) => {
-        response.writeHead(206, { 'content-range': `bytes 0-${bytes.length - 1}/${bytes.length}` }).end(bytes);
-        return true;
-      }),
+      () => raw(200, bytes),
+      firstTimes(1, nothing(416)),
+      firstTimes(1, raw(206, bytes, { 'content-range': `bytes 0-${bytes.length - 1}/${bytes.length}` })),
     ]) {
       await objects.remove(oidOf(name));
       const partial = await objects.openPartial({ oid: oidOf(name), size: name.size });
@@ -199,22 +174,13 @@ describe('a download', () => {
 
   test('waits as long as a busy store asks, and sends it no other requests', async () => {
     const { store, fetch } = await oneObject();
-    const times: number[] = [];
-    const busy =
-      (code: number): Behaviour =>
-      (...request) => {
-        times.push(performance.now());
-        return firstTimes(1, status(code, { 'retry-after': '1' }))(...request);
-      };
-    const [batch, download] = [busy(429), busy(503)];
-    let batches = 0;
-    store.behaviour.batch = (...request) => (batches++ === 0 ? batch(...request) : false);
-    let downloads = 0;
-    store.behaviour.download = (...request) => (downloads++ === 0 ? download(...request) : false);
+    store.behaviour.batch = firstTimes(1, nothing(429, { 'retry-after': '1' }));
+    store.behaviour.download = firstTimes(1, nothing(503, { 'retry-after': '1' }));
     const began = performance.now();
     expect(await fetch()).toMatchObject({ received: { objects: 1 }, missing: { count: 0 } });
     expect(performance.now() - began).toBeGreaterThan(2_000);
-    expect(times).toHaveLength(2);
+    // Each is asked once more, and the store is asked for the URL again.
+    expect([store.authorizations.length, store.downloads.length]).toEqual([3, 2]);
   });
 
   test('requests a new URL if its URL has expired', async () => {
@@ -223,11 +189,7 @@ describe('a download', () => {
       href: href.replace('/objects/', `/${store.authorizations.length}/`),
       expires_in: 900,
     });
-    store.behaviour.download = (request, response) => {
-      if (!request.url?.startsWith('/1/')) return false;
-      response.writeHead(403).end();
-      return true;
-    };
+    store.behaviour.download = ({ url }) => (url.startsWith('/1/') ? nothing(403) : undefined);
     expect(await fetch()).toMatchObject({ received: { objects: 1 } });
     expect(store.authorizations).toHaveLength(2);
   });
@@ -237,11 +199,7 @@ describe('a download', () => {
     point(
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.uasset`, store.put(`object ${index}`)])),
     );
-    store.behaviour.batch = (_request, response, objects) => {
-      if (objects.length <= 30) return false;
-      response.writeHead(413).end();
-      return true;
-    };
+    store.behaviour.batch = (_request, objects) => (objects.length > 30 ? nothing(413) : undefined);
     expect(await fetch()).toMatchObject({ received: { objects: 100 } });
   });
 
@@ -249,7 +207,7 @@ describe('a download', () => {
     const { store, fetch, name, incomplete } = await oneObject();
     const threads = startedThreads();
     const stopping = new AbortController();
-    store.behaviour.download = sendingHalf;
+    store.behaviour.download = () => sendingHalf;
     const ended = fetch({
       signal: stopping.signal,
       onProgress: ({ received }) => {
@@ -267,7 +225,7 @@ describe('a download', () => {
   test('fails the sync if the download thread dies, and the next sync succeeds', async () => {
     const { store, fetch } = await oneObject();
     const threads = startedThreads();
-    store.behaviour.download = sendingHalf;
+    store.behaviour.download = () => sendingHalf;
     const ended = fetch({
       onProgress: ({ received }) => {
         if (received.bytes === half) for (const thread of threads) void thread.terminate();
@@ -311,43 +269,32 @@ describe('a sync', () => {
   /** Lets responses take any time. */
   const idleMs = 60_000;
   const message = JSON.stringify({ message: 'The budget for LFS is used up.' });
-  test.each<readonly [string, string, Behaviour]>([
-    ['requires credentials', 'requires credentials, and the service has none for it', status(401)],
-    ['responds 404', 'responded with status 404', status(404)],
-    [
-      'explains why it refuses',
-      'It says: The budget for LFS is used up.',
-      (_request, response) => {
-        response.writeHead(509).end(message);
-        return true;
-      },
-    ],
-    ['redirects batches', 'Set --lfs-url to its target', status(307, { location: '/elsewhere' })],
-    ['keeps failing', 'cannot be reached: it responded with status 502', status(502)],
-    ['is busy for too long', 'asks for a pause', status(429, { 'retry-after': '3600' })],
-    ['is not an LFS store', 'the format of the Git LFS batch API', sending(Buffer.from('<html>'))],
-    ['sends a response that is too long', 'larger than 16384 KiB', sending(Buffer.alloc(17 * 1_024 * 1_024))],
-    [
-      'supports only another transfer',
-      'does not offer basic transfers',
-      sending(Buffer.from('{"transfer":"tus","objects":[]}')),
-    ],
-  ])('fails with the reason if the store %s', async (_name, reason, behaviour) => {
+  test.each<readonly [string, string, Answer]>([
+    ['requires credentials', 'requires credentials, and the service has none for it', nothing(401)],
+    ['responds 404', 'responded with status 404', nothing(404)],
+    ['explains why it refuses', 'It says: The budget for LFS is used up.', raw(509, message)],
+    ['redirects batches', 'Set --lfs-url to its target', nothing(307, { location: '/elsewhere' })],
+    ['keeps failing', 'cannot be reached: it responded with status 502', nothing(502)],
+    ['is busy for too long', 'asks for a pause', nothing(429, { 'retry-after': '3600' })],
+    ['is not an LFS store', 'the format of the Git LFS batch API', raw(200, Buffer.from('<html>'))],
+    ['sends a response that is too long', 'larger than 16384 KiB', raw(200, Buffer.alloc(17 * 1_024 * 1_024))],
+    ['supports only another transfer', 'does not offer basic transfers', raw(200, Buffer.from('{"transfer":"tus","objects":[]}'))],
+  ])('fails with the reason if the store %s', async (_name, reason, answer) => {
     const { fetch, store } = await oneObject();
-    store.behaviour.batch = behaviour;
+    store.behaviour.batch = () => answer;
     await expect(fetch({ idleMs })).rejects.toThrow(reason);
   });
 
   test('fails if the store does not respond', async () => {
     const { fetch, store } = await oneObject();
-    store.behaviour.batch = () => true;
+    store.behaviour.batch = () => silence;
     await expect(fetch({ idleMs: 300 })).rejects.toThrow('cannot be reached: it does not respond in time');
   });
 
   test('fails if the store has no URL, or if nothing listens there', async () => {
     const { fetch, store } = await oneObject();
     await expect(fetch({ lfsUrl: null })).rejects.toThrow('their URL is unknown');
-    store.stop();
+    await store.close();
     await expect(fetch()).rejects.toThrow('cannot be reached: nothing listens at its host and port');
   });
 
@@ -356,7 +303,7 @@ describe('a sync', () => {
     point(
       Object.fromEntries(Array.from({ length: 100 }, (_, index) => [`${index}.uasset`, store.put(`object ${index}`)])),
     );
-    store.behaviour.download = status(500);
+    store.behaviour.download = () => nothing(500);
     await expect(fetch()).rejects.toThrow('16 objects in a row failed');
   });
 });

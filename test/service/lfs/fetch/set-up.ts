@@ -32,7 +32,7 @@ export async function objectsSetUp() {
   const setUp = await gitSetUp();
   const { git, repository, data, folder } = setUp;
   const store: LfsStore = await startLfsStore({ public: true });
-  onTestFinished(store.stop);
+  onTestFinished(store.close);
   const branch = branchNamed('main');
 
   return {

@@ -8,6 +8,7 @@ import { startGitHttpsServer } from '../../../support/git-https-server.ts';
 import { gitIn, operatorEnvironment, remoteAt } from '../../../support/git-service.ts';
 import { fakeSsh } from '../../../support/git-ssh.ts';
 import { type LfsAction, nameOf, type StoredName } from '../../../support/lfs-store.ts';
+import { nothing } from '../../../support/other-servers/responses.ts';
 import { objectsSetUp } from './set-up.ts';
 
 const content = 'the hero';
@@ -41,10 +42,7 @@ describe('the URL of an object', () => {
     await expect(fetch({ targets: targets([], addresses) })).rejects.toThrow('The LFS store returned a URL at');
 
     store.behaviour.action = undefined;
-    store.behaviour.download = (_request, response) => {
-      response.writeHead(302, { location: href }).end();
-      return true;
-    };
+    store.behaviour.download = () => nothing(302, { location: href });
     await expect(fetch({ targets: targets([], addresses) })).rejects.toThrow('--allow-hook-network');
   });
 
@@ -55,10 +53,8 @@ describe('the URL of an object', () => {
       href,
       header: { 'X-Key': 'of the object', Host: 'other', Range: 'bytes=1-' },
     });
-    store.behaviour.download = (_request, response) => {
-      response.writeHead(307, { location: `http://objects.example.com:${other.store.port}/objects/${hero.oid}` }).end();
-      return true;
-    };
+    store.behaviour.download = () =>
+      nothing(307, { location: `http://objects.example.com:${other.store.port}/objects/${hero.oid}` });
     expect(await fetch({ targets: loopback })).toMatchObject({ received: { objects: 1 } });
     expect(store.downloads[0]?.headers).toMatchObject({ 'x-key': 'of the object', host: `127.0.0.1:${store.port}` });
     expect(store.downloads[0]?.headers.range).toBeUndefined();
