@@ -3,28 +3,7 @@ export type VirtualTime = ReturnType<typeof createVirtualTime>;
 
 interface Event {
   readonly at: number;
-  /** Events at the same time run in the order in which they were planned. */
-  readonly order: number;
-  /** Undefined after cancellation, so that its data can be freed. */
-  what: (() => void) | undefined;
-  left?: Event | undefined;
-  right?: Event | undefined;
-  /** The length of the right spine, which is never longer than the left one. */
-  length: number;
-}
-
-const lengthOf = (heap: Event | undefined): number => heap?.length ?? 0;
-
-/** Leftist heaps: C. A. Crane, "Linear lists and priority queues as balanced binary trees", 1972. */
-function merge(one: Event | undefined, other: Event | undefined): Event | undefined {
-  if (one === undefined || other === undefined) return one ?? other;
-  const isBefore = one.at < other.at || (one.at === other.at && one.order < other.order);
-  const [first, second] = isBefore ? [one, other] : [other, one];
-  const merged = merge(first.right, second);
-  const isLonger = lengthOf(merged) > lengthOf(first.left);
-  [first.left, first.right] = isLonger ? [merged, first.left] : [first.left, merged];
-  first.length = lengthOf(first.right) + 1;
-  return first;
+  readonly what: () => void;
 }
 
 /** Only promises continue the work, so it has settled when all their callbacks have run. */
@@ -32,18 +11,18 @@ const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resol
 
 /** Starts at this number of milliseconds since 1970. */
 export function createVirtualTime(start: number) {
-  let events: Event | undefined;
+  /** In order; events at the same time run in the order in which they were planned. */
+  const events: Event[] = [];
   let now = start;
-  let planned = 0;
   let woken = false;
 
   /** Plans an event, and returns a function that cancels it. */
   function after(ms: number, what: () => void): () => void {
-    planned += 1;
-    const event: Event = { at: now + Math.max(0, ms), order: planned, what, length: 1 };
-    events = merge(events, event);
+    const event: Event = { at: now + Math.max(0, ms), what };
+    events.splice(events.findLastIndex(({ at }) => at <= event.at) + 1, 0, event);
     return () => {
-      event.what = undefined;
+      const index = events.indexOf(event);
+      if (index >= 0) events.splice(index, 1);
     };
   }
 
@@ -55,12 +34,12 @@ export function createVirtualTime(start: number) {
 
   /** Advances to the next event; false if none is planned until then. */
   function passToNext(end: number): boolean {
-    const next = events;
+    const [next] = events;
     if (next === undefined || next.at > end) return false;
-    events = merge(next.left, next.right);
+    events.shift();
     now = next.at;
     woken = false;
-    next.what?.();
+    next.what();
     return true;
   }
 
