@@ -2,11 +2,11 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { checkedOut } from '../compile.ts';
-import { temporaryFolder } from './support/git-folders.ts';
 import { gitAt } from './support/git-repository.ts';
+import { temporaryFolder } from './support/temporary-folder.ts';
 
 test('the revision of a build is the commit of its own checkout, and says if files differ from it', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'file'), 'one');
   expect(checkedOut(folder)).toBe('unknown');
   gitAt(folder, 'init', '--quiet');

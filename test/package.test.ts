@@ -1,13 +1,13 @@
 import { execFile, spawn } from 'node:child_process';
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { gitAt } from './support/git-repository.ts';
 import { leaveOut } from './support/left-out.ts';
 import { ask } from './support/running-service.ts';
+import { folderOfTests } from './support/temporary-folder.ts';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const onWindows = process.platform === 'win32';
@@ -25,14 +25,13 @@ function environment(): NodeJS.ProcessEnv {
 const npm = (args: readonly string[], cwd: string) =>
   promisify(execFile)('npm', args, { cwd, env: environment(), shell: onWindows, timeout: 240_000 });
 
-let folder: string;
+const folder = folderOfTests();
 let tarball: string;
 let files: string[];
 let commit: string;
 
 /** Packs a copy, so that packing, which builds anew, does not take the build away from other tests. */
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'workspace-package-'));
   const copy = join(folder, 'copy');
   await mkdir(copy);
   const configuration = ['package.json', 'tsconfig.json', 'tsconfig.build.json'];
@@ -50,7 +49,6 @@ beforeAll(async () => {
   tarball = join(folder, packed?.filename ?? '');
   files = packed?.files.map(({ path }) => path).toSorted() ?? [];
 });
-afterAll(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
 
 test('the package holds the command, what it runs, the documentation, and nothing else', async () => {
   const built = ['client', 'interface', 'service'].map(async (part) => {

@@ -1,20 +1,16 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { findJobPlace } from '../../src/action/inputs/job-place.ts';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import { type OperationName, readRawInputs, wantsLedger } from '../../src/action/inputs/table.ts';
 import type { Entry, Grant } from '../../src/action/ledger/entry.ts';
 import { ledgerFile } from '../../src/action/ledger/ledger.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { at, grantOf, lockOf, place } from './samples.ts';
 import { type Given, getInputOf, stepEnvironment } from './step-environment.ts';
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'job-place-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
+const folder = folderOfTests();
 
 let jobs = 0;
 

@@ -1,23 +1,18 @@
-import { appendFile, mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { appendFile, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Entry, readEntry } from '../../src/action/ledger/entry.ts';
 import { historyOf, readJobLocks } from '../../src/action/ledger/history.ts';
 import { type Ledger, ledgerFile, openLedger } from '../../src/action/ledger/ledger.ts';
 import { parseWorkspaceId } from '../../src/client/access.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { asItIs, at, grantOf, intentOf, lockOf, place } from './samples.ts';
 
-let folder: string;
+const folder = folderOfTests();
 let count = 0;
-
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'ledger-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 function freshLedger(redact = asItIs): Ledger {
   count += 1;

@@ -1,12 +1,12 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { InputError } from '../../src/action/inputs/input-error.ts';
 import { openCheckout } from '../../src/action/paths/checkout.ts';
 import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
 import { closestName, suggestionFor, unknownLinesText } from '../../src/action/paths/unknown-lines.ts';
 import { lockPath } from '../client/test-client.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { loadStep, rightStep } from './step-environment.ts';
 
 const files = [
@@ -24,12 +24,11 @@ const files = [
   'a,b.txt',
 ];
 
-let folder: string;
+const folder = folderOfTests();
 let checkout: string;
 let empty: string;
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'mistakes-')));
   checkout = join(folder, 'checkout');
   empty = join(folder, 'empty');
   await mkdir(empty);
@@ -39,7 +38,6 @@ beforeAll(async () => {
   }
   await symlink('Maps', join(checkout, 'Content', 'Linked'));
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 async function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = true) {
   const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));

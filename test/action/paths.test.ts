@@ -1,11 +1,11 @@
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { beforeAll, describe, expect, test } from 'vitest';
 import { InputError } from '../../src/action/inputs/input-error.ts';
 import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
 import { lockPath } from '../client/test-client.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { loadStep, rightStep } from './step-environment.ts';
 
 const composed = 'Content/Caf\u00e9.umap';
@@ -24,7 +24,7 @@ const files = [
   decomposed,
 ];
 
-let folder: string;
+const folder = folderOfTests();
 let checkout: string;
 
 /** Creates a folder with these files. */
@@ -38,11 +38,9 @@ async function folderWith(name: string, ...names: readonly string[]): Promise<st
 }
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'paths-')));
   checkout = await folderWith('checkout', ...files);
   await folderWith('.', 'outside.umap', 'a[1].txt');
 });
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Resolves the lines of the input `path`; undefined if they are rejected before the checkout is read. */
 function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = true) {

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, onTestFinished, vi } from 'vitest';
 import { expectAccessible } from '../support/browser/accessible.ts';
 import { endPages, test } from '../support/browser/browser-test.ts';
 import { expectProblem, openPageIn } from '../support/browser/open-page.ts';
-import { temporaryFolder } from '../support/git-folders.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { documentOf, type Site, startSite } from './site.ts';
 
 let site: Site;
@@ -35,7 +35,7 @@ afterAll(() => site.close());
 
 /** Redirects the pictures of failed tests to a folder of this test. */
 async function pictures(): Promise<() => readonly string[]> {
-  const cwd = await temporaryFolder();
+  const cwd = temporaryFolder();
   vi.stubEnv('TMPDIR', cwd);
   const told = vi.spyOn(process.stderr, 'write').mockReturnValue(true);
   onTestFinished(() => {

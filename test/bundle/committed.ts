@@ -1,7 +1,6 @@
-import { cp, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { cp, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 export const root = join(import.meta.dirname, '../..');
 export const dist = join(root, 'dist');
@@ -20,8 +19,7 @@ export const readDist = (file: string): Promise<string> => readFile(join(dist, f
 
 /** A temporary copy of `dist/` to modify, removed at the end of the test. */
 export async function copyOfDist(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'dist-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = temporaryFolder();
   await cp(dist, folder, { recursive: true });
   return folder;
 }

@@ -1,5 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { delimiter, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -7,6 +6,7 @@ import { runMain } from '../service/cli/run-main.ts';
 import { createPostgresDatabase, postgresServer } from '../support/databases.ts';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runSnippet, selfHosting, snippetWith } from './pages.ts';
 
 let parent: string;
@@ -14,15 +14,12 @@ let folder: string;
 let environment: NodeJS.ProcessEnv;
 let service: ServiceProcess;
 
-beforeEach(async () => {
-  parent = await mkdtemp(join(tmpdir(), 'workspace-backup-'));
+beforeEach(() => {
+  parent = temporaryFolder();
   folder = join(parent, 'data');
   environment = {};
 });
-afterEach(async () => {
-  await service.kill();
-  await rm(parent, { recursive: true, force: true, maxRetries: 3 });
-});
+afterEach(() => service.kill());
 
 async function start(): Promise<void> {
   service = await startServiceProcess({ folder, environment });

@@ -1,10 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { welcome } from '../../src/service/cli/serve/dev.ts';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { freePort } from '../support/listen.ts';
 import { ask } from '../support/running-service.ts';
 import { startServiceProcess } from '../support/service-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { codeIn, interfacePage, readme, runSnippet, section, snippets } from './pages.ts';
 
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
@@ -19,7 +19,7 @@ test('the curl commands work with the variables that `npm start` prints', async 
     expect(exported).toHaveLength(3);
     // By default, curl does not fail for an error response.
     const strict = 'curl() { command curl --fail-with-body --write-out "\\n" "$@"; }\n';
-    const stdout = await runSnippet(`${exported.join('\n')}\n${strict}${lines}`, { cwd: await temporaryFolder() });
+    const stdout = await runSnippet(`${exported.join('\n')}\n${strict}${lines}`, { cwd: temporaryFolder() });
     const answers = stdout.split('\n').filter((line) => line !== '');
     const [branches, lock, sync, ...rest] = answers.map((line) => JSON.parse(line));
     expect(branches.branches).toContainEqual(expect.objectContaining({ name: 'main' }));
@@ -38,7 +38,7 @@ test('the five commands of the README start a service and lock a file', async ()
   const [install, ...commands] = lines.trim().split('\n');
   expect(install).toBe('npm ci');
   expect(commands).toHaveLength(4);
-  const cwd = await temporaryFolder();
+  const cwd = temporaryFolder();
   const port = String(await freePort());
   const environment = { HOME: cwd, NODE: process.execPath, COMMAND: command, WORKSPACE_SERVICE_PORT: port };
   const asInstalled = 'npx() { shift; "$NODE" "$COMMAND" "$@"; }\ntrap \'pkill -P $!; wait\' EXIT\n';

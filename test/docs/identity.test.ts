@@ -5,12 +5,12 @@ import { trustAdd } from '../../src/service/cli/commands/trust.ts';
 import { matchTrustRules } from '../../src/service/trust/match.ts';
 import type { TrustRule } from '../../src/service/trust/rules.ts';
 import { anyJob, mainJob } from '../service/trust/samples.ts';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import {
   codeIn,
   identity,
@@ -83,7 +83,7 @@ test('the script exchanges a JWT with a request of RFC 8693, and reports why it 
   const { baseUrl, requests } = await startOtherServer((response, request) =>
     (request.body.includes('subject_token=a.b%2B.c') ? granted : refused)(response, request),
   );
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const script = join(folder, 'workspace-token');
   await writeFile(script, snippetWith(identity, 'curl --silent'));
   await chmod(script, 0o755);

@@ -7,9 +7,9 @@ import { parse } from 'yaml';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { commandEnvironment, runMain, startMain } from '../service/cli/run-main.ts';
-import { folderOfTests } from '../support/git-folders.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { codeIn, docs, section, selfHosting, shipped, tableRows } from './pages.ts';
 
 const root = fileURLToPath(new URL('../', docs));

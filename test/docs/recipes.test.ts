@@ -4,12 +4,12 @@ import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vi
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { openScene } from '../e2e/scene.ts';
 import { whyNoClient } from '../service/lfs/desk.ts';
-import { temporaryDataFolder } from '../support/databases.ts';
-import { createRepository, type Repository } from '../support/git-repository.ts';
+import { createRepository } from '../support/git-repository.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { type GitHubApiOptions, notAccessible, startGitHubApi } from '../support/other-servers/github-api.ts';
 import { type JobEvent, pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
+import { folderOfTests, temporaryFolder } from '../support/temporary-folder.ts';
 import { startJobIssuer, trustJobs } from '../support/trusted-jobs.ts';
 import { startWebhookReceiver } from '../support/webhook-receiver.ts';
 import { conditionHolds, type Value } from '../support/workflow/expressions.ts';
@@ -27,16 +27,13 @@ const arena = 'Content/Maps/Arena.umap';
 const cave = 'Content/Maps/Cave.umap';
 
 const scene = openScene({ allowedNetworks: ['127.0.0.0/8'], publicUrl: (port) => `http://127.0.0.1:${port}` });
-let remote: Repository;
+const remote = createRepository(folderOfTests());
 
 beforeAll(async () => {
-  const { folder, remove } = await temporaryDataFolder();
-  remote = createRepository(folder);
   remote.commit({ branch: 'main', files: { [hero]: 'hero', [arena]: 'arena', [cave]: 'cave' } });
   remote.git('branch', 'topic', 'main');
   const { storage } = scene.service;
   await storage.commit('global', (db) => addWorkspace(db, storage.now, { id: 'game', remote: remote.path }));
-  return remove;
 });
 
 const locked = () => scene.locked('game');
@@ -307,11 +304,10 @@ describe('"Build from the mirror"', () => {
 
   /** A build of a repository whose .lfsconfig names a different store than the workspace. */
   async function buildWithOtherStore(edit: (recipe: string) => string = (text) => text) {
-    const { folder, remove } = await temporaryDataFolder();
+    const folder = temporaryFolder();
     const [store, other] = [await startLfsStore(), await startLfsStore()];
     onTestFinished(async () => {
       for (const { close } of [store, other]) await close();
-      await remove();
     });
     for (const { behaviour, put } of [store, other]) {
       behaviour.public = true;

@@ -1,8 +1,7 @@
 import { once } from 'node:events';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import fc from 'fast-check';
@@ -19,6 +18,7 @@ import { products, programOf, type ReverseProxy, startReverseProxy } from '../su
 import { startJob } from '../support/runner/start-job.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { selfHosting, snippetWith } from './pages.ts';
 
 const [kind] = databaseKinds;
@@ -32,20 +32,15 @@ const [, trustedProxy = ''] =
 
 let service: RunningService;
 let token: string;
-let folder: string;
-let certificate: string;
+const folder = folderOfTests();
+const certificate = join(folder, 'certificate.pem');
 
 beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'workspace-proxies-'));
-  certificate = join(folder, 'certificate.pem');
   await writeFile(certificate, cert);
   service = await startTestService(kind, { trustedProxies: [trustedProxy] });
   token = (await service.token({ name: 'ada' })).secret;
 });
-afterAll(async () => {
-  await service.stop();
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
-});
+afterAll(() => service.stop());
 
 /** Paths that a proxy could decode, merge, cut off or resolve. */
 const awkwardPaths = [

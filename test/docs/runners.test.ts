@@ -5,9 +5,9 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { readPage, section, snippets } from './pages.ts';
 
 const page = await readPage('docs/runners.md');
@@ -30,7 +30,7 @@ const paths = async (): Promise<readonly string[]> =>
 
 async function scriptOf(title: string, wait: string) {
   const [text = ''] = snippets(section(page, title), 'bash');
-  const script = join(await temporaryFolder(), 'locked');
+  const script = join(temporaryFolder(), 'locked');
   await writeFile(script, text.replace('INPUT_WAIT=30m', `INPUT_WAIT=${wait}`), { mode: 0o755 });
   const env = {
     PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,

@@ -1,24 +1,18 @@
-import { beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { operations } from '../../src/action/inputs/table.ts';
 import { grants, isScope, type Scope, scopes } from '../../src/interface/scopes.ts';
 import { openScene } from '../e2e/scene.ts';
-import { temporaryDataFolder } from '../support/databases.ts';
-import { createRepository, type Repository } from '../support/git-repository.ts';
+import { createRepository } from '../support/git-repository.ts';
 import type { StepResult } from '../support/runner/step.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { actionPage, codeIn, section, tableRows } from './pages.ts';
 
 const scene = openScene({ resolve: async () => ['93.184.215.14'] });
 
 const path = 'Content/Hero.uasset';
 
-let remote: Repository;
-
-beforeAll(async () => {
-  const { folder, remove } = await temporaryDataFolder();
-  remote = createRepository(folder);
-  remote.commit({ branch: 'main', files: { [path]: 'hero' } });
-  return remove;
-});
+const remote = createRepository(folderOfTests());
+remote.commit({ branch: 'main', files: { [path]: 'hero' } });
 
 interface Trial {
   readonly with: Readonly<Record<string, string>>;

@@ -8,12 +8,12 @@ import { createGit } from '../../src/service/git/git.ts';
 import { gitEnvironment } from '../../src/service/git/git-environment.ts';
 import { readOnly, runMain } from '../service/cli/run-main.ts';
 import { databaseKinds } from '../support/databases.ts';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { startGitHttpsServer } from '../support/git-https-server.ts';
 import { createRepository, manyCommits } from '../support/git-repository.ts';
 import { enoughTime, operatorEnvironment, remoteAt } from '../support/git-service.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { codeIn, runSnippet, section, selfHosting, shipped, snippetWith, tableRows } from './pages.ts';
 
 const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
@@ -37,7 +37,7 @@ test('the variables that Kubernetes sets are rejected as a port, and accepted as
   expect(rejected.stderr).toContain('WORKSPACE_SERVICE_PORT is "tcp://10.0.0.1:8080".');
   expect(await readOnly(['serve', '--port', '8080'], environment)).toMatchObject({ code: 0 });
   // An address reserved for documentation, which no machine has.
-  const address = { WORKSPACE_SERVICE_HOST: '192.0.2.1', WORKSPACE_SERVICE_DATA: await temporaryFolder() };
+  const address = { WORKSPACE_SERVICE_HOST: '192.0.2.1', WORKSPACE_SERVICE_DATA: temporaryFolder() };
   const { code, stderr } = await runMain(['serve', '--port', '0'], { ...process.env, ...address });
   expect(code).toBe(1);
   expect(stderr).toContain('192.0.2.1 is not an address of this machine.');
@@ -63,7 +63,7 @@ test('the systemd unit starts the command with the settings that the page instal
 test('systemd accepts every line of the systemd unit', async (context) => {
   const version = await runSnippet('systemd-analyze --version', {}).catch(() => undefined);
   if (version === undefined) leaveOut(context, 'There is no systemd-analyze on this machine.');
-  const file = join(await temporaryFolder(), 'workspace-service.service');
+  const file = join(temporaryFolder(), 'workspace-service.service');
   const unit = await shipped('self-hosting/workspace-service.service');
   // systemd checks that the command exists, but it is not installed here.
   await writeFile(file, unit.replace('ExecStart=/usr/local/bin/workspace-service ', `ExecStart=${process.execPath} `));
@@ -97,7 +97,7 @@ test('the commands that restart an instance wait until it is ready', async () =>
   const late = await startTestService(kind);
   onTestFinished(late.stop);
   const replaced = { 'http://127.0.0.1:8080': late.baseUrl };
-  const refusals = join(await temporaryFolder(), 'refusals');
+  const refusals = join(temporaryFolder(), 'refusals');
   // At first, nothing is listening.
   const curl = `curl() { echo >>'${refusals}'; (($(wc -l <'${refusals}') > 2)) && command curl "$@"; }; sleep() { :; }\n`;
   const told = await runSnippet(curl + snippetWith(selfHosting, 'until curl'), { replaced });
@@ -106,7 +106,7 @@ test('the commands that restart an instance wait until it is ready', async () =>
 });
 
 test('commands run as the user of the service, with its settings', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const settings = join(folder, 'environment');
   const command = join(folder, 'command');
   await writeFile(settings, 'WORKSPACE_SERVICE_SCOPES="sync,locks:write"\n');
@@ -132,8 +132,8 @@ test('every file that the page installs exists', async () => {
 });
 
 test('git reads a password from ~/.netrc as described', async () => {
-  const folder = await temporaryFolder();
-  const home = await temporaryFolder();
+  const folder = temporaryFolder();
+  const home = temporaryFolder();
   createRepository(folder, 'game.git').commit(...manyCommits(1));
   const server = await startGitHttpsServer({
     folder,

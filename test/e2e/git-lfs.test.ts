@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { setUpDesk, whyNoClient } from '../service/lfs/desk.ts';
 import { lfsOf } from '../service/lfs/lfs-of.ts';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { leaveOut } from '../support/left-out.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openScene } from './scene.ts';
 
 const scene = openScene();
@@ -11,7 +11,7 @@ const hero = 'Content/Hero.uasset';
 
 test('a job waits for the lock of an artist, gets it when she unlocks, and is then named to her as the holder', async (context) => {
   if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const workspace = await scene.service.workspace();
   const { address } = lfsOf(scene.service, workspace, undefined);
   const lfsconfig = `[lfs]\n\turl = ${scene.service.baseUrl}${address}\n`;

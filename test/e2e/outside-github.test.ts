@@ -3,9 +3,9 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { readActionFile } from '../support/runner/action-file.ts';
 import { keyValuePairs } from '../support/runner/file-commands.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openScene } from './scene.ts';
 
 const scene = openScene({ allowedNetworks: ['127.0.0.0/8'] });
@@ -13,7 +13,7 @@ const { main, post = '' } = await readActionFile();
 
 /** Runs steps like a script of another CI system, which does not process workflow commands in the log. */
 async function openScript(env: Readonly<Record<string, string>>) {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const [state, output] = [join(folder, 'state'), join(folder, 'output')];
   for (const file of [state, output]) await writeFile(file, '');
   return async (entry: string, inputs: Readonly<Record<string, string>> = {}) => {

@@ -2,8 +2,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { RunOptions, RunTarget } from 'github-action-ts-run-api';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { ourActionFile, readActionFile } from '../support/runner/action-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openScene } from './scene.ts';
 
 const scene = openScene();
@@ -13,7 +13,7 @@ type Texts = Readonly<Record<string, string | undefined>>;
 
 /** A third-party runner. It does not evaluate expressions in defaults, so the token of the job must be passed. */
 async function openRunner() {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   for (const name of ['workspace', 'temp']) await mkdir(join(folder, name));
   return (entry: string, inputs: Texts, state: Texts = {}) =>
     RunTarget.jsFile(entry, ourActionFile).run(

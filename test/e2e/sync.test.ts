@@ -1,6 +1,5 @@
 import { join } from 'node:path';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository, manyCommits, type Repository } from '../support/git-repository.ts';
 import { nameOf, pointerTo, startLfsStore } from '../support/lfs-store.ts';
 import { inTurn, json, page } from '../support/other-servers/responses.ts';
@@ -8,6 +7,7 @@ import { startOtherServer } from '../support/other-servers/start-other-server.ts
 import { fasterTime } from '../support/preload.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
 import { stable, stableAll } from '../support/stable.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { errorsOf, jobAt, openScene } from './scene.ts';
 
 const scene = openScene();
@@ -104,7 +104,7 @@ describe('a sync', () => {
     const store = await startLfsStore();
     onTestFinished(store.close);
     store.behaviour.public = true;
-    const repository = createRepository(await temporaryFolder());
+    const repository = createRepository(temporaryFolder());
     const pointer = (content: string): string => pointerTo(nameOf(content));
     const files = {
       'a.uasset': pointerTo(store.put('here')),

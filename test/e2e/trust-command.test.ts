@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
-import { folderOfTests } from '../support/git-folders.ts';
 import { startOidcIssuer } from '../support/oidc-issuer.ts';
 import { type RunningCommand, startCommand } from '../support/service-process.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { jobAt } from './scene.ts';
 
 const audience = 'https://workspaces.example.com';

@@ -5,7 +5,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { medianOf, percentileOf } from '../../bench/statistics.ts';
-import { temporaryDataFolder } from '../support/databases.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { listenHere } from '../support/listen.ts';
@@ -13,6 +12,7 @@ import { runs } from '../support/runs.ts';
 import { printedSeed } from '../support/seed.ts';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startHonestTenant } from './honest-tenant.ts';
 import { type AttackName, type AttackOrder, type AttackReport, attackNames } from './hostile-tenant.ts';
 import { callsTo } from './service-calls.ts';
@@ -93,9 +93,7 @@ test('an honest tenant keeps working within its limits while another tenant atta
   if (process.env['SOAK'] !== '1' && process.env['LOAD_SECONDS'] === undefined) {
     leaveOut(context, 'It takes the machine for itself: `npm run test:soak -- test/fire/hostile-guests` plays it.');
   }
-  const data = await temporaryDataFolder();
-  onTestFinished(data.remove);
-  const repository = createRepository(data.folder);
+  const repository = createRepository(temporaryFolder());
   const branches = Array.from({ length: 100 }, (_, index) => `branch-${index}`);
   repository.commit(...branches.map((branch) => ({ branch, files: { [`${branch}.txt`]: branch } })));
 

@@ -4,7 +4,6 @@ import { expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { postgresServer } from '../support/databases.ts';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { makeChaos, startFleet } from '../support/instances/fleet.ts';
 import { emptyBook, type Race, raceForLocks } from '../support/instances/racers.ts';
 import { leaveOut } from '../support/left-out.ts';
@@ -15,6 +14,7 @@ import { printedSeed, randomOf } from '../support/seed.ts';
 import { runCommand } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const instances = 2;
 const clients = 16;
@@ -43,7 +43,7 @@ test('keeps the lock history linearizable across killed instances, a backup and 
   if (!hasGo()) leaveOut(context, 'There is no Go on this machine, in which the checker is written.');
 
   const random = randomOf(printedSeed('The race and the kills are of a seed'));
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const cluster = await startPostgresCluster(programs);
   onTestFinished(() => cluster.remove());
   const fleet = await startFleet(folder, cluster.url, instances);

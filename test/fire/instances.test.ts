@@ -1,6 +1,3 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
@@ -27,6 +24,7 @@ import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
 import { measured } from '../support/soak/measured.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
 
 const instances = 3;
@@ -96,8 +94,7 @@ test('keeps locks exclusive and promises intact while instances are killed and t
 
   const seed = printedSeed('The race and the chaos are of a seed');
   const randoms = (offset: number): Random => randomOf(seed + offset);
-  const folder = await mkdtemp(join(tmpdir(), 'workspace-fire-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = temporaryFolder();
   const cluster = await startPostgresCluster(programs);
   onTestFinished(() => cluster.remove());
   const fleet = await startFleet(folder, cluster.url, instances);

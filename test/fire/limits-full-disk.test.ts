@@ -3,13 +3,13 @@ import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { inOneOnly } from '../support/in-one-only.ts';
 import { runCommand, startServiceProcess } from '../support/service-process.ts';
 import { memoryDisk, type SmallDisk } from '../support/small-disk.ts';
 import { figureOf } from '../support/soak/figures.ts';
 import { measured } from '../support/soak/measured.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
 
 const refusals = 'writes rejected by a full disk';
@@ -31,7 +31,7 @@ const logOnDisk = (disk: SmallDisk): readonly string[] => [
 test('refuses writes without partial results on a full disk, still serves reads, and recovers', async (context) => {
   const disk = await diskFor(context, memoryDisk(16));
 
-  const remote = createRepository(await temporaryFolder());
+  const remote = createRepository(temporaryFolder());
   remote.commit({ branch: 'main', files: { 'large.bin': incompressible(4 * mebibyte) } });
   const folder = join(disk.folder, 'data');
   const service = await startService({ folder, through: logOnDisk(disk), args: nothingKeptFree });

@@ -2,15 +2,15 @@ import { readdirSync, utimesSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { runCommand } from '../support/service-process.ts';
 import { memoryDisk } from '../support/small-disk.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
 
 test('maintenance that does not fit on the disk does not fill it, and syncs and locks succeed', async (context) => {
   const disk = await diskFor(context, memoryDisk(12));
-  const remote = createRepository(await temporaryFolder());
+  const remote = createRepository(temporaryFolder());
   const folder = join(disk.folder, 'data');
   const service = await startService({ folder, through: disk.through, args: ['--min-free-disk', '0'] });
   const add = ['workspace', 'add', 'large', '--no-check', '--remote', pathToFileURL(remote.path).href];

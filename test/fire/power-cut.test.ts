@@ -1,7 +1,5 @@
-import { mkdtemp, realpath, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { expect, onTestFinished, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { createDisk, type Luck } from '../support/power-cut/disk.ts';
 import { followPromises, type Told } from '../support/power-cut/promises.ts';
@@ -12,6 +10,7 @@ import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const starts = runs(1, 3);
 const clients = 8;
@@ -56,8 +55,7 @@ test('the database opens with every acknowledged lock after a power cut at any m
   if (reason !== undefined) leaveOut(context, reason);
   const seed = printedSeed('The power cuts are of a seed');
   const random = randomOf(seed);
-  const root = await realpath(await mkdtemp(join(tmpdir(), 'workspace-power-cut-')));
-  onTestFinished(() => rm(root, { recursive: true, force: true, maxRetries: 3 }));
+  const root = temporaryFolder();
   // Neither of the two folders exists before the first start.
   const folder = join(root, 'new', 'data');
 

@@ -1,8 +1,7 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import type { Job } from '../support/runner/job.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 /** A folder of small scripts that take the place of actions, removed when the test ends. */
 export interface Scripts {
@@ -26,8 +25,7 @@ const told = async (what) => {
 export const tell = (job: Job, what: string): Promise<void> => writeFile(join(job.folders.temp, `told-${what}`), '');
 
 export async function temporaryScripts(): Promise<Scripts> {
-  const folder = await mkdtemp(join(tmpdir(), 'scripts-'));
-  onTestFinished(() => rm(folder, { recursive: true, force: true, maxRetries: 3 }));
+  const folder = temporaryFolder();
   return {
     folder,
     async add(name, code) {

@@ -1,6 +1,5 @@
 import { globSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
@@ -8,6 +7,7 @@ import { declared, type FigureName, figureOf } from '../support/soak/figures.ts'
 import { measured, oneMore } from '../support/soak/measured.ts';
 import { figuresFile, readNotes } from '../support/soak/notes.ts';
 import { tried } from '../support/soak/tried.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const late: FigureName = 'a canceled step ended after';
 const lost: FigureName = 'locks lost or partially stored on a full disk';
@@ -15,14 +15,10 @@ const calls: FigureName = 'arbitrary JSON sent to locks';
 
 let file: string;
 
-beforeEach(async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'figures-'));
-  file = join(folder, 'figures');
+beforeEach(() => {
+  file = join(temporaryFolder(), 'figures');
   vi.stubEnv(figuresFile, file);
-  onTestFinished(async () => {
-    vi.unstubAllEnvs();
-    await rm(folder, { recursive: true, force: true });
-  });
+  onTestFinished(() => void vi.unstubAllEnvs());
 });
 
 const told = async () => readNotes(await readFile(file, 'utf8'));

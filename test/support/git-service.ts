@@ -5,8 +5,8 @@ import { type BranchName, parseBranchName } from '../../src/service/git/branch-n
 import { createGit, type Git } from '../../src/service/git/git.ts';
 import { GitError } from '../../src/service/git/git-error.ts';
 import { parseRemote, type Remote } from '../../src/service/git/remote.ts';
-import { temporaryFolder } from './git-folders.ts';
 import { createRepository, gitAt } from './git-repository.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 /** The minimal environment of an operator, with only the path from the environment of the tests. */
 export function operatorEnvironment(folder: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
@@ -36,7 +36,7 @@ export function branchNamed(name: string): BranchName {
 
 /** A repository, and a service that has not mirrored it yet. */
 export async function gitSetUp() {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const repository = createRepository(folder);
   const data = join(folder, 'data');
   return {

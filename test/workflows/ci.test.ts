@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { GivenContexts } from '../support/workflow/job-contexts.ts';
 import { type RunningWorkflowJob, startWorkflowJob, type WorkflowJobResult } from '../support/workflow/job-runner.ts';
 import type { UsesHandler, UsesHandlers } from '../support/workflow/used-action.ts';
@@ -89,7 +89,7 @@ const failedSteps = ({ steps }: WorkflowJobResult) =>
 
 describe('the end-to-end jobs', () => {
   test('use every operation, and a later job confirms that the post-step released the locks', async () => {
-    const saved = join(await temporaryFolder(), 'workspace-data');
+    const saved = join(temporaryFolder(), 'workspace-data');
     let key: string | undefined;
     const first = await run('end-to-end', {
       'actions/cache': async ({ with: { path, key: its } }) => {

@@ -4,10 +4,10 @@ import { copyFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { pages } from '../docs/pages.ts';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { findingsIn } from '../support/language-service.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type TextFile, templates, workflows } from './our-workflows.ts';
 
 const root = dirname(ourActionFile);
@@ -58,7 +58,7 @@ const blocks = pages.flatMap(({ name, text }) =>
 const examples = blocks.flatMap(({ name, text }): TextFile[] => (text === undefined ? [] : [{ name, text }]));
 
 async function repositoryWith(files: readonly TextFile[]): Promise<string> {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   execFileSync('git', ['init', '--quiet'], { cwd: folder });
   await mkdir(join(folder, '.github/workflows'), { recursive: true });
   for (const { name, text } of files) await writeFile(join(folder, '.github/workflows', name), text);

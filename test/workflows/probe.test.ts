@@ -1,8 +1,8 @@
 import { readFile, symlink, writeFile } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import type { UsesHandler } from '../support/workflow/used-action.ts';
 import { readWorkflow, type WorkflowStep } from '../support/workflow/workflow-file.ts';
@@ -48,7 +48,7 @@ esac
 `;
 
 test('failures share one issue, which the next success closes', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'gh'), gh, { mode: 0o755 });
   await writeFile(
     join(folder, 'issues'),

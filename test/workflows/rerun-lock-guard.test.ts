@@ -4,11 +4,11 @@ import { beforeAll, expect, test } from 'vitest';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { codeIn, recipes, section, workflow } from '../docs/pages.ts';
 import { openScene } from '../e2e/scene.ts';
-import { temporaryFolder } from '../support/git-folders.ts';
 import { type GitHubApi, notFound, type PullRequest, startGitHubApi } from '../support/other-servers/github-api.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { json, nothing } from '../support/other-servers/responses.ts';
 import { type JobEvent, pullRequestEvent } from '../support/runner/github-context.ts';
+import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
 import { calledWorkflow } from './called.ts';
@@ -143,7 +143,7 @@ async function register({ apiUrl }: GitHub) {
 
 /** Runs the workflow that the recipe calls, with a `sleep` that returns at once. */
 async function rerunGuards({ apiUrl }: GitHub, event: JobEvent) {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'sleep'), '#!/bin/sh\n');
   await chmod(join(folder, 'sleep'), 0o755);
   return runWorkflowJob({

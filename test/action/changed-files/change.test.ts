@@ -1,12 +1,12 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { type Change, findSource, nameOf, parseChange } from '../../../src/action/changed-files/change.ts';
 import type { RunEvent } from '../../../src/action/step/runner.ts';
 import type { Json } from '../../../src/client/json.ts';
 import { runs } from '../../support/runs.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const one = '1'.repeat(40);
 const two = '2'.repeat(40);
@@ -134,8 +134,7 @@ describe('the source of the changed files', () => {
   const access = { token: 'ghs_1', allowHttp: false };
 
   async function eventWith(others: Partial<RunEvent> = {}, text = pullRequest): Promise<RunEvent> {
-    const folder = await mkdtemp(join(tmpdir(), 'event-'));
-    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const file = join(folder, 'event.json');
     await writeFile(file, text);
     return { name: 'pull_request', file, repository: 'octo-games/dragon', apiUrl: '', ...others };

@@ -1,9 +1,9 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Entry } from '../../../src/action/ledger/entry.ts';
 import { readClaims } from '../../../src/action/post-step/claims.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { at, grantOf, intentOf, lockOf, place } from '../samples.ts';
 
 interface Records {
@@ -18,8 +18,7 @@ interface Records {
 const savedLock = (path: string) => lockOf(path, { id: `lock_${path}` });
 
 function claims({ entries, damaged = 0, saved, inFile = '' }: Records) {
-  const folder = mkdtempSync(join(tmpdir(), 'claims-'));
-  onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = temporaryFolder();
   const locksFile = join(folder, 'locks.json');
   if (inFile !== '') writeFileSync(locksFile, inFile);
   const ledger = {

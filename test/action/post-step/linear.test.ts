@@ -1,7 +1,5 @@
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
 import { readJobLocks } from '../../../src/action/ledger/history.ts';
 import { type Ledger, openLedger } from '../../../src/action/ledger/ledger.ts';
@@ -11,18 +9,15 @@ import { releaseReport } from '../../../src/action/post-step/report.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
 import { runs } from '../../support/runs.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { at, grantOf, intentOf, lockOf, place, start } from '../samples.ts';
 
 const now = start + 60_000;
 const step = 's';
 const redact = createRedactor(['wsa_0123456789abcdef']);
 
-let folder: string;
+const folder = folderOfTests();
 let ledgers = 0;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'linear-'));
-});
-afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** A ledger of a job that has locked these paths with one request each. */
 function ledgerOf(paths: readonly string[]): { readonly ledger: Ledger; readonly grants: readonly Grant[] } {

@@ -1,11 +1,11 @@
-import { appendFileSync, mkdtempSync, rmSync, truncateSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { appendFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
-import { describe, expect, onTestFinished, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import type { Entry, Renewed } from '../../../src/action/ledger/entry.ts';
 import { historyOf, openHistory } from '../../../src/action/ledger/history.ts';
 import { followLedger, openLedger } from '../../../src/action/ledger/ledger.ts';
 import { runs } from '../../support/runs.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { asItIs, grantOf, iso, lockOf, place, start } from '../samples.ts';
 
 const job = { ...place, step: 's' };
@@ -112,8 +112,7 @@ const rounds = (count: number, except: readonly string[] = []) =>
 
 describe('a followed ledger', () => {
   function following() {
-    const folder = mkdtempSync(join(tmpdir(), 'follow-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const file = join(folder, 'ledger.jsonl');
     const ledger = openLedger(file, asItIs);
     ledger.append(grant('a'));

@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openLedger } from '../../../src/action/ledger/ledger.ts';
 import { isGone, type KnownProcess, lookAt, stopRenewal, watchProcess } from '../../../src/action/renewal/processes.ts';
 import { leaveOut } from '../../support/left-out.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { asItIs } from '../samples.ts';
 
 beforeEach((context) => {
@@ -88,8 +88,7 @@ describe('a process', () => {
 describe('the renewal process of a step', () => {
   /** Stops the saved process in virtual time, which passes only in pauses. */
   async function stopping(saved: string, onPause: (pauses: number) => void = () => undefined, aborted = false) {
-    const folder = mkdtempSync(join(tmpdir(), 'stop-'));
-    onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
+    const folder = temporaryFolder();
     const ledger = openLedger(join(folder, 'ledger.jsonl'), asItIs);
     let [now, pauses] = [0, 0];
     const time = {

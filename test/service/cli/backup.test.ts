@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { besideService } from './in-service.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
 
@@ -18,13 +18,13 @@ const command = join(import.meta.dirname, '../../../bin/workspace-service.js');
 const runOn = (data: string, ...args: readonly string[]) => runMain(args, commandEnvironment(data));
 
 async function newBackup(): Promise<string> {
-  const file = join(await temporaryFolder(), 'a backup');
+  const file = join(temporaryFolder(), 'a backup');
   expect((await run('backup', file)).code).toBe(0);
   return file;
 }
 
 test('backup of a running service is readable only by its user, and reports its contents', async () => {
-  const file = join(await temporaryFolder(), 'a backup');
+  const file = join(temporaryFolder(), 'a backup');
   const { code, stdout, stderr } = await run('backup', file);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^Wrote the database as of \d{4}-\d\d-\d\d \d\d:\d\d UTC to ".*a backup", with schema \d+:\n/);
@@ -35,7 +35,7 @@ test('backup of a running service is readable only by its user, and reports its 
 test('restore keeps locks until they expire, and tokens, but no sessions', async () => {
   await lock('Content/Hero.uasset', { ttl: '2h' });
   const file = await newBackup();
-  const data = join(await temporaryFolder(), 'restored');
+  const data = join(temporaryFolder(), 'restored');
   const { code, stdout, stderr } = await runOn(data, 'restore', file);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^Restored the backup of \d{4}-\d\d-\d\d \d\d:\d\d UTC, with schema \d+:\n/);
@@ -69,7 +69,7 @@ test('restore refuses a database that a service is using', async () => {
 });
 
 test('backup does not overwrite a file, and restore needs an existing one', async () => {
-  const parent = await temporaryFolder();
+  const parent = temporaryFolder();
   const file = join(parent, 'x');
   await writeFile(file, 'kept');
   const cases = [
@@ -86,7 +86,7 @@ test('backup does not overwrite a file, and restore needs an existing one', asyn
 });
 
 test('restore rejects a truncated backup and a non-empty database', async () => {
-  const [file, data] = [await newBackup(), join(await temporaryFolder(), 'data')];
+  const [file, data] = [await newBackup(), join(temporaryFolder(), 'data')];
   expect((await runOn(data, 'restore', file)).code).toBe(0);
   const full = await runOn(data, 'restore', file);
   expect(full).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining('add --replace') });
@@ -101,7 +101,7 @@ test('restore rejects a truncated backup and a non-empty database', async () => 
 });
 
 test('a pipe moves everything from one folder to another', async () => {
-  const data = join(await temporaryFolder(), 'moved');
+  const data = join(temporaryFolder(), 'moved');
   const script = '"$0" "$1" backup - --data "$2" | "$0" "$1" restore - --data "$3" --json';
   const args = ['--norc', '-c', `set -o pipefail; ${script}`, process.execPath, command, folder, data];
   const { stdout, stderr } = await promisify(execFile)('bash', args, { env: { PATH: process.env['PATH'] } });
@@ -132,7 +132,7 @@ test('backup refuses to write to a terminal', async () => {
 });
 
 test('backup fails for a folder without a database', async () => {
-  const { code, stderr } = await runOn(join(await temporaryFolder(), 'none'), 'backup', 'never-written');
+  const { code, stderr } = await runOn(join(temporaryFolder(), 'none'), 'backup', 'never-written');
   expect({ code, stderr }).toEqual({
     code: 1,
     stderr: expect.stringContaining('contains no data of a service'),
@@ -142,7 +142,7 @@ test('backup fails for a folder without a database', async () => {
 test('restore moves data from SQLite to PostgreSQL unless an instance runs (needs TEST_DATABASE_URL)', async (context) => {
   if (postgresServer === undefined) return leaveOut(context, 'There is no TEST_DATABASE_URL.');
   const { url, remove } = await createPostgresDatabase(postgresServer);
-  const data = await temporaryFolder();
+  const data = temporaryFolder();
   const onPostgres = (...args: readonly string[]) => runMain(args, { ...commandEnvironment(data), DATABASE_URL: url });
   try {
     const file = await newBackup();

@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { leaveOut } from '../../support/left-out.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runMain } from './run-main.ts';
 
 const command = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
@@ -53,7 +53,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     if (spawnSync(shell, ['-c', 'true']).error !== undefined) leaveOut(context, `${shell} is not installed.`);
     const { code, stdout, stderr } = await runMain(['completion', shell], {});
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     const file = join(folder, 'completion');
     await writeFile(file, stdout);
     const program = `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`;

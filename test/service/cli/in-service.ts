@@ -2,8 +2,8 @@ import { join } from 'node:path';
 import { afterAll, beforeAll } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { type Ask, ask, type Reply } from '../../support/running-service.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 /** Runs one service for all tests of a file, and commands on its folder. */

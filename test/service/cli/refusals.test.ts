@@ -2,7 +2,7 @@ import { access } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scopeMeanings, scopes } from '../../../src/interface/scopes.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { besideService } from './in-service.ts';
 import { runMain } from './run-main.ts';
 
@@ -124,7 +124,7 @@ test.each([
   ['hook', 'list', 'game'],
   ['hook', 'remove', 'game', `hook_${uuid}`],
 ])('%s %s fails for a folder without a service, and does not create it', async (...args) => {
-  const folder = join(await temporaryFolder(), 'mistyped');
+  const folder = join(temporaryFolder(), 'mistyped');
   const { code, stdout, stderr } = await runMain([...args, '--data', folder]);
   expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
   expect(stderr).toContain('contains no data of a service');
@@ -132,7 +132,7 @@ test.each([
 });
 
 test('tokens and workspaces can be created before the first start of the service', async () => {
-  const data = ['--data', join(await temporaryFolder(), 'new')];
+  const data = ['--data', join(temporaryFolder(), 'new')];
   const remote = 'https://git.example.com/game.git';
   expect(await runMain(['workspace', 'add', 'game', '--remote', remote, '--no-check', ...data])).toMatchObject({
     code: 0,

@@ -13,10 +13,10 @@ import type { RemoteService } from '../../../src/service/cli/remote/remote-comma
 import { acquireRemoteLocks } from '../../../src/service/cli/remote/take.ts';
 import { lockPath, workspaceId } from '../../client/test-client.ts';
 import { readPage, snippetWith } from '../../docs/pages.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { json, problem } from '../../support/other-servers/responses.ts';
 import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
 import { runCommand, startCommand } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { valueIn } from '../webhooks/samples.ts';
 import { commandEnvironment, readOnly, runMain } from './run-main.ts';
@@ -253,7 +253,7 @@ describe('lock, over HTTP', () => {
   });
 
   test('works on the data of this machine if no URL of a service is set', async () => {
-    const environment = commandEnvironment(await temporaryFolder());
+    const environment = commandEnvironment(temporaryFolder());
     expect(await readOnly(['lock', 'list', 'game'], environment)).toMatchObject({ code: 0 });
     const refused = await readOnly(['lock', 'list', 'game', '--allow-http'], environment);
     expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--allow-http works only over HTTP') });
@@ -299,7 +299,7 @@ describe('lock check --staged', () => {
   }
 
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
     git('init', '--quiet', '--initial-branch=main');
     // One file name that git quotes, and one that looks like a path only to git.
     for (const name of ['Content/Hero.uasset', 'Content/Ä "Gate".uasset', 'Content/Old.uasset', 'read.me']) write(name);

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { nothing, reset } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { startWebhookReceiver } from '../../support/webhook-receiver.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
@@ -87,7 +87,7 @@ async function session(folder: string) {
 }
 
 test('no secret is written anywhere except where it is created', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const { token, stdout, stderr: log, commands, created, secrets } = await session(folder);
   // The session did its work.
   expect(commands).toContain('Released a.');

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { schemaVersion } from '../../../src/service/storage/migrations.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createOldSqlite } from '../../support/old-sqlite.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 /** Returns the log of a service from its start to its end. */
@@ -21,7 +21,7 @@ const lines = (log: string, msg: string) =>
     .map((line) => JSON.parse(line));
 
 test('serve warns of each unknown variable, with the nearest known name, and never with a value', async () => {
-  const log = await startAndStop(await temporaryFolder(), {
+  const log = await startAndStop(temporaryFolder(), {
     WORKSPACE_SERVICE_PARALLEL_SYNC: 's3cret-1',
     WORKSPACE_SERVICE_COLOR_OF_THE_DASHBOARD: 's3cret-2',
     WORKSPACE_SERVICE_SCOPES: 'sync',
@@ -36,7 +36,7 @@ test('serve warns of each unknown variable, with the nearest known name, and nev
 });
 
 test('serve logs the migration of an older database once, with a link to the downgrade instructions', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   await (await createOldSqlite(folder, 5)).destroy();
   const migration = { level: 'info', from: 5, to: schemaVersion, duration_ms: expect.any(Number) };
   const to_go_back = expect.stringContaining('docs/self-hosting.md#upgrade-and-downgrade');
@@ -47,7 +47,7 @@ test('serve logs the migration of an older database once, with a link to the dow
 });
 
 test('a command reports that it migrated the database, but not that it created one', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   await (await createOldSqlite(folder, 5)).destroy();
   const { code, stderr } = await runMain(['token', 'list'], commandEnvironment(folder));
   expect(code).toBe(0);

@@ -3,10 +3,10 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, test } from 'vitest';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { CommandResult } from '../../support/service-process.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
 
 const parent = folderOfTests();

@@ -2,9 +2,9 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { forms } from '../../support/runs.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
 
 const parent = folderOfTests();

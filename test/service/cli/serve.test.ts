@@ -1,7 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
@@ -12,17 +11,17 @@ import { ask } from '../../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { storeObject } from '../../support/stored-object.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 let folder: string;
 const ends: (() => Promise<unknown>)[] = [];
 
-beforeEach(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'workspace-cli-'));
+beforeEach(() => {
+  folder = temporaryFolder();
 });
 afterEach(async () => {
   await Promise.all(ends.splice(0).map((end) => end()));
-  await rm(folder, { recursive: true, force: true, maxRetries: 3 });
 });
 
 function start(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {

@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
 import { recordUsage } from '../../../src/service/lfs/usage.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 
 const service = serviceOfTests();
 
 async function workspaceWith(...branches: readonly string[]): Promise<{ workspace: string; remote: Repository }> {
-  const remote = createRepository(await temporaryFolder(), 'remote.git');
+  const remote = createRepository(temporaryFolder(), 'remote.git');
   remote.commit({ branch: 'main', files: { a: '1' } });
   if (branches.length > 0) {
     remote.commit(...branches.map((branch) => ({ branch, from: 'main', files: { b: branch } })));

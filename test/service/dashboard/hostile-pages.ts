@@ -2,10 +2,10 @@ import { expect } from 'vitest';
 import { recordAudit } from '../../../src/service/audit/audit.ts';
 import { addTrustRule } from '../../../src/service/trust/rules.ts';
 import { completeResponse } from '../../../src/service/webhooks/receiver-response.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type SignedIn, signedIn } from './browser-like.ts';
 import { storeDelivery } from './hooks/stored-delivery.ts';
 import { hostileTexts } from './hostile.ts';
@@ -38,7 +38,7 @@ async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promi
 export async function hostilePages(service: RunningService) {
   const { storage, ask, token } = service;
   const admin = await signedIn(service);
-  const remote = createRepository(await temporaryFolder(), 'remote.git');
+  const remote = createRepository(temporaryFolder(), 'remote.git');
   remote.commit({ branch: 'main', files: { a: '1' } });
   // Git limits the length of names, and does not allow spaces in them.
   const branches = hostileTexts.slice(0, 4).map((text) => text.replaceAll(' ', '/'));

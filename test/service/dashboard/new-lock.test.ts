@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { addressIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
@@ -133,7 +133,7 @@ describe('locking a file', () => {
 });
 
 test('a path is completed folder by folder from the mirror, if there is one', async () => {
-  const remote = createRepository(await temporaryFolder(), 'remote.git');
+  const remote = createRepository(temporaryFolder(), 'remote.git');
   const files = ['Content/Hero.uasset', 'Content/heroes/x', 'Content/Maps/Town.umap', 'README.md', 'Content/a\u202eb'];
   remote.commit(
     { branch: 'main', files: Object.fromEntries(files.map((file) => [file, '1'])) },

@@ -1,9 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { sqlite } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { startGitHttpsServer } from '../../support/git-https-server.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { startTestService } from '../../support/running-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { untilWaiting } from '../http/shared-service.ts';
 import { signedIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
@@ -12,7 +12,7 @@ const form = { desk_ttl: '8h', lfs: 'head', lfs_url: '' };
 
 /** A service that trusts the certificate of a remote with a password, and a visitor with all scopes. */
 async function started() {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   for (const name of ['game.git', 'moved.git']) {
     createRepository(folder, name).commit({ branch: 'main', files: { a: '1' } });
   }

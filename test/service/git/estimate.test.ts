@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { readProgress } from '../../../src/service/git/transfer.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { type Commit, createRepository, gitAt, manyCommits } from '../../support/git-repository.ts';
 import { branchNamed, enoughTime, failureOf, gitIn, gitSetUp, remoteAt } from '../../support/git-service.ts';
 import { fakeSsh } from '../../support/git-ssh.ts';
 import { runs } from '../../support/runs.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const branches = ['main', 'one', 'two/three'] as const;
 
@@ -29,7 +29,7 @@ const step = fc.record({ kind, branch, other: branch, back: fc.integer({ min: 1,
 
 describe('the estimate', () => {
   test('equals the number of objects that the fetch transfers, for any history', async () => {
-    const folder = await temporaryFolder();
+    const folder = temporaryFolder();
     let tries = 0;
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 8, maxLength: 30 }), async (steps) => {

@@ -4,12 +4,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { intoLines } from '../../../src/service/git/git-output.ts';
 import { runGit } from '../../../src/service/git/run-git.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { processesNaming } from '../../support/git-processes.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** A script that replaces git, to test how a misbehaving process is handled. */
 async function environmentWithGit(script: string): Promise<{ readonly PATH: string; readonly folder: string }> {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   await writeFile(join(folder, 'git'), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   return { PATH: `${folder}:${process.env['PATH']}`, folder };
 }

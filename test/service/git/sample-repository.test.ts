@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { gitAt } from '../../support/git-repository.ts';
 import { branchNamed, enoughTime, gitIn, remoteAt } from '../../support/git-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('the sample repository is the same everywhere, and can be synced', async () => {
-  const [one, other] = [gitIn(await temporaryFolder()), gitIn(await temporaryFolder())];
+  const [one, other] = [gitIn(temporaryFolder()), gitIn(temporaryFolder())];
   const repository = await one.sampleRepository();
   const remote = remoteAt(repository);
   const { branches, defaultBranch } = await one.branches(remote, enoughTime);
@@ -20,7 +20,7 @@ test('the sample repository is the same everywhere, and can be synced', async ()
 });
 
 test('an existing sample repository is not changed, and concurrent creation yields a single one', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const [repository] = await Promise.all([gitIn(folder).sampleRepository(), gitIn(folder).sampleRepository()]);
   gitAt(repository, 'branch', 'mine', 'main');
   expect(await gitIn(folder).sampleRepository()).toBe(repository);

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { App, Environment } from '../../../src/service/http/context.ts';
 import { type StartedResponse, sendFile } from '../../../src/service/http/send-file.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const size = 64 * 1_024 * 1_024;
 /** Keeps connections open, so that the end of a connection does not mark the end of a response. */
@@ -17,7 +17,7 @@ let server: ListeningServer;
 let begun: StartedResponse;
 
 beforeEach(async () => {
-  path = join(await temporaryFolder(), 'object');
+  path = join(temporaryFolder(), 'object');
   await writeFile(path, Buffer.alloc(size));
 });
 

@@ -2,10 +2,10 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { lfsClientSettings } from '../../../src/service/lfs/client-settings.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { type LfsStore, startLfsStore } from '../../support/lfs-store.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { type Credential, type Desk, setUpDesk, whyNoClient } from './desk.ts';
 
@@ -31,7 +31,7 @@ async function serviceCredential(name: string): Promise<Credential> {
 
 /** A repository with one asset in its store. Without the service, clients find the store as usual. */
 async function openProject(origin = service.baseUrl) {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const repository = createRepository(folder);
   const workspace = await service.workspace('ssh://git@git.example.com/studio/game.git', { lfs_url: store.url });
   const settings = lfsClientSettings(origin, workspace);

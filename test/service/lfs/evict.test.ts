@@ -4,8 +4,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { evict, keptAfterUseMs } from '../../../src/service/lfs/evict.ts';
 import { createObjectStore, type ListedObject, type ObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { Oid } from '../../../src/service/lfs/oid.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const now = Date.UTC(2026, 0, 1);
 const signal = new AbortController().signal;
@@ -83,7 +83,7 @@ describe('on a disk', () => {
   let objects: { readonly oid: Oid; readonly path: string; readonly size: number }[];
 
   beforeEach(async () => {
-    folder = await temporaryFolder();
+    folder = temporaryFolder();
     store = createObjectStore(folder, 'game');
     objects = [];
     for (const [index, text] of ['one', 'two', 'three', 'four'].entries()) {

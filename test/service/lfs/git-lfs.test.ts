@@ -5,13 +5,13 @@ import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Scope } from '../../../src/interface/scopes.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { type LfsStore, startLfsStore } from '../../support/lfs-store.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { startTcpBalancer } from '../../support/tcp-balancer.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { valueIn } from '../webhooks/samples.ts';
 import { type Credential, type Desk, setUpDesk, whyNoClient } from './desk.ts';
@@ -48,7 +48,7 @@ interface Studio {
 
 /** A repository with two assets that points its clients to the service. */
 async function openStudio(lfsUrl?: (workspace: string) => string): Promise<Studio> {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const repository = createRepository(folder);
   const workspace = await service.workspace('ssh://git@git.example.com/studio/game.git', { lfs_url: store.url });
   const url = lfsUrl?.(workspace) ?? `${service.baseUrl}/v1/workspaces/${workspace}/lfs`;
@@ -236,7 +236,7 @@ test('a remote only for locks lets users lock by its name', async () => {
 });
 
 test('a stopped service makes a push fail, and locks survive its restart', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   let target: number | undefined;
   const balancer = await startTcpBalancer({ targets: () => (target === undefined ? [] : [target]) });
   onTestFinished(balancer.close);

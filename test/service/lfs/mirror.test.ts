@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { type LfsStore, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import { storeObject } from '../../support/stored-object.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { type Desk, setUpDesk, whyNoClient } from './desk.ts';
 
@@ -27,7 +27,7 @@ const assets = new Map(
 
 /** A repository with three assets, all in the store, and a workspace whose mirror has the named ones. */
 async function studio({ mirrored }: { readonly mirrored: readonly string[] }) {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const repository = createRepository(folder);
   const workspace = await service.workspace('ssh://git@git.example.com/studio/game.git', { lfs_url: store.url });
   const pointers = [...assets].map(([path, content]) => [path, pointerTo(store.put(content))] as const);

@@ -9,11 +9,11 @@ import { usageOf } from '../../../src/service/lfs/usage.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 
 describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
@@ -98,7 +98,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
   });
 
   test('does not check the objects of a workspace after a sync that received none', async () => {
-    const repository = createRepository(await temporaryFolder());
+    const repository = createRepository(temporaryFolder());
     repository.commit({ branch: 'main', files: { a: '1' } });
     const workspace = await service.workspace(repository.path);
     const ask = (method: string, path: string, json?: object) =>
@@ -154,7 +154,7 @@ describe('after a sync', () => {
       }));
       return json(200, { transfer: 'basic', objects });
     };
-    const repository = createRepository(await temporaryFolder());
+    const repository = createRepository(temporaryFolder());
     const workspace = await service.workspace(repository.path, { lfs_url: store.url, lfs_limit: 250 });
     const stored = createObjectStore(service.dataFolder, workspace);
     const asset = (text: string) => objectName(Buffer.from(text.padEnd(100)));

@@ -9,7 +9,7 @@ import {
   objectsFolder,
 } from '../../../src/service/lfs/object-store.ts';
 import { type ObjectName, type Oid, parseOid } from '../../../src/service/lfs/oid.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Large enough that half of it is written at once. */
 const bytes = randomBytes(2_000_000);
@@ -24,7 +24,7 @@ function nameOf(content: Uint8Array): ObjectName {
 const name = nameOf(bytes);
 
 async function openStore(workspace = 'game') {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   return { folder, store: createObjectStore(folder, workspace) };
 }
 

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { gitClient, mirrored } from './mirror-of.ts';
 

@@ -10,11 +10,11 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createExchangedToken, revokeTokensOfRule } from '../../../src/service/tokens/exchanged.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { RunningService } from '../../support/running-service.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { locksOf, type SharedService, sharedService } from '../http/shared-service.ts';
 import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
 

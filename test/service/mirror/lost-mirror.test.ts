@@ -2,8 +2,8 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { manyCommits } from '../../support/git-repository.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './mirror-of.ts';
 

@@ -3,9 +3,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 export interface Ran {
   readonly code: number;
@@ -15,7 +15,7 @@ export interface Ran {
 
 /** A machine with a git that has no settings and never prompts. */
 export async function gitClient() {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const home = join(folder, 'home');
   await mkdir(home);
   const env = {

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
 import { changeRows } from '../../support/stored-rows.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
 

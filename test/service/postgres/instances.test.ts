@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf, untilWaiting } from '../http/shared-service.ts';
 
 /** Several instances in this process, on one PostgreSQL database. */
@@ -51,7 +51,7 @@ describe.skipIf(postgresServer === undefined)('instances on one PostgreSQL (need
   });
 
   test('one instance runs a sync, and all of them report its progress', async () => {
-    const remote = createRepository(await temporaryFolder());
+    const remote = createRepository(temporaryFolder());
     remote.commit({ branch: 'main', files: { a: '1' } });
     const workspace = await first().workspace(remote.path);
     const replies = await Promise.all(

@@ -8,7 +8,6 @@ import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, manyCommits } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
@@ -22,6 +21,7 @@ import {
 } from '../../support/reverse-proxy.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { gitClient } from '../mirror/mirror-of.ts';
 import { selfSigned } from '../webhooks/self-signed.ts';
 
@@ -39,7 +39,7 @@ interface Answer {
 async function startInstances(productWithSecond: (port: number) => Product) {
   const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
   onTestFinished(remove);
-  const folder = join(await temporaryFolder(), 'data');
+  const folder = join(temporaryFolder(), 'data');
   const ports = [await freePort(), await freePort()] as const;
   const proxy = await startReverseProxy(productWithSecond(ports[1]), { servicePort: ports[0], cert, key });
   onTestFinished(proxy.stop);
@@ -60,7 +60,7 @@ async function startInstances(productWithSecond: (port: number) => Product) {
 async function syncRepository({ baseUrl, token, folder }: ServiceProcess, DATABASE_URL: string) {
   const store = await startLfsStore({ public: true });
   onTestFinished(store.close);
-  const remote = createRepository(await temporaryFolder());
+  const remote = createRepository(temporaryFolder());
   const contents = [randomBytes(largeBytes), ...Array.from({ length: 20 }, () => randomBytes(200_000))];
   const objects = contents.map((content) => store.put(content));
   const files = Object.fromEntries(objects.map((object, index) => [`Content/${index}.uasset`, pointerTo(object)]));

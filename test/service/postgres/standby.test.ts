@@ -6,13 +6,13 @@ import pg from 'pg';
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { runSnippet, selfHosting, snippetWith } from '../../docs/pages.ts';
 import { postgresServer } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { startFleet } from '../../support/instances/fleet.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { findPostgresPrograms, type PostgresCluster, startPostgresCluster } from '../../support/postgres-cluster.ts';
 import { ask, type Reply } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { startTcpBalancer } from '../../support/tcp-balancer.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 const programs = findPostgresPrograms();
@@ -76,7 +76,7 @@ test('promoting a synchronous standby loses no granted lock, and repeats no fenc
   const replication = () => query(primary, 'select sync_state from pg_stat_replication');
   await expect.poll(replication, { timeout: 30_000 }).toEqual([{ sync_state: 'sync' }]);
 
-  const fleet = await startFleet(await temporaryFolder(), url, 2);
+  const fleet = await startFleet(temporaryFolder(), url, 2);
   onTestFinished(async () => void (await Promise.all([fleet.kill(0), fleet.kill(1)])));
   const { token } = fleet;
   const ports = fleet.ports();
@@ -139,7 +139,7 @@ test('promoting a synchronous standby loses no granted lock, and repeats no fenc
 
 test('raise-fences prevents repeated fences after the promotion of a standby without the last locks', async () => {
   const { primary, standby, url, failOver } = await startPair();
-  const folder = join(await temporaryFolder(), 'data');
+  const folder = join(temporaryFolder(), 'data');
   const environment = { DATABASE_URL: url };
   const start = () => startServiceProcess({ folder, environment });
   const first = await start();

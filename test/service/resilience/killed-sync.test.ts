@@ -2,17 +2,17 @@ import { randomBytes } from 'node:crypto';
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const count = 1_000;
 const large = 4;
 
 test('a kill -9 during a sync of 1,000 LFS objects leaves no partial object, and the sync resumes', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const data = join(folder, 'data');
   const repository = createRepository(folder);
   const store = await startLfsStore({ public: true });

@@ -1,10 +1,10 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { ask } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 test('every acknowledged lock exists after a kill -9 during 1,000 lock requests', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const first = await startServiceProcess({ folder });
   const answered = new Map<string, string>();
   let killed: Promise<unknown> | undefined;

@@ -2,12 +2,12 @@ import { randomBytes } from 'node:crypto';
 import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Twice the number of crashes that a sync survives. */
 const restarts = 10;
@@ -15,7 +15,7 @@ const objectsOfRun = 6;
 const count = (restarts + 1) * objectsOfRun;
 
 test('a sync that takes longer than ten restarts succeeds, and fetches no object twice', async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const data = join(folder, 'data');
   const repository = createRepository(folder);
   const store = await startLfsStore({ public: true });

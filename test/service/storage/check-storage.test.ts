@@ -5,17 +5,17 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
 
 const pageSize = 4_096;
 
 /** A service whose database has overwritten pages, as a failing disk may leave them. */
 async function serviceWithDamage(isDamaged: (page: { readonly number: number; readonly of: string }) => boolean) {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const before = await openSqlite({ folder });
   await before.commit('global', (db) =>
     addWorkspace(db, before.now, { id: 'game', remote: 'https://git.example.com/game.git' }),

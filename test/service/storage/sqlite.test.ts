@@ -6,12 +6,12 @@ import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const run = promisify(execFile);
 
 async function openNew(): Promise<Storage> {
-  const storage = await openSqlite({ folder: await temporaryFolder() });
+  const storage = await openSqlite({ folder: temporaryFolder() });
   onTestFinished(storage.close);
   return storage;
 }
@@ -39,7 +39,7 @@ test('a number that is too large to be read is stored as the largest safe intege
 });
 
 test('several processes can open a new database at once without losing writes', async () => {
-  const data = await temporaryFolder();
+  const data = temporaryFolder();
   const counting = `
     const { openSqlite } = await import('${new URL('../../../src/service/storage/sqlite.ts', import.meta.url).href}');
     const storage = await openSqlite({ folder: ${JSON.stringify(data)} });
@@ -58,7 +58,7 @@ test('several processes can open a new database at once without losing writes', 
 });
 
 test.skipIf(process.platform === 'win32')('other users cannot read the database file', async () => {
-  const data = await temporaryFolder();
+  const data = temporaryFolder();
   const storage = await openSqlite({ folder: data });
   onTestFinished(storage.close);
   expect(statSync(databaseFile(data)).mode & 0o077).toBe(0);

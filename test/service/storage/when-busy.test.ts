@@ -4,15 +4,15 @@ import { expect, onTestFinished, test } from 'vitest';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
 import { addWorkspace, listWorkspaces } from '../../../src/service/workspaces/workspaces.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { slowestAnswerDuring } from '../../support/slowest-response.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
 
 /** An empty database, and a second connection that locks out all other writers, like another process. */
 async function openWithRival() {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const storage = await openSqlite({ folder });
   const rival = new DatabaseSync(databaseFile(folder));
   onTestFinished(() => rival.close());

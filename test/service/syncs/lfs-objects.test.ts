@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { LfsSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type LfsBehaviour, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 
 describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) => {
   let service: RunningService;

@@ -1,10 +1,10 @@
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { sqlite } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type Listening, listenHere } from '../../support/listen.ts';
 import { type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 let silent: Listening;
 beforeAll(async () => {
@@ -19,7 +19,7 @@ async function start(options: RunningServiceOptions = {}) {
   return {
     silentWorkspace: () => service.workspace(`https://127.0.0.1:${silent.port}/assets.git`),
     async honestWorkspace() {
-      const repository = createRepository(await temporaryFolder());
+      const repository = createRepository(temporaryFolder());
       repository.commit({ branch: 'main', files: { a: '1' } });
       return service.workspace(`file://${repository.path}`);
     },

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
-import { folderOfTests, temporaryFolder } from '../../support/git-folders.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
 import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { changeRows, storeSyncs } from '../../support/stored-rows.ts';
+import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
   let service: RunningService;
@@ -163,7 +163,7 @@ describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
 test('a file remote is not fetched unless the operator allows it', async () => {
   const service = await startTestService(sqlite, { allowFileRemotes: false });
   onTestFinished(service.stop);
-  const remote = createRepository(await temporaryFolder());
+  const remote = createRepository(temporaryFolder());
   remote.commit({ branch: 'main', files: { a: '1' } });
   const { secret: token } = await service.token();
   const path = `/v1/workspaces/${await service.workspace(remote.path)}/sync`;

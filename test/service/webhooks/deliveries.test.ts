@@ -2,9 +2,9 @@ import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { folderOfTests } from '../../support/git-folders.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { changeRows } from '../../support/stored-rows.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
 import { hookedService, idOf, patient, verified } from './hooked-service.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);

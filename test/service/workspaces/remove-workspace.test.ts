@@ -7,12 +7,12 @@ import type { Database, Storage } from '../../../src/service/storage/storage.ts'
 import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { ask } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { startCommand, startServiceProcess } from '../../support/service-process.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const actor = { name: 'operator:test', tokenId: null, address: null };
 
@@ -152,7 +152,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
 });
 
 test('locks are acquired while a command removes the largest history', { timeout: 1_200_000 }, async () => {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const service = await startServiceProcess({ folder });
   onTestFinished(async () => void (await service.stop()));
   const storage = await openSqlite({ folder });

@@ -3,9 +3,9 @@ import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFi
 import { devNull } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { temporaryFolder } from '../../support/git-folders.ts';
 import { ourActionFile } from '../../support/runner/action-file.ts';
 import { tagEvent } from '../../support/runner/github-context.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runWorkflowJob, type WorkflowJobResult } from '../../support/workflow/job-runner.ts';
 import type { UsesHandler } from '../../support/workflow/used-action.ts';
 import { readWorkflow } from '../../support/workflow/workflow-file.ts';
@@ -49,7 +49,7 @@ export interface ReleaseScene {
 
 /** A remote with the scripts of this repository, a clone to work in, and a `gh` without releases. */
 export async function releaseScene(): Promise<ReleaseScene> {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const remote = join(folder, 'remote.git');
   const clone = join(folder, 'clone');
   const gh = fakeGh(join(folder, 'gh'));

@@ -4,9 +4,9 @@ import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
-import { temporaryFolder } from '../../../support/git-folders.ts';
 import { createRepository } from '../../../support/git-repository.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { locksOf as locksAsApi } from '../../http/shared-service.ts';
 import { serviceOfTests } from '../browser-like.ts';
 import { hostileName, hostilePath, seedManyLocks, takeLock } from '../locked-service.ts';
@@ -127,7 +127,7 @@ describe('the locks page', () => {
   test('completes the path of a file while typing, locks it, and extends and releases the lock', async ({
     openPage,
   }) => {
-    const remote = createRepository(await temporaryFolder(), 'remote.git');
+    const remote = createRepository(temporaryFolder(), 'remote.git');
     remote.commit({ branch: 'main', files: { 'Content/Hero.uasset': '1', 'Content/Maps/Town.umap': '1' } });
     const workspace = await service.workspace(remote.path);
     const mira = await service.token({ name: 'laptop', owner: 'mira', scopes: ['locks:write', 'sync'] });

@@ -3,17 +3,17 @@ import { expect, onTestFinished } from 'vitest';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { sqlite } from '../../../support/databases.ts';
-import { temporaryFolder } from '../../../support/git-folders.ts';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../../support/git-https-server.ts';
 import { createRepository } from '../../../support/git-repository.ts';
 import { startTestService } from '../../../support/running-service.ts';
+import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { signIn } from './signed-in.ts';
 
 const patience = { timeout: 30_000 };
 
 /** A service, a git server with this behavior, and a repository on the server. */
 async function startAll(behaviour: Omit<GitHttpsOptions, 'folder'> = {}) {
-  const folder = await temporaryFolder();
+  const folder = temporaryFolder();
   const remote = createRepository(folder, 'assets.git');
   const server = await startGitHttpsServer({ folder, ...behaviour });
   const service = await startTestService(sqlite, {

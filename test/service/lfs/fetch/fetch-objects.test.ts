@@ -278,7 +278,11 @@ describe('a sync', () => {
     ['is busy for too long', 'asks for a pause', nothing(429, { 'retry-after': '3600' })],
     ['is not an LFS store', 'the format of the Git LFS batch API', raw(200, Buffer.from('<html>'))],
     ['sends a response that is too long', 'larger than 16384 KiB', raw(200, Buffer.alloc(17 * 1_024 * 1_024))],
-    ['supports only another transfer', 'does not offer basic transfers', raw(200, Buffer.from('{"transfer":"tus","objects":[]}'))],
+    [
+      'supports only another transfer',
+      'does not offer basic transfers',
+      raw(200, Buffer.from('{"transfer":"tus","objects":[]}')),
+    ],
   ])('fails with the reason if the store %s', async (_name, reason, answer) => {
     const { fetch, store } = await oneObject();
     store.behaviour.batch = () => answer;
