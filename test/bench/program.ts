@@ -1,26 +1,16 @@
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { text } from 'node:stream/consumers';
 import { onTestFinished } from 'vitest';
+import { startProcess } from '../support/started-process.ts';
 
 /** Runs a command of bench/ in a child process that ends with the test. */
 export function startProgram(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
-  const child = spawn(process.execPath, args, {
+  const { ended, stdout, stderr, signal } = startProcess([process.execPath, ...args], {
     env: { PATH: process.env['PATH'], ...environment },
-    stdio: ['ignore', 'pipe', 'pipe'],
   });
-  onTestFinished(() => void child.kill('SIGKILL'));
-  const closed = once(child, 'close');
-  let told = '';
-  child.stderr.setEncoding('utf8').on('data', (more: string) => {
-    told += more;
-  });
+  onTestFinished(() => signal('SIGKILL'));
   return {
-    ended: Promise.all([closed, text(child.stdout)]).then(([[code], stdout]) => ({ code, stdout, stderr: told })),
+    ended: ended().then((code) => ({ code, stdout: stdout.text(), stderr: stderr.text() })),
     /** Waits for these words on stderr. */
-    async tells(words: string): Promise<void> {
-      while (!told.includes(words)) await once(child.stderr, 'data');
-    },
-    interrupt: () => void child.kill('SIGINT'),
+    tells: (words: string) => stderr.until((text) => text.includes(words) || undefined),
+    interrupt: () => signal('SIGINT'),
   };
 }

@@ -1,10 +1,10 @@
-import { spawn } from 'node:child_process';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { expect, onTestFinished, type TestContext } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
+import { type Ending, endWithTests, startProcess } from '../support/started-process.ts';
 
 const onWindows = process.platform === 'win32';
 
@@ -14,20 +14,8 @@ export function needSignals(context: TestContext): void {
 
 const main = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
 
-const running = new Set<() => void>();
-
-/** Ends all processes if a test is stopped early: the test runner ends its workers with SIGTERM. */
-function endAll(): void {
-  for (const end of running) end();
-}
-process.once('exit', endAll);
-process.once('SIGTERM', () => {
-  endAll();
-  process.kill(process.pid, 'SIGTERM');
-});
-
 export interface DemoProcess {
-  readonly ended: Promise<number | NodeJS.Signals | null>;
+  readonly ended: Promise<Ending>;
   stdout(): string;
   stderr(): string;
   /** Resolves when stdout matches. */
@@ -51,51 +39,28 @@ export async function startDemo(
   const command = [process.execPath, main, ...args];
   const onTerminal = ['script', '--quiet', '--return', '--command', command.join(' '), '/dev/null'];
   const [program = '', ...rest] = where === 'terminal' ? onTerminal : command;
-  const child = spawn(program, rest, {
+  const { pid, stdin, stdout, stderr, signal, ...started } = startProcess([program, ...rest], {
     env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, TEMP: folder, TMP: folder, ...environment },
-    stdio: ['pipe', 'pipe', 'pipe'],
+    hasInput: true,
     detached: !onWindows,
+    timeoutMs: 170_000,
   });
-  const pid = child.pid ?? 0;
   const signalGroup = (name: NodeJS.Signals | 0): void => void process.kill(onWindows ? pid : -pid, name);
   const end = (): void => void captured(() => signalGroup('SIGKILL'));
-  running.add(end);
+  const forget = endWithTests(end);
   atEnd(async () => {
     end();
-    running.delete(end);
+    forget();
     await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   });
-
-  let stdout = '';
-  let stderr = '';
-  const looks = new Set<() => void>();
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
-    stdout += text;
-    for (const look of looks) look();
-  });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
-    stderr += text;
-  });
-  const ended = new Promise<number | NodeJS.Signals | null>((resolve) => {
-    child.once('close', (code, signal) => resolve(code ?? signal));
-  });
   return {
-    ended,
-    stdout: () => stdout,
-    stderr: () => stderr,
-    shows: (pattern) =>
-      new Promise((resolve, reject) => {
-        const look = (): void => {
-          const found = pattern.exec(stdout);
-          if (found !== null) resolve(found);
-        };
-        looks.add(look);
-        look();
-        void ended.then((how) => reject(new Error(`It ended (${how}) without ${pattern}:\n${stdout}\n${stderr}`)));
-      }),
-    signal: (name) => void child.kill(name),
-    type: (text) => void child.stdin.write(text),
-    stopReading: () => void child.stdout.destroy(),
+    ended: started.ended(),
+    stdout: stdout.text,
+    stderr: stderr.text,
+    shows: (pattern) => stdout.until((text) => pattern.exec(text)),
+    signal,
+    type: (text) => void stdin.write(text),
+    stopReading: stdout.close,
     async expectNothingLeft() {
       // An ended process leaves its group only after its parent, or the system, has reaped it.
       if (!onWindows) await expect.poll(() => captured(() => signalGroup(0))).toMatch(/ESRCH/);

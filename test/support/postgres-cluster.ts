@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { endWithTests } from './started-process.ts';
 
 const run = promisify(execFile);
 
@@ -60,7 +61,6 @@ export async function startPostgresCluster(
       ? run(join(programs, program), args, { cwd: folder })
       : run('runuser', ['--user', 'postgres', '--', join(programs, program), ...args], { cwd: folder });
 
-  // The server must not outlive the test runner, which ends its workers with SIGTERM.
   const endAtOnce = (): void => {
     try {
       process.kill(Number(readFileSync(join(data, 'postmaster.pid'), 'utf8').split('\n')[0]), 'SIGQUIT');
@@ -70,12 +70,7 @@ export async function startPostgresCluster(
     // The server takes a moment to end, and may still write.
     rmSync(folder, { recursive: true, force: true, maxRetries: 10 });
   };
-  const onTermination = (): void => {
-    endAtOnce();
-    process.kill(process.pid, 'SIGTERM');
-  };
-  process.once('exit', endAtOnce);
-  process.once('SIGTERM', onTermination);
+  const forget = endWithTests(endAtOnce);
 
   // initdb reads a password only from a file.
   const passwordFile = join(folder, 'password');
@@ -120,14 +115,13 @@ export async function startPostgresCluster(
         async remove() {
           // A crashed server is no longer running.
           await control('--mode', 'immediate', 'stop').catch(() => undefined);
-          process.off('exit', endAtOnce);
-          process.off('SIGTERM', onTermination);
+          forget();
           rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
         },
       };
     } catch (error) {
       if (tries < 10) continue;
-      process.off('SIGTERM', onTermination);
+      forget();
       endAtOnce();
       throw error;
     }

@@ -1,14 +1,10 @@
-import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
+import { type Ending, type Output, startProcess } from './started-process.ts';
 
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
-
-/** A generous limit: it only ends a test whose process hangs. */
-const timeoutMs = 60_000;
 
 export interface CommandOptions {
   /** The data folder. A command such as `--help` needs none. */
@@ -21,9 +17,6 @@ export interface CommandOptions {
   /** A program with its arguments that becomes the command: it must not start the command as a child. */
   readonly through?: readonly string[];
 }
-
-/** The end of a process: its exit code, or the signal that ended it. */
-export type Ending = number | NodeJS.Signals;
 
 export interface RunningCommand {
   readonly pid: number;
@@ -43,62 +36,11 @@ export interface CommandResult {
   readonly stderr: string;
 }
 
-const running = new Set<ChildProcess>();
-
-/** Ends all processes of a failed test, which must not outlive it: the test runner sends SIGTERM to its workers. */
-function endAll(): void {
-  for (const child of running) child.kill('SIGKILL');
-}
-process.once('exit', endAll);
-process.once('SIGTERM', () => {
-  endAll();
-  process.kill(process.pid, 'SIGTERM');
-});
-
-async function inTime<T>(work: Promise<T>, failure: () => string): Promise<T> {
-  const { promise, reject } = Promise.withResolvers<never>();
-  const timer = setTimeout(() => reject(new Error(failure())), timeoutMs);
-  try {
-    return await Promise.race([work, promise]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
-interface Collected {
-  text(): string;
-  line(accept: (line: string) => boolean): Promise<string>;
-}
-
-function collect(stream: Readable): Collected {
-  let text = '';
-  const awaited = new Set<() => void>();
-  stream.setEncoding('utf8').on('data', (more: string) => {
-    text += more;
-    for (const look of awaited) look();
-  });
-  return {
-    text: () => text,
-    line: (accept) =>
-      new Promise((resolve) => {
-        const look = (): void => {
-          const line = text.split('\n').slice(0, -1).find(accept);
-          if (line === undefined) return;
-          awaited.delete(look);
-          resolve(line);
-        };
-        awaited.add(look);
-        look();
-      }),
-  };
-}
-
 /** Starts the real command as it is installed, with the Node.js that runs the tests. */
 export function startCommand(args: readonly string[], options: CommandOptions = {}): RunningCommand {
   const { folder, environment = {}, cwd, entry = command, through = [] } = options;
   const data = folder === undefined ? {} : { WORKSPACE_SERVICE_DATA: folder };
-  const [program = process.execPath, ...words] = [...through, process.execPath, entry, ...args];
-  const child = spawn(program, words, {
+  const { stdout, stderr, ...started } = startProcess([...through, process.execPath, entry, ...args], {
     env: {
       PATH: process.env['PATH'],
       HOME: tmpdir(),
@@ -106,41 +48,11 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
       ...data,
       ...environment,
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    ...(cwd !== undefined && { cwd }),
+    cwd,
   });
-  running.add(child);
-
-  const stdout = collect(child.stdout);
-  const stderr = collect(child.stderr);
-  const ended = new Promise<Ending>((resolve, reject) => {
-    child.once('error', reject);
-    child.once('close', (code, signal) => {
-      running.delete(child);
-      // One of the two is set: a process ends by itself or by a signal.
-      resolve(code ?? signal ?? 'SIGKILL');
-    });
-  });
-  const state = (): string => `${args.join(' ')}\nstdout: ${stdout.text()}\nstderr: ${stderr.text()}`;
-  const lineOf = (collected: Collected) => (accept: (line: string) => boolean) => {
-    const tooEarly = ended.then((ending): never => {
-      throw new Error(`The command ended with ${ending}: ${state()}`);
-    });
-    return inTime(
-      Promise.race([collected.line(accept), tooEarly]),
-      () => `The command did not write what was awaited: ${state()}`,
-    );
-  };
-
-  return {
-    pid: child.pid ?? 0,
-    ended: () => inTime(ended, () => `The command did not end: ${state()}`),
-    stdout: stdout.text,
-    stderr: stderr.text,
-    line: lineOf(stdout),
-    logLine: lineOf(stderr),
-    signal: (signal) => void child.kill(signal),
-  };
+  const lineOf = (output: Output) => (accept: (line: string) => boolean) =>
+    output.until((text) => text.split('\n').slice(0, -1).find(accept));
+  return { ...started, stdout: stdout.text, stderr: stderr.text, line: lineOf(stdout), logLine: lineOf(stderr) };
 }
 
 /** Runs the real command to its end. */
