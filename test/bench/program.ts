@@ -5,6 +5,7 @@ import { startProcess } from '../support/started-process.ts';
 export function startProgram(args: readonly string[], environment: NodeJS.ProcessEnv = {}) {
   const { ended, stdout, stderr, signal } = startProcess([process.execPath, ...args], {
     env: { PATH: process.env['PATH'], ...environment },
+    timeoutMs: 170_000,
   });
   onTestFinished(() => signal('SIGKILL'));
   return {

@@ -1,30 +1,24 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { AcquireLockRequest } from '../../src/client/acquire-lock.ts';
 import type { ClientOptions, WorkspaceId } from '../../src/client/client.ts';
 import type { ReleaseLockRequest } from '../../src/client/release-lock.ts';
 import type { Scope } from '../../src/interface/scopes.ts';
-import { databaseKinds } from '../support/databases.ts';
 import { type Fault, isLocking, isReleasing, once, startFaultProxy } from '../support/fault-proxy.ts';
 import { startDecodingProxy, startStrictProxy } from '../support/other-servers/slash-proxies.ts';
-import { type RunningService, startTestService } from '../support/running-service.ts';
+import { serviceOfTests } from '../support/service-of-tests.ts';
 import { storeLocks } from '../support/stored-rows.ts';
 import { errorOf, hero, lockPath, ofKind, realTime, testClient, ttl, workspaceId } from './test-client.ts';
 
 type TestClient = ReturnType<typeof testClient>;
 
-const [kind] = databaseKinds;
-if (kind === undefined) throw new Error('There is no database to test on.');
-
-let service: RunningService;
+const service = serviceOfTests();
 let ada: string;
 let grace: string;
 
 beforeAll(async () => {
-  service = await startTestService(kind);
   ada = (await service.token({ name: 'ada' })).secret;
   grace = (await service.token({ name: 'grace', scopes: ['locks:write'] })).secret;
 });
-afterAll(() => service.stop());
 
 const clientOf = (token: string, baseUrl = `${service.baseUrl}/v1`, options: Partial<ClientOptions> = {}) =>
   testClient(baseUrl, { credentials: { kind: 'given', token }, ...options });

@@ -4,19 +4,14 @@ import { type ClientOptions, createClient } from '../../src/client/client.ts';
 import type { CallLimits, Retry } from '../../src/client/request.ts';
 import { ServiceError } from '../../src/client/service-error.ts';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
-import type { Parsed } from '../../src/interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../src/interface/ttl.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
+import { valueIn } from '../support/value-in.ts';
 
-const accept = <T>(parsed: Parsed<T>): T => {
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.value;
-};
-
-export const workspaceId = (text: string): WorkspaceId => accept(parseWorkspaceId(text));
-export const lockPath = (text: string): LockPath => accept(parseLockPath(text));
-export const ttl = (text: string): Ttl => accept(parseTtl(text));
+export const workspaceId = (text: string): WorkspaceId => valueIn(parseWorkspaceId(text));
+export const lockPath = (text: string): LockPath => valueIn(parseLockPath(text));
+export const ttl = (text: string): Ttl => valueIn(parseTtl(text));
 
 export const game = workspaceId('game');
 export const hero = lockPath('Content/Hero.uasset');

@@ -11,18 +11,14 @@ import { problemMediaType } from '../../src/interface/problem.ts';
 import { readAudit } from '../../src/service/audit/read-audit.ts';
 import { pathLike } from '../interface/texts.ts';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
-import { databaseKinds } from '../support/databases.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { type RecordingTap, startRecordingTap } from '../support/recording-tap.ts';
 import { products, programOf, type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
 import { startJob } from '../support/runner/start-job.ts';
-import { type RunningService, startTestService } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
+import { serviceOfTests } from '../support/service-of-tests.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { selfHosting, snippetWith } from './pages.ts';
-
-const [kind] = databaseKinds;
-if (kind === undefined) throw new Error('There is no database to test on.');
 
 const { cert, key } = selfSigned('localhost');
 
@@ -30,17 +26,15 @@ const { cert, key } = selfSigned('localhost');
 const [, trustedProxy = ''] =
   /^WORKSPACE_SERVICE_TRUSTED_PROXY=(.*)$/m.exec(snippetWith(selfHosting, 'TRUSTED_PROXY=')) ?? [];
 
-let service: RunningService;
+const service = serviceOfTests({ trustedProxies: [trustedProxy] });
 let token: string;
 const folder = folderOfTests();
 const certificate = join(folder, 'certificate.pem');
 
 beforeAll(async () => {
   await writeFile(certificate, cert);
-  service = await startTestService(kind, { trustedProxies: [trustedProxy] });
   token = (await service.token({ name: 'ada' })).secret;
 });
-afterAll(() => service.stop());
 
 /** Paths that a proxy could decode, merge, cut off or resolve. */
 const awkwardPaths = [

@@ -1,18 +1,19 @@
 import { access, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { commands } from '../../src/service/cli/commands.ts';
 import { variableOf } from '../../src/service/cli/definition/flags.ts';
 import { createGit } from '../../src/service/git/git.ts';
 import { gitEnvironment } from '../../src/service/git/git-environment.ts';
 import { readOnly, runMain } from '../service/cli/run-main.ts';
-import { databaseKinds } from '../support/databases.ts';
+import { sqlite } from '../support/databases.ts';
 import { startGitHttpsServer } from '../support/git-https-server.ts';
 import { createRepository, manyCommits } from '../support/git-repository.ts';
 import { enoughTime, operatorEnvironment, remoteAt } from '../support/git-service.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { type RunningService, startTestService } from '../support/running-service.ts';
+import { startTestService } from '../support/running-service.ts';
+import { serviceOfTests } from '../support/service-of-tests.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { codeIn, runSnippet, section, selfHosting, shipped, snippetWith, tableRows } from './pages.ts';
 
@@ -72,13 +73,7 @@ test('systemd accepts every line of the systemd unit', async (context) => {
   expect(told.split('\n').filter((line) => line.includes('workspace-service.service'))).toEqual([]);
 });
 
-const [kind] = databaseKinds;
-if (kind === undefined) throw new Error('There is no database to test on.');
-let service: RunningService;
-beforeAll(async () => {
-  service = await startTestService(kind);
-});
-afterAll(() => service.stop());
+const service = serviceOfTests();
 
 test('the command that checks a proxy prints the result that the page shows', async () => {
   const workspace = await service.workspace();
@@ -94,7 +89,7 @@ test('the command that checks a proxy prints the result that the page shows', as
 });
 
 test('the commands that restart an instance wait until it is ready', async () => {
-  const late = await startTestService(kind);
+  const late = await startTestService(sqlite);
   onTestFinished(late.stop);
   const replaced = { 'http://127.0.0.1:8080': late.baseUrl };
   const refusals = join(temporaryFolder(), 'refusals');

@@ -1,13 +1,12 @@
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { afterAll, beforeAll } from 'vitest';
 import type { Scope } from '../../src/interface/scopes.ts';
-import { databaseKinds } from '../support/databases.ts';
 import type { Job, JobOptions } from '../support/runner/job.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import { type RunningService, type RunningServiceOptions, startTestService } from '../support/running-service.ts';
+import type { RunningService, RunningServiceOptions } from '../support/running-service.ts';
 import { everyForm } from '../support/runs.ts';
+import { serviceOfTests } from '../support/service-of-tests.ts';
 import { stable } from '../support/stable.ts';
 
 export interface SceneJobOptions extends JobOptions {
@@ -36,31 +35,17 @@ export interface Scene {
 }
 
 export function openScene(options: RunningServiceOptions = {}): Scene {
-  const [kind] = databaseKinds;
-  let service: RunningService | undefined;
-  beforeAll(async () => {
-    if (kind === undefined) throw new Error('There is no database to test with.');
-    service = await startTestService(kind, options);
-  });
-  afterAll(() => service?.stop());
-
-  const running = (): RunningService => {
-    if (service === undefined) throw new Error('The service is not running yet.');
-    return service;
-  };
-
+  const service = serviceOfTests(options);
   return {
-    get service() {
-      return running();
-    },
+    service,
     async job({ workspace, scopes, name, env, secrets = [], ...rest } = {}) {
-      const { secret } = await running().token({ ...(scopes && { scopes }), ...(name && { name }) });
+      const { secret } = await service.token({ ...(scopes && { scopes }), ...(name && { name }) });
       const token = env?.['WORKSPACE_TOKEN'] ?? secret;
       const job = await startJob({
         sharesProcesses: !everyForm,
         ...rest,
         env: {
-          WORKSPACE_BASE_URL: `${running().baseUrl}/v1`,
+          WORKSPACE_BASE_URL: `${service.baseUrl}/v1`,
           ...(workspace !== undefined && { WORKSPACE_ID: workspace }),
           ...env,
           WORKSPACE_TOKEN: token,
@@ -70,8 +55,8 @@ export function openScene(options: RunningServiceOptions = {}): Scene {
       return { ...job, token };
     },
     async lock(workspace, path, { name = 'grace', ttl = '2h' } = {}) {
-      const { secret } = await running().token({ name });
-      const reply = await running().ask('POST', `/v1/workspaces/${workspace}/locks`, {
+      const { secret } = await service.token({ name });
+      const reply = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
         token: secret,
         headers: { referer: 'https://github.com/octo-games/dragon/actions/runs/7' },
         json: { path, type: 'exclusive', ttl },
@@ -79,14 +64,14 @@ export function openScene(options: RunningServiceOptions = {}): Scene {
       if (reply.status !== 201) throw new Error(reply.text);
     },
     async release(workspace, path) {
-      const { secret } = await running().token();
+      const { secret } = await service.token();
       const address = `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}?force=true`;
-      const reply = await running().ask('DELETE', address, { token: secret });
+      const reply = await service.ask('DELETE', address, { token: secret });
       if (reply.status !== 204) throw new Error(reply.text);
     },
     async locked(workspace) {
-      const { secret } = await running().token();
-      const { body } = await running().ask('GET', `/v1/workspaces/${workspace}/locks?limit=1000`, { token: secret });
+      const { secret } = await service.token();
+      const { body } = await service.ask('GET', `/v1/workspaces/${workspace}/locks?limit=1000`, { token: secret });
       return body.locks.map(({ path }: { readonly path: string }) => path);
     },
   };

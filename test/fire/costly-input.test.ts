@@ -1,20 +1,17 @@
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { beforeAll, expect, test } from 'vitest';
 import { visit } from '../service/dashboard/browser-like.ts';
-import { realDatabaseKinds } from '../support/databases.ts';
 import { raw } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { startJob } from '../support/runner/start-job.ts';
-import { type RunningService, startTestService } from '../support/running-service.ts';
+import { serviceOfTests } from '../support/service-of-tests.ts';
 import { slowestAnswerDuring } from '../support/slowest-response.ts';
 import { measured } from '../support/soak/measured.ts';
 
-let service: RunningService;
+const service = serviceOfTests();
 let workspace: string;
 beforeAll(async () => {
-  service = await startTestService(realDatabaseKinds[0] ?? expect.fail('There is always SQLite.'));
   workspace = await service.workspace();
 });
-afterAll(() => service.stop());
 
 test('a flood of form fields without a sign-in does not delay other requests', async () => {
   const repeated = 'a&'.repeat(40_000);

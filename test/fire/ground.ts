@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lock } from '../../src/interface/resources.ts';
 import { lockOf } from '../../src/service/locks/lock-row.ts';
-import { databaseKinds, temporaryDataFolder } from '../support/databases.ts';
+import { sqlite, temporaryDataFolder } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { createRepository } from '../support/git-repository.ts';
 import { fasterTime, tellingItsTime } from '../support/preload.ts';
@@ -61,8 +61,6 @@ let runs = 5_000;
 
 /** Starts one service for all tests. Its remote has a branch, and no address is allowed for its webhooks. */
 export async function startFire(): Promise<Fire> {
-  const [sqlite] = databaseKinds;
-  if (sqlite === undefined) throw new Error('There is no database.');
   const { folder, remove } = await temporaryDataFolder();
   const remote = createRepository(folder);
   remote.commit({ branch: 'main', files: { 'a.txt': 'a' } });

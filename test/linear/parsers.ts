@@ -30,7 +30,6 @@ import { readSync } from '../../src/client/sync.ts';
 import { parseDuration } from '../../src/interface/duration.ts';
 import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
-import type { Parsed } from '../../src/interface/parsed.ts';
 import { createRedactor, redactCut, spellingsOf } from '../../src/interface/redact.ts';
 import { parseRetryAfter } from '../../src/interface/retry-after.ts';
 import { isScope } from '../../src/interface/scopes.ts';
@@ -101,6 +100,7 @@ import { newWebhookSecret, parseSecret } from '../../src/service/webhooks/signat
 import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
 import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
+import { valueIn } from '../support/value-in.ts';
 
 /** A growing text: its beginning, its repeated unit, and its end. */
 export type Shape = readonly [before: string, unit: string, after: string];
@@ -130,12 +130,8 @@ const secrets = [token, 'aaaaaaaaaaab', 'baaaaaaaaaaa'];
 const texts = createServiceText(secrets);
 const spellings = spellingsOf(secrets);
 const redactSecrets = createRedactor(secrets);
-const orThrow = <T>(parsed: Parsed<T>): T => {
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.value;
-};
 
-const clientAddress = createClientAddress([orThrow(parseCidr('127.0.0.0/8'))]);
+const clientAddress = createClientAddress([valueIn(parseCidr('127.0.0.0/8'))]);
 
 /** The only parts of a request that a parser reads. */
 const incoming = (headers: Readonly<Record<string, string>>) =>
@@ -524,7 +520,7 @@ export const parsers: readonly Parser[] = [
       url: `https://a/${encodeURIComponent(text.toWellFormed())}?${encodeURIComponent(text.toWellFormed())}`,
       format: 'slack',
       secret: newWebhookSecret(),
-      headers: orThrow(parseExtraHeaders({ authorization: 'Basic YWRhOnNlY3JldA==' })),
+      headers: valueIn(parseExtraHeaders({ authorization: 'Basic YWRhOnNlY3JldA==' })),
       signature: text,
     }),
   ),

@@ -7,6 +7,7 @@ import { GitError } from '../../src/service/git/git-error.ts';
 import { parseRemote, type Remote } from '../../src/service/git/remote.ts';
 import { createRepository, gitAt } from './git-repository.ts';
 import { temporaryFolder } from './temporary-folder.ts';
+import { valueIn } from './value-in.ts';
 
 /** The minimal environment of an operator, with only the path from the environment of the tests. */
 export function operatorEnvironment(folder: string, more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEnv {
@@ -22,17 +23,9 @@ export function gitIn(folder: string, environment: NodeJS.ProcessEnv = {}, silen
   });
 }
 
-export function remoteAt(address: string): Remote {
-  const remote = parseRemote(address, { allowFile: true });
-  if (!remote.ok) throw new Error(`${address}: ${remote.reason}`);
-  return remote.value;
-}
+export const remoteAt = (address: string): Remote => valueIn(parseRemote(address, { allowFile: true }));
 
-export function branchNamed(name: string): BranchName {
-  const branch = parseBranchName(name);
-  if (!branch.ok) throw new Error(`${name}: ${branch.reason}`);
-  return branch.value;
-}
+export const branchNamed = (name: string): BranchName => valueIn(parseBranchName(name));
 
 /** A repository, and a service that has not mirrored it yet. */
 export async function gitSetUp() {

@@ -19,6 +19,7 @@ import { createToken } from '../../src/service/tokens/tokens.ts';
 import { addWorkspace, type LfsSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from './shipped-settings.ts';
+import { valueIn } from './value-in.ts';
 
 export interface Reply {
   readonly status: number;
@@ -114,11 +115,7 @@ export async function ask(base: string, method: string, path: string, given: Ask
   return { status: response.statusCode ?? 0, headers: fields, text, body: isJson ? JSON.parse(text) : null };
 }
 
-const cidr = (text: string) => {
-  const parsed = parseCidr(text);
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.value;
-};
+const cidr = (text: string) => valueIn(parseCidr(text));
 
 /** The complete service in this process, on a real socket and its own database. */
 export async function startTestService(

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { createObjectStore } from '../../src/service/lfs/object-store.ts';
 import { type ObjectName, parseOid } from '../../src/service/lfs/oid.ts';
+import { valueIn } from './value-in.ts';
 
 /** The LFS name of this content. */
-export function objectName(content: Uint8Array): ObjectName {
-  const oid = parseOid(createHash('sha256').update(content).digest('hex'));
-  if (!oid.ok) throw new TypeError(oid.reason);
-  return { oid: oid.value, size: content.length };
-}
+export const objectName = (content: Uint8Array): ObjectName => ({
+  oid: valueIn(parseOid(createHash('sha256').update(content).digest('hex'))),
+  size: content.length,
+});
 
 /** Stores an object as a sync would, and returns its name and path. */
 export async function storeObject(dataFolder: string, workspace: string, content: Uint8Array) {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll } from 'vitest';
-import { databaseKinds } from '../../support/databases.ts';
+import { sqlite } from '../../support/databases.ts';
 import { type RunningService, type RunningServiceOptions, startTestService } from '../../support/running-service.ts';
 import { openPlace, type Place, type PlaceOptions } from './place.ts';
 
@@ -14,8 +14,6 @@ let running: RunningService | undefined;
 /** Starts one service for all tests of a file. */
 export function useService(options: RunningServiceOptions = {}): void {
   beforeAll(async () => {
-    const [sqlite] = databaseKinds;
-    if (sqlite === undefined) throw new Error('There is no database.');
     running = await startTestService(sqlite, options);
   });
   afterAll(() => running?.stop());

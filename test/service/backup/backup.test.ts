@@ -16,7 +16,7 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, databaseKinds, realDatabaseKinds, sqlite } from '../../support/databases.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
-import { valueIn } from '../webhooks/samples.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { everyTable, rowsOf, storeEveryTable } from './every-table.ts';
 
 async function open(kind: DatabaseKind): Promise<Storage> {

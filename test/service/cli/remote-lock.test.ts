@@ -17,8 +17,8 @@ import { json, problem } from '../../support/other-servers/responses.ts';
 import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
 import { runCommand, startCommand } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { sharedService } from '../http/shared-service.ts';
-import { valueIn } from '../webhooks/samples.ts';
 import { commandEnvironment, readOnly, runMain } from './run-main.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));

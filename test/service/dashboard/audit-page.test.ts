@@ -3,7 +3,8 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { type AuditAction, auditActions, recordAudit } from '../../../src/service/audit/audit.ts';
 import { sentence } from '../../../src/service/dashboard/pages/audit.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
-import { addressIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { addressIn, type SignedIn, signedIn } from './browser-like.ts';
 
 const words = async (markup: unknown): Promise<string> =>
   String(await markup)

@@ -2,8 +2,9 @@ import { expect, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
 import { recordUsage } from '../../../src/service/lfs/usage.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { signedIn, type Visitor } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 
 const service = serviceOfTests();

@@ -1,14 +1,6 @@
-import { afterAll, beforeAll, expect } from 'vitest';
-import { type DatabaseKind, sqlite } from '../../support/databases.ts';
+import { expect } from 'vitest';
 import { askRaw, writeRequest } from '../../support/raw-http.ts';
-import {
-  ask,
-  type Reply,
-  type RunningService,
-  type RunningServiceOptions,
-  startTestService,
-  type TokenOptions,
-} from '../../support/running-service.ts';
+import { ask, type Reply, type RunningService, type TokenOptions } from '../../support/running-service.ts';
 
 /** Behaves like a browser: keeps cookies and sends the origin of forms. */
 export interface Visitor {
@@ -84,15 +76,6 @@ export async function signedIn(service: RunningService, options?: TokenOptions):
   const visitor = visit(service);
   expect((await visitor.signIn(token.secret)).status).toBe(303);
   return { ...visitor, ...token };
-}
-
-/** One service that all tests of a file or of a group share. */
-export function serviceOfTests(options?: RunningServiceOptions, kind: DatabaseKind = sqlite): RunningService {
-  // Filled in before the first test runs.
-  const shared = {} as RunningService;
-  beforeAll(async () => void Object.assign(shared, await startTestService(kind, options)));
-  afterAll(() => shared.stop());
-  return shared;
 }
 
 /** A URL in a page, as a browser reads it; empty if there is none. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { serviceOfTests } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { expectedPages } from './expected-pages.ts';
 import { expectHarmless } from './hostile.ts';
 import { hostilePages } from './hostile-pages.ts';

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { maxFormBytes, maxFormFields, parseForm } from '../../../src/service/dashboard/frame/form.ts';
-import { sendHeadAlone, serviceOfTests, signedIn } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { sendHeadAlone, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests({ rateLimit: { perSecond: 0.001, burst: 10 } });
 

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { lfsClientSettings } from '../../../src/service/lfs/client-settings.ts';
 import { sqlite } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
-import { serviceOfTests, signedIn } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
 

@@ -12,7 +12,8 @@ import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { startServer } from '../../../src/service/http/server.ts';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
-import { serviceOfTests, signedIn } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
 

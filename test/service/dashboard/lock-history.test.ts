@@ -7,11 +7,12 @@ import { pathAddress } from '../../../src/service/dashboard/elements/lock-list.t
 import { historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { lockPaths } from '../../interface/texts.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows } from '../../support/stored-rows.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { locksOf, untilWaiting } from '../http/shared-service.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
-import { valueIn } from '../webhooks/samples.ts';
-import { addressIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
+import { addressIn, type SignedIn, signedIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();

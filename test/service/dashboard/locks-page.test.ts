@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { addressIn, signedIn, type Visitor } from './browser-like.ts';
 import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { addressIn, signedIn, type Visitor } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 import { syncBranch } from './sync-branch.ts';
 

@@ -5,7 +5,8 @@ import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
-import { type Fields, serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { type Fields, signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless, hostileTexts } from './hostile.ts';
 
 const sealedIn = (page: string): string => /name="token_id" value="([^"]+)"/.exec(page)?.[1] ?? '';

@@ -1,8 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { scopes } from '../../../src/interface/scopes.ts';
 import type { Reply } from '../../support/running-service.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { sufficientFor } from '../http/operations.ts';
-import { serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
+import { signedIn, type Visitor, visit } from './browser-like.ts';
 import { type ExpectedPage, expectedPages } from './expected-pages.ts';
 
 const guarded = expectedPages.filter(({ need }) => need !== 'anyone');

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { listTokens } from '../../../src/service/tokens/tokens.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { serviceOfTests, signedIn, type Visitor } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { signedIn, type Visitor } from './browser-like.ts';
 import { expectHarmless, hostileTexts } from './hostile.ts';
 import { takeLock } from './locked-service.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { serviceOfTests, signedIn } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { signedIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();

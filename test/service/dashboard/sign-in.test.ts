@@ -4,7 +4,8 @@ import { makeSignInLink, offerSignInLink } from '../../../src/service/sessions/s
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
-import { sendHeadAlone, serviceOfTests, signedIn, visit } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { sendHeadAlone, signedIn, visit } from './browser-like.ts';
 
 describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
   const service = serviceOfTests({}, kind);

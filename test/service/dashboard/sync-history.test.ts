@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { duration } from '../../../src/service/dashboard/elements/text.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
-import { addressIn, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
+import { addressIn, type SignedIn, signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
 let visitor: SignedIn;

@@ -5,8 +5,9 @@ import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { serviceOfTests, signedIn, type Visitor, visit } from './browser-like.ts';
+import { signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless } from './hostile.ts';
 import { takeLock } from './locked-service.ts';
 

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { listTrustRules } from '../../../src/service/trust/rules.ts';
-import { type Fields, type SignedIn, serviceOfTests, signedIn } from './browser-like.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { type Fields, type SignedIn, signedIn } from './browser-like.ts';
 import { expectHarmless, hostileTexts } from './hostile.ts';
 
 const service = serviceOfTests();

@@ -3,8 +3,9 @@ import type { Scope } from '../../../src/interface/scopes.ts';
 import { branchSummary } from '../../../src/service/dashboard/pages/workspaces.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
-import { serviceOfTests, signedIn } from './browser-like.ts';
+import { signedIn } from './browser-like.ts';
 
 const service = serviceOfTests();
 const listFor = async (options: TokenOptions) => (await (await signedIn(service, options)).get('/')).text;

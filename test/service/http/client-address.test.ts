@@ -7,13 +7,10 @@ import { createClientAddress } from '../../../src/service/http/client-address.ts
 import { parseIpAddress, writeIpAddress } from '../../../src/service/platform/ip-address.ts';
 import { sqlite } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { locksOf, type SharedService, sharedService } from './shared-service.ts';
 
-const network = (text: string) => {
-  const parsed = parseTrustedProxy(text);
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.value;
-};
+const network = (text: string) => valueIn(parseTrustedProxy(text));
 
 const trusted = ['127.0.0.1', '10.0.0.0/8', 'fd00::/8'].map(network);
 const clientAddress = createClientAddress(trusted);

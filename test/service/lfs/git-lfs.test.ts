@@ -12,8 +12,8 @@ import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { startTcpBalancer } from '../../support/tcp-balancer.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
-import { valueIn } from '../webhooks/samples.ts';
 import { type Credential, type Desk, setUpDesk, whyNoClient } from './desk.ts';
 
 /** Tests the real client as artists and their editors use it: two clones of a repository with two owners. */

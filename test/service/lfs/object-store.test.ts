@@ -1,4 +1,4 @@
-import { createHash, randomBytes } from 'node:crypto';
+import { randomBytes } from 'node:crypto';
 import { readdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { expect, test } from 'vitest';
@@ -9,19 +9,14 @@ import {
   objectsFolder,
 } from '../../../src/service/lfs/object-store.ts';
 import { type ObjectName, type Oid, parseOid } from '../../../src/service/lfs/oid.ts';
+import { objectName } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 /** Large enough that half of it is written at once. */
 const bytes = randomBytes(2_000_000);
 const half = bytes.length / 2;
 
-function nameOf(content: Uint8Array): ObjectName {
-  const oid = parseOid(createHash('sha256').update(content).digest('hex'));
-  if (!oid.ok) throw new TypeError(oid.reason);
-  return { oid: oid.value, size: content.length };
-}
-
-const name = nameOf(bytes);
+const name = objectName(bytes);
 
 async function openStore(workspace = 'game') {
   const folder = temporaryFolder();
@@ -31,10 +26,10 @@ async function openStore(workspace = 'game') {
 const partials = (folder: string): Promise<string[]> => readdir(join(objectsFolder(folder), 'game', 'incomplete'));
 
 async function put(store: ObjectStore, content: Uint8Array): Promise<ObjectName> {
-  const partial = await store.openPartial(nameOf(content));
+  const partial = await store.openPartial(objectName(content));
   await partial.write(content.subarray(partial.offset));
   expect(await partial.land()).toBe('landed');
-  return nameOf(content);
+  return objectName(content);
 }
 
 test('an object is stored at the same path as in Git LFS, and only in its workspace', async () => {
@@ -145,12 +140,12 @@ test('objects are listed with their sizes and their last use, and other files ar
 test('a part that was not resumed for a week is removed', async () => {
   const { folder, store } = await openStore();
   for (const content of [bytes, bytes.subarray(1)]) {
-    const partial = await store.openPartial(nameOf(content));
+    const partial = await store.openPartial(objectName(content));
     await partial.write(content.subarray(0, half));
     await partial.close();
   }
   const week = new Date(Date.now() - 8 * 24 * 60 * 60 * 1_000);
   await utimes(join(objectsFolder(folder), 'game', 'incomplete', name.oid), week, week);
   await store.removeOldPartials();
-  expect(await partials(folder)).toEqual([nameOf(bytes.subarray(1)).oid]);
+  expect(await partials(folder)).toEqual([objectName(bytes.subarray(1)).oid]);
 });

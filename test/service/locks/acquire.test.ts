@@ -11,7 +11,7 @@ import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { valueIn } from '../webhooks/samples.ts';
+import { valueIn } from '../../support/value-in.ts';
 
 const workspaces = ['game', 'tools'];
 const ttl = valueIn(parseTtl('1h'));

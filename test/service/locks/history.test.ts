@@ -20,7 +20,7 @@ import { planOf, type RecordedQuery, recording } from '../../support/query-plan.
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
 import { changeRows } from '../../support/stored-rows.ts';
-import { valueIn } from '../webhooks/samples.ts';
+import { valueIn } from '../../support/value-in.ts';
 
 describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });

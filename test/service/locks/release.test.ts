@@ -8,7 +8,7 @@ import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../.
 import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { valueIn } from '../webhooks/samples.ts';
+import { valueIn } from '../../support/value-in.ts';
 
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });

@@ -7,8 +7,8 @@ import { type LockWatch, watchLocks } from '../../../src/service/locks/watch-loc
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { hookedStorage } from '../webhooks/hooked-storage.ts';
-import { valueIn } from '../webhooks/samples.ts';
 
 describe.each(databaseKinds)('the notification of changed locks on $name', (kind) => {
   const { acquire: take, release, storage: given } = hookedStorage(kind);

@@ -4,6 +4,7 @@ import { type LockPath, maxLockPathBytes, parseLockPath } from '../../../src/int
 import { foldCase, windowsPathProblem } from '../../../src/service/locks/windows-path.ts';
 import { bytesIn, lockPaths } from '../../interface/texts.ts';
 import { runs } from '../../support/runs.ts';
+import { valueIn } from '../../support/value-in.ts';
 
 const reason = {
   character:
@@ -13,11 +14,7 @@ const reason = {
     'A path must not have a segment that is the name of a device on Windows, such as CON, NUL, COM1 or LPT1, with or without an extension.',
 } as const;
 
-function lockPath(text: string): LockPath {
-  const parsed = parseLockPath(text);
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.value;
-}
+const lockPath = (text: string): LockPath => valueIn(parseLockPath(text));
 
 describe('a path on Windows', () => {
   test.each([

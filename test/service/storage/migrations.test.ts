@@ -25,7 +25,7 @@ import {
   temporaryDataFolder,
 } from '../../support/databases.ts';
 import { createOldSqlite } from '../../support/old-sqlite.ts';
-import { valueIn } from '../webhooks/samples.ts';
+import { valueIn } from '../../support/value-in.ts';
 
 interface OldDatabase {
   /** The database as the earlier version left it. */

@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { LfsSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type LfsBehaviour, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
-import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import type { Reply } from '../../support/running-service.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 
 describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) => {
-  let service: RunningService;
+  const service = serviceOfTests({}, kind);
   let token: string;
   const folder = folderOfTests();
   let repositories = 0;
 
   beforeAll(async () => {
-    service = await startTestService(kind);
     token = (await service.token({ scopes: ['sync'] })).secret;
   });
-  afterAll(() => service.stop());
 
   async function setUp(behaviour: LfsBehaviour = {}, settings: Partial<LfsSettings> = {}) {
     const store = await startLfsStore({ public: true, ...behaviour });

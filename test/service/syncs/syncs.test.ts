@@ -1,22 +1,21 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
-import { type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
+import { type Reply, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows, storeSyncs } from '../../support/stored-rows.ts';
 import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
 
 describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
-  let service: RunningService;
+  const service = serviceOfTests({}, kind);
   let token: string;
   const folder = folderOfTests();
   let repositories = 0;
 
   beforeAll(async () => {
-    service = await startTestService(kind);
     token = (await service.token({ scopes: ['sync'] })).secret;
   });
-  afterAll(() => service.stop());
 
   async function workspaceWithRepository(): Promise<{ readonly workspace: string; readonly remote: Repository }> {
     repositories += 1;

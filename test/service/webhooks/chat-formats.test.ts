@@ -4,7 +4,8 @@ import type { HookEventOccurrence, LockOccurrence } from '../../../src/service/o
 import { type ChatFormat, chatFormats } from '../../../src/service/webhooks/chat-formats.ts';
 import { deliveryRequest, shownRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { runs } from '../../support/runs.ts';
-import { hookRow, lock, released, succeeded, sync, valueIn } from './samples.ts';
+import { valueIn } from '../../support/value-in.ts';
+import { hookRow, lock, released, succeeded, sync } from './samples.ts';
 
 const bodyOf = (format: ChatFormat, occurrence: HookEventOccurrence) =>
   JSON.parse(valueIn(deliveryRequest(hookRow({ format }), occurrence, new Date())).body);

@@ -4,8 +4,9 @@ import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { type DeliveryResult, deliver } from '../../../src/service/webhooks/deliver.ts';
 import { deliveryRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
-import { hookRow, succeeded, valueIn } from './samples.ts';
+import { hookRow, succeeded } from './samples.ts';
 
 const loopback = [valueIn(parseCidr('127.0.0.0/8')), valueIn(parseCidr('::1/128'))];
 

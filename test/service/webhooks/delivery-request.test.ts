@@ -8,7 +8,8 @@ import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
 import { deliveryRequest, shownRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { parseSubscription } from '../../../src/service/webhooks/formats.ts';
 import { runs } from '../../support/runs.ts';
-import { hookRow, lock, released, succeeded, sync, valueIn, whyOf } from './samples.ts';
+import { valueIn } from '../../support/value-in.ts';
+import { hookRow, lock, released, succeeded, sync, whyOf } from './samples.ts';
 
 const requestOf = (hook: HookRow, occurrence: HookEventOccurrence) =>
   valueIn(deliveryRequest(hook, occurrence, new Date()));

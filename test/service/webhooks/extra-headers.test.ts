@@ -2,7 +2,8 @@ import { validateHeaderName, validateHeaderValue } from 'node:http';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { valueIn, whyOf } from './samples.ts';
+import { valueIn } from '../../support/value-in.ts';
+import { whyOf } from './samples.ts';
 
 test('ordinary headers are kept, with lower-case names', () => {
   expect(valueIn(parseExtraHeaders({ Authorization: 'Bearer abc', 'X-Team': 'Kunst für alle' }))).toEqual({

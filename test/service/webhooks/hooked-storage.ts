@@ -24,7 +24,7 @@ import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { valueIn } from './samples.ts';
+import { valueIn } from '../../support/value-in.ts';
 
 /** Without the audit events: the registration itself would be the first one. */
 const everyEvent = hookEvents.filter((event) => event !== 'audit.recorded');

@@ -4,11 +4,7 @@ import type { LockOccurrence, SyncOccurrence } from '../../../src/service/outbox
 import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
-
-export function valueIn<T>(parsed: Parsed<T>): T {
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.value;
-}
+import { valueIn } from '../../support/value-in.ts';
 
 export function whyOf(parsed: Parsed<unknown>): string {
   if (parsed.ok) throw new Error('It was accepted.');

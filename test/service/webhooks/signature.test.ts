@@ -2,7 +2,8 @@ import fc from 'fast-check';
 import { Webhook } from 'standardwebhooks';
 import { expect, test } from 'vitest';
 import { newWebhookSecret, parseSecret, secretKey, signedHeaders } from '../../../src/service/webhooks/signature.ts';
-import { valueIn, whyOf } from './samples.ts';
+import { valueIn } from '../../support/value-in.ts';
+import { whyOf } from './samples.ts';
 
 const written = (bytes: Uint8Array): string => `whsec_${Buffer.from(bytes).toString('base64')}`;
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
 import { parseCidr } from '../../../src/service/platform/ip-address.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { checking } from './delivering.ts';
-import { valueIn } from './samples.ts';
 
 const judge = (address: string, ...allowed: string[]) =>
   createTargetCheck({ allowedNetworks: allowed.map((text) => valueIn(parseCidr(text))) }).judge(address);

@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import { checkTarget, maxUrlLength, parseTarget } from '../../../src/service/outbound/target.ts';
 import type { Resolve } from '../../../src/service/outbound/target-address.ts';
 import { runs } from '../../support/runs.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { words } from '../http/shared-service.ts';
 import { always, checking, localCheck, nowhere } from './delivering.ts';
-import { valueIn, whyOf } from './samples.ts';
+import { whyOf } from './samples.ts';
 
 /** A URL with parts that no message may contain. */
 const urlWith = (base: string): string => `${base}/s3cret?token=s3cret`;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
-import { databaseKinds } from '../../../support/databases.ts';
+import { sqlite } from '../../../support/databases.ts';
 import type { Fault, Manner } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
@@ -27,8 +27,6 @@ const fiveASecond = { perSecond: 50, burst: 5 };
 let limited: RunningService;
 let issuer: OidcIssuer;
 beforeAll(async () => {
-  const [sqlite] = databaseKinds;
-  if (sqlite === undefined) throw new Error('There is no database.');
   limited = await startTestService(sqlite, { ...trusting, rateLimit: fiveASecond });
   issuer = await startJobIssuer();
 });

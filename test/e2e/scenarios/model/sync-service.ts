@@ -2,13 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { parseBranchName } from '../../../../src/service/git/branch-name.ts';
 import { createGit } from '../../../../src/service/git/git.ts';
 import { openSqlite } from '../../../../src/service/storage/sqlite.ts';
 import type { SyncRow } from '../../../../src/service/syncs/queue.ts';
 import { createToken } from '../../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../../src/service/workspaces/workspaces.ts';
 import { createRepository, type Repository } from '../../../support/git-repository.ts';
+import { branchNamed } from '../../../support/git-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../../support/service-process.ts';
 import { startTcpBalancer } from '../../../support/tcp-balancer.ts';
 
@@ -70,11 +70,7 @@ export async function startSyncService(): Promise<SyncService> {
       const rows = await storage.read.selectFrom('syncs').selectAll().orderBy('created_at').execute();
       return rows.filter(({ branch }) => branch.startsWith(prefix));
     },
-    async head(branch) {
-      const name = parseBranchName(branch);
-      if (!name.ok) throw new Error(name.reason);
-      return (await git.head(workspace, name.value)) ?? undefined;
-    },
+    head: async (branch) => (await git.head(workspace, branchNamed(branch))) ?? undefined,
     async stop() {
       await balancer.close();
       await storage.close();

@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
-import { serviceOfTests } from '../browser-like.ts';
+import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { expectedPages } from '../expected-pages.ts';
 import { hostilePages } from '../hostile-pages.ts';
 import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';

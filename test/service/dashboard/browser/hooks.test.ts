@@ -4,10 +4,10 @@ import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem } from '../../../support/browser/open-page.ts';
 import { nothing, raw } from '../../../support/other-servers/responses.ts';
+import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../support/webhook-receiver.ts';
 import { idOf, patient, verified } from '../../webhooks/hooked-service.ts';
-import { serviceOfTests } from '../browser-like.ts';
 import { takeLock } from '../locked-service.ts';
 import { copySecret, signIn } from './signed-in.ts';
 

@@ -3,8 +3,8 @@ import { expect } from 'vitest';
 import { pathAddress } from '../../../../src/service/dashboard/elements/lock-list.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
+import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { locksOf } from '../../http/shared-service.ts';
-import { serviceOfTests } from '../browser-like.ts';
 import { takeLock } from '../locked-service.ts';
 import { signIn } from './signed-in.ts';
 

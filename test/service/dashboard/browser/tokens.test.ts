@@ -4,7 +4,7 @@ import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
 import { startJob } from '../../../support/runner/start-job.ts';
-import { serviceOfTests } from '../browser-like.ts';
+import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { copySecret, expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();

@@ -1,7 +1,7 @@
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { expectProblem, phone } from '../../../support/browser/open-page.ts';
-import { serviceOfTests } from '../browser-like.ts';
+import { serviceOfTests } from '../../../support/service-of-tests.ts';
 import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 
 const service = serviceOfTests();

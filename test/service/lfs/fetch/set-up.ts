@@ -9,6 +9,7 @@ import { endlessDisk } from '../../../../src/service/runtime/free-disk.ts';
 import type { FetchedObjects } from '../../../../src/service/syncs/lfs-objects.ts';
 import { branchNamed, enoughTime, gitSetUp, operatorEnvironment, remoteAt } from '../../../support/git-service.ts';
 import { type LfsStore, pointerTo, type StoredName, startLfsStore } from '../../../support/lfs-store.ts';
+import { valueIn } from '../../../support/value-in.ts';
 
 export const quickly = { idleMs: 1_200, backoffMs: 1 };
 
@@ -21,11 +22,7 @@ export interface FetchOptions extends Partial<FetchObjectsParts> {
   readonly onProgress?: (progress: Pick<FetchedObjects, 'wanted' | 'received'>) => void;
 }
 
-export function oidOf({ oid }: StoredName): Oid {
-  const parsed = parseOid(oid);
-  if (!parsed.ok) throw new Error(parsed.reason);
-  return parsed.value;
-}
+export const oidOf = ({ oid }: StoredName): Oid => valueIn(parseOid(oid));
 
 /** A remote whose files are pointers, a store with their objects, and the data folder of a service. */
 export async function objectsSetUp() {
