@@ -4,7 +4,6 @@ import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { postgresServer } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
-import { inOneOnly } from '../support/in-one-only.ts';
 import { makeChaos, startFleet } from '../support/instances/fleet.ts';
 import { type OutboxRow, readLockHistory, readOutbox } from '../support/instances/history.ts';
 import {
@@ -168,7 +167,7 @@ test('keeps locks exclusive and promises intact while instances are killed and t
   // Every lock in the history belongs to a client that knows it, and every granted lock is in the history: the owner of
   // a lost lock would have been refused, and a lock that stayed would be in the lists below.
   const acquired = new Set(histories.flatMap((history) => [...history.acquired]));
-  const unaccounted = inOneOnly(granted, acquired);
+  const unaccounted = [...new Set(granted).symmetricDifference(new Set(acquired))];
   const name = 'acknowledged locks that were not recorded, and recorded locks of no client';
   measured(name, unaccounted.length, unaccounted.slice(0, 10));
   for (const { workspace } of races) {

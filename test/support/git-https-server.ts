@@ -7,15 +7,6 @@ import { onTestFinished } from 'vitest';
 import { type ServedRepositories, serveGit } from './git-http-backend.ts';
 import { listenHere } from './listen.ts';
 
-export interface GitHttpsServer {
-  /** The URL of a repository, by its path below the served folder. */
-  address(repository: string, userinfo?: string): string;
-  readonly host: string;
-  /** The certificate of the server, for GIT_SSL_CAINFO. */
-  readonly certificate: string;
-  readonly requests: readonly { readonly url: string; readonly authorization: string | undefined }[];
-}
-
 export interface GitHttpsOptions extends ServedRepositories {
   /** Responds instead of git if it returns true. */
   readonly answer?: (request: IncomingMessage, response: ServerResponse) => boolean | Promise<boolean>;
@@ -33,7 +24,7 @@ function makeCertificate(folder: string): { readonly certificate: string; readon
 }
 
 /** The real `git http-backend` behind TLS, with a generated certificate. */
-export async function startGitHttpsServer(options: GitHttpsOptions): Promise<GitHttpsServer> {
+export async function startGitHttpsServer(options: GitHttpsOptions) {
   const { certificate, key } = makeCertificate(options.folder);
   const requests: { url: string; authorization: string | undefined }[] = [];
   const server = createServer(
@@ -50,8 +41,11 @@ export async function startGitHttpsServer(options: GitHttpsOptions): Promise<Git
   const host = `127.0.0.1:${port}`;
   return {
     host,
+    /** The certificate of the server, for GIT_SSL_CAINFO. */
     certificate,
     requests,
-    address: (repository, userinfo) => `https://${userinfo === undefined ? '' : `${userinfo}@`}${host}/${repository}`,
+    /** The URL of a repository, by its path below the served folder. */
+    address: (repository: string, userinfo?: string) =>
+      `https://${userinfo === undefined ? '' : `${userinfo}@`}${host}/${repository}`,
   };
 }

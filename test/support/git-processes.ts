@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 
-export interface RunningProcess {
+interface RunningProcess {
   readonly pid: number;
   readonly commandLine: string;
 }
@@ -28,8 +28,6 @@ function processes(): readonly RunningProcess[] {
   }
   return execFileSync('ps', ['-A', '-ww', '-o', 'pid=,args='], { encoding: 'utf8' }).split('\n').map(fromPs);
 }
-
-export const commandLines = (): readonly string[] => processes().map(({ commandLine }) => commandLine);
 
 export const processesNaming = (text: string): readonly RunningProcess[] =>
   processes().filter(({ commandLine }) => commandLine.includes(text));

@@ -19,6 +19,16 @@ export interface Repository {
   head(branch: string): string;
 }
 
+/** The author of all commits, without the settings of the user and of the machine. */
+export const authorOfTests: NodeJS.ProcessEnv = {
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: devNull,
+  GIT_AUTHOR_NAME: 'Test',
+  GIT_AUTHOR_EMAIL: 'test@example.com',
+  GIT_COMMITTER_NAME: 'Test',
+  GIT_COMMITTER_EMAIL: 'test@example.com',
+};
+
 /** The output of git in an existing repository. */
 export const gitAt = (folder: string, ...args: readonly string[]): string => git(args, folder);
 
@@ -26,15 +36,7 @@ function git(args: readonly string[], cwd: string, input?: Buffer): string {
   return execFileSync('git', args, {
     cwd,
     encoding: 'utf8',
-    env: {
-      PATH: process.env['PATH'],
-      GIT_CONFIG_NOSYSTEM: '1',
-      GIT_CONFIG_GLOBAL: devNull,
-      GIT_AUTHOR_NAME: 'Test',
-      GIT_AUTHOR_EMAIL: 'test@example.com',
-      GIT_COMMITTER_NAME: 'Test',
-      GIT_COMMITTER_EMAIL: 'test@example.com',
-    },
+    env: { PATH: process.env['PATH'], ...authorOfTests },
     maxBuffer: 2 ** 28,
     stdio: ['pipe', 'pipe', 'pipe'],
     ...(input === undefined ? {} : { input }),

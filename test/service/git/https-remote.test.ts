@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../support/git-https-server.ts';
-import { commandLines, processesNaming } from '../../support/git-processes.ts';
+import { processesNaming } from '../../support/git-processes.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
 import {
   branchNamed,
@@ -30,7 +30,7 @@ function guard(username: string, password: string) {
   const expected = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;
   const seen: string[] = [];
   const answer: GitHttpsOptions['answer'] = (request, response) => {
-    seen.push(...commandLines());
+    seen.push(...processesNaming('').map(({ commandLine }) => commandLine));
     if (request.headers.authorization === expected) return false;
     response.writeHead(401, { 'WWW-Authenticate': 'Basic realm="assets"' }).end(`no entry for ${username}:${password}`);
     return true;

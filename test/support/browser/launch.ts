@@ -2,7 +2,7 @@ import { rmSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Browser, chromium } from 'playwright-core';
+import { chromium } from 'playwright-core';
 
 const loopback = ['127.0.0.1', 'localhost', '[::1]'];
 
@@ -23,13 +23,8 @@ const homeIn = (folder: string): NodeJS.ProcessEnv =>
     ? { HOME: folder, XDG_CONFIG_HOME: folder, XDG_CACHE_HOME: folder, XDG_DATA_HOME: folder }
     : {};
 
-export interface LaunchedBrowser {
-  readonly browser: Browser;
-  close(): Promise<void>;
-}
-
 /** Starts a browser that can reach only this machine. */
-export async function launchBrowser(program: string): Promise<LaunchedBrowser> {
+export async function launchBrowser(program: string) {
   const folder = await mkdtemp(join(tmpdir(), 'workspace-browser-'));
   const removeFolder = (): void => rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
   const env = Object.fromEntries(

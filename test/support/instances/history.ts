@@ -23,15 +23,8 @@ export async function readOutbox(databaseUrl: string): Promise<readonly OutboxRo
   }
 }
 
-export interface LockHistory {
-  readonly acquired: ReadonlySet<string>;
-  /** Locks that were neither released nor expired. */
-  readonly left: ReadonlySet<string>;
-  readonly wrong: readonly string[];
-}
-
 /** Checks the locks of each path: each ends before the next begins, by the database clock, and has a lower fence. */
-export function readLockHistory(rows: readonly OutboxRow[]): LockHistory {
+export function readLockHistory(rows: readonly OutboxRow[]) {
   const acquired = new Set<string>();
   const wrong: string[] = [];
   const now = new Map<string, { readonly id: string; readonly until: number | null; readonly fence: number }>();
@@ -57,6 +50,7 @@ export function readLockHistory(rows: readonly OutboxRow[]): LockHistory {
       now.set(path, { id, until: at, fence });
     }
   }
+  /** Locks that were neither released nor expired. */
   const left = new Set([...now.values()].filter(({ until }) => until === null).map(({ id }) => id));
   return { acquired, left, wrong };
 }

@@ -3,27 +3,14 @@ import { connect } from 'node:net';
 import { onTestFinished } from 'vitest';
 import { joinSockets, listenHere } from '../listen.ts';
 
-export interface ConnectProxy {
-  readonly address: string;
-  /** The hosts and ports of the requested tunnels, with the credentials. */
-  readonly asked: readonly { readonly target: string; readonly authorization: string | undefined }[];
-  /** Requests that were not for a tunnel. */
-  readonly others: readonly string[];
-  /** The open connections to the proxy. */
-  readonly sockets: ReadonlySet<unknown>;
-}
-
-export interface ConnectProxyOptions {
-  /** `silent` never responds; a number refuses with that status. */
-  readonly manner?: 'open' | 'silent' | number;
-}
-
 /**
  * A proxy that opens tunnels (RFC 9110 section 9.3.6). Every tunnel leads to this machine, whatever host is requested,
- * so that tests can use host names that are not loopback.
+ * so that tests can use host names that are not loopback. `silent` never responds; a number refuses with that status.
  */
-export async function startConnectProxy({ manner = 'open' }: ConnectProxyOptions = {}): Promise<ConnectProxy> {
+export async function startConnectProxy({ manner = 'open' }: { readonly manner?: 'open' | 'silent' | number } = {}) {
+  /** The hosts and ports of the requested tunnels, with the credentials. */
   const asked: { target: string; authorization: string | undefined }[] = [];
+  /** Requests that were not for a tunnel. */
   const others: string[] = [];
   const server = createServer((request, response) => {
     others.push(request.url ?? '');

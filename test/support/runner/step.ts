@@ -11,8 +11,6 @@ import {
   startStepProcess,
 } from './step-process.ts';
 
-export type LogMatcher = RegExp | string | ((line: string) => boolean);
-
 export interface StepResult {
   /** The value of `steps.<id>.conclusion`. */
   readonly conclusion: 'cancelled' | 'failure' | 'success';
@@ -54,7 +52,7 @@ export interface RunningStep {
   readonly pid: number;
   readonly finished: Promise<StepResult>;
   /** The first matching line, as the process wrote it; rejects if the step ends without one. */
-  waitForLog(matcher: LogMatcher): Promise<string>;
+  waitForLog(matcher: RegExp | string): Promise<string>;
   /** Cancels the step, like a canceled workflow or a step over its `timeout-minutes`. */
   cancel(): Promise<StepResult>;
   /** Sends SIGKILL at once. */
@@ -82,11 +80,6 @@ export interface StageOptions {
   readonly timeoutMs: number;
   readonly onShown?: ((line: string) => void) | undefined;
   readonly onFinished: (result: StepResult) => void;
-}
-
-function accepts(matcher: LogMatcher, line: string): boolean {
-  if (typeof matcher === 'string') return line.includes(matcher);
-  return matcher instanceof RegExp ? line.search(matcher) >= 0 : matcher(line);
 }
 
 /** Starts a main or a post, and reads its files after it has ended in any way. */
@@ -163,7 +156,9 @@ export function startStage(options: StageOptions): RunningStep {
     async waitForLog(matcher) {
       const { promise, resolve, reject } = Promise.withResolvers<string>();
       const look = (): void => {
-        const line = log.written.find(({ text }) => accepts(matcher, text));
+        const line = log.written.find(({ text }) =>
+          typeof matcher === 'string' ? text.includes(matcher) : text.search(matcher) >= 0,
+        );
         if (line !== undefined) resolve(line.text);
       };
       const fail = (how: string) => reject(new Error(`${how} ${String(matcher)}. Its log:\n${log.shown.join('\n')}`));

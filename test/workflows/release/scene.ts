@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, globSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { devNull } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { authorOfTests } from '../../support/git-repository.ts';
 import { ourActionFile } from '../../support/runner/action-file.ts';
 import { tagEvent } from '../../support/runner/github-context.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -59,12 +59,7 @@ export async function releaseScene(): Promise<ReleaseScene> {
     ...gh.environment,
     FAKE_DOCKER: registry,
     PATH: [gh.bin, process.env['PATH']].join(delimiter),
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: devNull,
-    GIT_AUTHOR_NAME: 'Test',
-    GIT_AUTHOR_EMAIL: 'test@example.com',
-    GIT_COMMITTER_NAME: 'Test',
-    GIT_COMMITTER_EMAIL: 'test@example.com',
+    ...authorOfTests,
   };
   const gitIn = (cwd: string, ...args: readonly string[]): string =>
     execFileSync('git', args, { cwd, env: environment, encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim();
