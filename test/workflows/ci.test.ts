@@ -1,14 +1,14 @@
-import { readFileSync } from 'node:fs';
 import { cp, readFile, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { ourActionFile } from '../support/runner/action-file.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import type { GivenContexts } from '../support/workflow/job-contexts.ts';
-import { type RunningWorkflowJob, startWorkflowJob, type WorkflowJobResult } from '../support/workflow/job-runner.ts';
+import { startWorkflowJob, type WorkflowJobResult } from '../support/workflow/job-runner.ts';
 import type { UsesHandler, UsesHandlers } from '../support/workflow/used-action.ts';
 import { readWorkflow, type WorkflowJob, type WorkflowStep } from '../support/workflow/workflow-file.ts';
 import { ownSource } from './called.ts';
+import { endService } from './end-service.ts';
 
 const root = dirname(ourActionFile);
 const workflow = await readWorkflow('ci.yml');
@@ -40,26 +40,6 @@ const checkout: UsesHandler = async ({ job }) => {
 };
 const nothing: UsesHandler = async () => undefined;
 
-/** Looks for a process like the job does. A killed process exists for a moment longer. */
-function isThere(pid: number): boolean {
-  try {
-    return readFileSync(`/proc/${pid}/environ`).length > 0;
-  } catch {
-    return false;
-  }
-}
-
-async function endService({ job }: RunningWorkflowJob): Promise<void> {
-  const pid = Number(await readFile(join(job.folders.temp, 'workspace-service.pid'), 'utf8').catch(() => '0'));
-  if (pid === 0) return;
-  try {
-    process.kill(pid, 'SIGKILL');
-  } catch {
-    // The process has already ended.
-  }
-  await expect.poll(() => isThere(pid)).toBe(false);
-}
-
 async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}): Promise<WorkflowJobResult> {
   const { steps, ...definition } = jobNamed(name);
   // Still longer than the `ttl`.
@@ -71,7 +51,7 @@ async function run(name: string, uses: UsesHandlers, given: GivenContexts = {}):
     uses: { 'actions/checkout': checkout, 'actions/setup-node': nothing, ...uses },
     run: { runId: '7', runAttempt: '2' },
   });
-  onTestFinished(() => endService(running));
+  onTestFinished(() => endService(running.job));
   return running.finished;
 }
 

@@ -6,6 +6,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import type { UsesHandler } from '../support/workflow/used-action.ts';
 import { readWorkflow, type WorkflowStep } from '../support/workflow/workflow-file.ts';
+import { endService } from './end-service.ts';
 
 const workflow = await readWorkflow('probe.yml');
 
@@ -17,20 +18,41 @@ const checkout: UsesHandler = async ({ job }) => {
   return undefined;
 };
 
-test('the probe succeeds if the action keeps a lock beyond its ttl and releases it', { timeout: 60_000 }, async () => {
+async function runProbe(change: (step: WorkflowStep) => WorkflowStep = (step) => step) {
   const { probe } = workflow.jobs;
   if (probe === undefined) throw new Error('There is no job probe.');
   // Still longer than the `ttl`.
   const here = (step: WorkflowStep): WorkflowStep => (step.run === 'sleep 30' ? { ...step, run: 'sleep 12' } : step);
-  const steps = probe.steps.filter(({ run }) => run !== 'npm ci').map(here);
-  const { result, log, job } = await runWorkflowJob({
+  const steps = probe.steps
+    .filter(({ run }) => run !== 'npm ci')
+    .map(here)
+    .map(change);
+  const ended = await runWorkflowJob({
     workflow: { ...workflow, jobs: { probe: { ...probe, steps } } },
     uses: { 'actions/checkout': checkout, 'actions/setup-node': async () => undefined },
   });
-  onTestFinished(async () => {
-    process.kill(Number(await readFile(join(job.folders.temp, 'workspace-service.pid'), 'utf8')), 'SIGKILL');
-  });
+  onTestFinished(() => endService(ended.job));
+  return ended;
+}
+
+test('the probe succeeds if the action keeps its locks and releases them when the job ends', {
+  timeout: 60_000,
+}, async () => {
+  const { result, log } = await runProbe();
   expect(result, log).toBe('success');
+});
+
+test('the probe fails if a lock remains after the job', { timeout: 60_000 }, async () => {
+  const { result, steps, log } = await runProbe((step) =>
+    step.with['operation'] === 'lock'
+      ? { ...step, with: { ...step.with, renew: false, ttl: '1h', 'auto-release': false } }
+      : step,
+  );
+  expect(steps.filter(({ conclusion }) => conclusion !== 'success').map(({ name }) => name)).toEqual([
+    'Print the log of the service',
+  ]);
+  expect(result).toBe('failure');
+  expect(log).toContain('The lock on Content/Maps/Arena.umap was not released when the job ended.');
 });
 
 /** The issues of a repository behind a `gh`, one of which has a similar title. */
