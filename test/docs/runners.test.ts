@@ -1,13 +1,15 @@
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { runWorkflowJob } from '../support/workflow/job-runner.ts';
+import { parseWorkflow } from '../support/workflow/workflow-file.ts';
 import { readPage, section, snippets } from './pages.ts';
 
 const page = await readPage('docs/runners.md');
@@ -130,4 +132,40 @@ test('With the action, a script that waits for a lock ends at once if only the s
   expect(script.log()).not.toContain('It ran.');
   expect(await paths()).toEqual([path]);
   await ask(service.baseUrl, 'DELETE', `/workspaces/${service.workspace}/locks/Content%2FHero.uasset`, service);
+});
+
+test('a job that locks, renews, checks and unlocks connects to the host and port of base-url only', async () => {
+  const folder = await temporaryFolder();
+  const [recorder, record] = [join(folder, 'recorder.mjs'), join(folder, 'record')];
+  await writeFile(
+    recorder,
+    `import { subscribe } from 'node:diagnostics_channel';
+     import { appendFileSync } from 'node:fs';
+     subscribe('net.client.socket', ({ socket }) =>
+       socket.once('connect', () =>
+         appendFileSync(${JSON.stringify(record)}, \`\${socket.remoteAddress}:\${socket.remotePort}\\n\`)));`,
+  );
+  const ours = (inputs: string) => `- { uses: octo-org/workspace-automation@v1, with: { ${inputs} } }`;
+  const steps = [
+    ours(`operation: lock, path: "${path}", ttl: 2s, renew: true`),
+    '- run: sleep 3',
+    ours('operation: check'),
+    ours(`operation: unlock, path: "${path}"`),
+    ours('operation: lock, path: Content/Maps/Arena.umap'),
+  ].map((step) => `      ${step}\n`);
+  const job = await runWorkflowJob({
+    workflow: parseWorkflow(`on: push\njobs:\n  a:\n    runs-on: ubuntu-latest\n    steps:\n${steps.join('')}`),
+    env: {
+      NODE_OPTIONS: `--import=${pathToFileURL(recorder)}`,
+      WORKSPACE_BASE_URL: service.baseUrl,
+      WORKSPACE_TOKEN: service.token,
+      WORKSPACE_ID: service.workspace,
+    },
+  });
+  expect(job.result, job.log).toBe('success');
+  expect(await paths()).toEqual([]);
+  const { hostname, port } = new URL(service.baseUrl);
+  const hosts = (await readFile(record, 'utf8')).trim().split('\n');
+  expect(hosts.length).toBeGreaterThan(3);
+  expect([...new Set(hosts)]).toEqual([`${hostname}:${port}`]);
 });
