@@ -48,6 +48,7 @@ test('the archive contains only the action, its license and its README', () => {
     'LICENSE',
     'README.md',
     'action.yml',
+    'action/action.yml',
     ...files.map((file) => `dist/${file}`),
   ]);
 });

@@ -49,7 +49,7 @@ test('a workspace is added once its remote has answered, and its credentials are
     [{ remote: 'http://a.example/game' }, 'Plain http is refused'],
     [{ remote: '/etc/game.git' }, 'Repositories on the disk of the service are refused'],
     [{ remote: 'https://ada:wr0ng@a.example/x?y' }, 'must not have a query'],
-    [{ desk_ttl: '31d' }, 'A lock lives for'],
+    [{ desk_ttl: '31d' }, 'A lock lasts'],
     [{ lfs_url: 'https://a:b@c/d' }, 'It must not have a user name or a password'],
   ] as const) {
     const { status, text } = await add({ username: 'ada', password: 's3cret', ...fields });
