@@ -141,7 +141,7 @@ export const createWaitForRelease =
         target: `${addresses.locks(workspace)}?${new URLSearchParams({ path })}`,
         headers: { prefer: `wait=${seconds}` },
         attempts: 'once',
-        answerDelayMs: seconds * 1_000,
+        responseDelayMs: seconds * 1_000,
         expect: (response, texts) => expectEntries(response, texts, 'locks'),
       },
       within,

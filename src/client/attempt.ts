@@ -35,8 +35,8 @@ interface Attempt {
  */
 export async function attemptOnce(request: Request, sent: SentRequest, context: AttemptContext): Promise<Attempt> {
   const { limit, startTimer, texts, isRecognized = isOfService, keyMayHaveArrived, onEnd, onResponse } = context;
-  const { target, otherTarget, answerDelayMs = 0, expect } = request;
-  const timeoutMs = context.timeoutMs + answerDelayMs;
+  const { target, otherTarget, responseDelayMs = 0, expect } = request;
+  const timeoutMs = context.timeoutMs + responseDelayMs;
   const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], startTimer);
   let response: ClientResponse;
   try {

@@ -3,10 +3,10 @@ import type { Timestamp } from '../interface/resources.ts';
 import type { Json } from './json.ts';
 
 /** Responses have the time of the service in whole seconds: a recent time can appear to be in the future. */
-export const answerClockMs = 1_000;
+export const responseClockMs = 1_000;
 
 /** Includes the time that responses take to arrive. */
-export const clockSlackMs = 2 * answerClockMs;
+export const clockSlackMs = 2 * responseClockMs;
 
 /** Milliseconds since 1970. */
 export type Clock = () => number;

@@ -30,7 +30,7 @@ export interface Request {
   /** False to send it at once, whatever remains of the rate limit. By default, that is only done for a release. */
   readonly throttled?: boolean | undefined;
   /** Additional time for the response, if the request asks the service to wait. */
-  readonly answerDelayMs?: number;
+  readonly responseDelayMs?: number;
   /** Secrets in the request itself. */
   readonly secrets?: readonly string[];
   /**

@@ -130,11 +130,11 @@ export class ServiceError extends Error {
 
   /** The status of the last response, if there was one. */
   get status(): number | undefined {
-    return answerIn(this.failure)?.status;
+    return responseIn(this.failure)?.status;
   }
 
   get requestId(): string | undefined {
-    return answerIn(this.failure)?.requestId;
+    return responseIn(this.failure)?.requestId;
   }
 }
 
@@ -268,7 +268,7 @@ function adviceOnConnection({ untrusted, notTls }: ConnectionFailed): string {
 }
 
 function requestText({ method, path, attempts }: FailedCall, failure: RequestFailure): string {
-  const response = answerIn(failure);
+  const response = responseIn(failure);
   const sent = response?.kind === 'refused' ? (response.sentStatus ?? response.status) : response?.status;
   const status = sent && `: ${sent} ${STATUS_CODES[sent] ?? ''}`.trimEnd();
   const id = response?.requestId === undefined ? '' : `, request id ${response.requestId}`;
@@ -277,7 +277,7 @@ function requestText({ method, path, attempts }: FailedCall, failure: RequestFai
 }
 
 /** The response that a failure is about; undefined if there was none. */
-function answerIn(failure: RequestFailure): Refused | Redirected | Unusable | undefined {
-  if (failure.kind === 'deadline') return failure.last && answerIn(failure.last);
+function responseIn(failure: RequestFailure): Refused | Redirected | Unusable | undefined {
+  if (failure.kind === 'deadline') return failure.last && responseIn(failure.last);
   return 'status' in failure ? failure : undefined;
 }

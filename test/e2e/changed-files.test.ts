@@ -235,9 +235,9 @@ const always =
   () =>
     response;
 const ofList =
-  (answerTo: (url: string, host: string | undefined) => Answer): Instead =>
+  (responseTo: (url: string, host: string | undefined) => Answer): Instead =>
   ({ url, headers }) =>
-    url.includes('/files') ? answerTo(url, headers.host) : undefined;
+    url.includes('/files') ? responseTo(url, headers.host) : undefined;
 
 describe.each(forms(['GitHub']))('%s', () => {
   test.each<[string, Instead, RegExp, JobEvent?]>([

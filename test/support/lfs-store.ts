@@ -98,7 +98,7 @@ export async function startLfsStore(behaviour: LfsBehaviour = {}): Promise<LfsSt
     return json(200, { transfer: 'basic', objects: answered }, type);
   }
 
-  async function answerTo(request: SeenRequest): Promise<Answer> {
+  async function responseTo(request: SeenRequest): Promise<Answer> {
     const { method, url, headers, bytes } = request;
     if (url.endsWith('/objects/batch')) {
       authorizations.push(headers.authorization);
@@ -117,7 +117,7 @@ export async function startLfsStore(behaviour: LfsBehaviour = {}): Promise<LfsSt
     return (await behaviour.download?.(request, object)) ?? (found === undefined ? nothing(404) : sending(found));
   }
 
-  const server = await openOtherServer(async (response, request) => (await answerTo(request))(response, request));
+  const server = await openOtherServer(async (response, request) => (await responseTo(request))(response, request));
   return {
     ...server,
     url: `${server.origin}/studio/game.git/info/lfs`,

@@ -162,7 +162,7 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
     return json(200, { count: jwt.length, value: jwt });
   }
 
-  async function answerTo(request: SeenRequest): Promise<Answer> {
+  async function responseTo(request: SeenRequest): Promise<Answer> {
     switch (new URL(request.url, url).pathname) {
       case '/runner/idtoken':
         return (await behaviour.runner?.(request)) ?? runner(request);
@@ -175,7 +175,7 @@ export async function startOidcIssuer({ path = '', tls, clock = Date.now }: Issu
     }
   }
 
-  const server = await openOtherServer(async (response, request) => (await answerTo(request))(response, request), {
+  const server = await openOtherServer(async (response, request) => (await responseTo(request))(response, request), {
     ...(tls && { tls }),
   });
   const origin = tls === undefined ? server.origin : `https://${tls.name}:${server.port}`;

@@ -1,5 +1,5 @@
 import type { KnownLock } from '../../client/client.ts';
-import { answerClockMs } from '../../client/clock.ts';
+import { responseClockMs } from '../../client/clock.ts';
 import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
@@ -37,7 +37,7 @@ interface LostLock {
 /** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
 export function lostText({ path, lock, holder }: LostLock, now: number): string {
   const end = Date.parse(lock.expires_at ?? '');
-  const isOver = end <= now + answerClockMs || end <= Date.parse(holder?.acquired_at ?? '');
+  const isOver = end <= now + responseClockMs || end <= Date.parse(holder?.acquired_at ?? '');
   const parts = [`This job lost its lock on ${path}.`];
   if (isOver) parts.push(`It expired at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`);
   else if (!Number.isNaN(end)) parts.push('Someone released it before it expired.');
@@ -155,7 +155,7 @@ export function waitAdvice(expiresAt: string | undefined, now: number, what = 'i
   const ms = expiresAt === undefined ? Number.NaN : Date.parse(expiresAt) - now;
   // Clocks are imprecise: a lock just acquired for 2 h may have slightly more or less left, and the advice stays the
   // same.
-  const minutes = Math.ceil((ms - answerClockMs) / 60_000);
+  const minutes = Math.ceil((ms - responseClockMs) / 60_000);
   if (!(ms > 0) || minutes > maxSuggestion) return `Set \`wait\` to wait for ${what}.`;
   return `Set \`wait: ${formatDuration({ seconds: later(minutes) * 60 })}\` to wait for ${what}.`;
 }

@@ -1,5 +1,5 @@
 import { withRequest } from '../../client/client.ts';
-import { answerClockMs } from '../../client/clock.ts';
+import { responseClockMs } from '../../client/clock.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import type { OnLost } from '../inputs/parse.ts';
@@ -158,7 +158,7 @@ const untilText = (result: CandidateResult, now: number): string => {
   return isOver(result, now) ? `expired at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
 };
 
-const isOver = (result: CandidateResult, now: number): boolean => endOf(result) <= now + answerClockMs;
+const isOver = (result: CandidateResult, now: number): boolean => endOf(result) <= now + responseClockMs;
 
 const endOf = (result: CandidateResult): number =>
   'grant' in result ? Date.parse(result.grant.lock.expires_at) : Number.NaN;

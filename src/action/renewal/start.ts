@@ -157,14 +157,14 @@ async function startProcess() {
     windowsHide: true,
   });
   await once(child, 'spawn');
-  return { child, response: answerOf(child) };
+  return { child, response: responseOf(child) };
 }
 
-type Answer = { readonly kind: 'renewing' } | { readonly kind: 'ended'; readonly how: string };
+type FirstResponse = { readonly kind: 'renewing' } | { readonly kind: 'ended'; readonly how: string };
 
 /** Listens from the start: the process may end during the first renewal. */
-const answerOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<Answer> =>
-  Promise.race<Answer>([
+const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<FirstResponse> =>
+  Promise.race<FirstResponse>([
     once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
     once(child, 'close').then(([code, killedBy]) => ({
       kind: 'ended',
@@ -193,7 +193,7 @@ function handOver({ child }: RenewalProcess, context: Context, task: LockTask, s
 }
 
 /** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
-async function firstResponse({ child, response }: RenewalProcess): Promise<Answer | 'silent'> {
+async function firstResponse({ child, response }: RenewalProcess): Promise<FirstResponse | 'silent'> {
   try {
     return await unlessAborted(response, AbortSignal.timeout(maxResponseMs));
   } catch {

@@ -84,7 +84,7 @@ export function requireAccess(
 export function refundRelease(c: Context<Environment>, { rateLimiter }: AccessControl): void {
   const admission = c.get('releaseAdmission');
   if (admission.kind === 'admitted') admission.refund();
-  c.set('answerHeaders', rateLimiter.headersOf(bearerOf(c).id));
+  c.set('responseHeaders', rateLimiter.headersOf(bearerOf(c).id));
 }
 
 /** Sets the caller. Refuses requests beyond the rate limit or without the scope. */
@@ -114,7 +114,7 @@ function admit(
   noteUse(id);
   turns.identify(c.env.incoming, id);
   const admission = rateLimiter[kind](id);
-  c.set('answerHeaders', rateLimiter.headersOf(id));
+  c.set('responseHeaders', rateLimiter.headersOf(id));
   return admission;
 }
 

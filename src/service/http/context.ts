@@ -23,7 +23,7 @@ export interface Environment {
     /** Parsed JSON of the body, not validated yet. */
     body: unknown;
     /** Headers for any response to this request. */
-    answerHeaders: Readonly<Record<string, string>>;
+    responseHeaders: Readonly<Record<string, string>>;
   };
 }
 
@@ -40,7 +40,7 @@ export const actorOf = (c: Context<Environment>): Actor => ({
 export function send(c: Context<Environment>, { status, headers, body }: ApiResponse): Response {
   return new Response(body === '' ? null : body, {
     status,
-    headers: { ...(body !== '' && { 'content-type': 'application/json' }), ...answerHeaders(c, headers) },
+    headers: { ...(body !== '' && { 'content-type': 'application/json' }), ...responseHeaders(c, headers) },
   });
 }
 
@@ -53,10 +53,10 @@ export const addressOf = (c: Context<Environment>): string | null => c.get('clie
 type Headers = Readonly<Record<string, string>>;
 
 /** These headers, plus those for any response to this request. */
-export const answerHeaders = (c: Context<Environment>, headers: Headers): Headers => ({
+export const responseHeaders = (c: Context<Environment>, headers: Headers): Headers => ({
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
-  ...c.get('answerHeaders'),
+  ...c.get('responseHeaders'),
   ...headers,
   'x-request-id': c.get('requestId'),
 });

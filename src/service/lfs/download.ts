@@ -67,7 +67,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
     if (found === undefined || found.size !== verification.size) {
       return refuse(404, 'The mirror no longer has this object. Request its current URL from objects/batch.');
     }
-    const response = answerTo(c, found, oid.value);
+    const response = responseTo(c, found, oid.value);
     if (response === undefined) {
       const { headers, ...refusal } = lfsError(416, `The object has only ${found.size} bytes.`, c.get('requestId'));
       return send(c, { ...refusal, headers: { ...headers, 'content-range': `bytes */${found.size}` } });
@@ -76,7 +76,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
   });
 }
 
-const answerTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileResponse | undefined => {
+const responseTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileResponse | undefined => {
   const etag = `"${oid}"`;
   const whole = { start: 0, end: size };
   const ifRange = c.req.header('if-range');

@@ -95,8 +95,8 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     const missing = objects.filter(({ oid }) => !here.has(oid));
     const elsewhere = await findElsewhere(workspace, missing);
     if (elsewhere === undefined) return undefined;
-    const answers = objects.map((object) => elsewhere.get(object.oid) ?? downloadFrom(origin, workspace.id, object));
-    return lfsResponse(200, { transfer: 'basic', objects: answers, hash_algo: 'sha256' });
+    const responses = objects.map((object) => elsewhere.get(object.oid) ?? downloadFrom(origin, workspace.id, object));
+    return lfsResponse(200, { transfer: 'basic', objects: responses, hash_algo: 'sha256' });
   }
 
   addRoute(app, routes, {

@@ -5,7 +5,7 @@ import { unavailable } from '../contract/problem.ts';
 import { GitError } from '../git/git-error.ts';
 import type { ServeTask } from '../git/serve-mirror.ts';
 import { errorPacket } from '../git/upload-pack-request.ts';
-import { answerHeaders, bearerOf, type Environment } from '../http/context.ts';
+import { bearerOf, type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
@@ -43,7 +43,7 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
     const requestId = c.get('requestId');
     const response = sendOutput(
       c.env.outgoing,
-      answerHeaders(c, { 'content-type': contentType }),
+      responseHeaders(c, { 'content-type': contentType }),
       limits.maxMsPerPiece,
     );
     const began = performance.now();

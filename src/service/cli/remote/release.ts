@@ -55,11 +55,11 @@ export async function releaseRemoteLocks(
   }
 
   const wanted = [...new Set(paths)];
-  const answers = new Map<LockPath, string | undefined>();
-  await inParallel(wanted, async (path) => void answers.set(path, await release(path)));
+  const problems = new Map<LockPath, string | undefined>();
+  await inParallel(wanted, async (path) => void problems.set(path, await release(path)));
   return {
-    released: wanted.filter((path) => answers.get(path) === undefined),
-    problems: wanted.flatMap((path) => answers.get(path) ?? []),
+    released: wanted.filter((path) => problems.get(path) === undefined),
+    problems: wanted.flatMap((path) => problems.get(path) ?? []),
   };
 }
 

@@ -60,7 +60,7 @@ interface BranchView {
 /** Timeout for the remote. Most answer within this time, and a slower page seems broken. */
 const timeoutMs = 1_000;
 /** Time for which an answer is reused, such as when the page is reloaded immediately. */
-const answerHoldsMs = 5_000;
+const listingHoldsMs = 5_000;
 const failureHoldsMs = 30_000;
 
 type AskedRemote = Pick<BranchView, 'known' | 'isAwaited'>;
@@ -70,7 +70,7 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
 
   async function askBriefly(call: PageCall, workspace: StoredWorkspace, synced: SyncedBranches): Promise<AskedRemote> {
     const before = remoteMemory.known(workspace);
-    const holdsMs = before.failure === undefined ? answerHoldsMs : failureHoldsMs;
+    const holdsMs = before.failure === undefined ? listingHoldsMs : failureHoldsMs;
     if (!isOutdated(before, synced, call.now, holdsMs)) return { known: before, isAwaited: false };
     const response = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
     // Errors after the timeout are ignored, because the page has been sent.

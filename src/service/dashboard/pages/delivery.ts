@@ -37,7 +37,7 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       <h2>Request</h2>
       ${request(hook, delivery)}
       <h2>Last answer</h2>
-      ${answerSection(last_attempt, attempts, last_error)}`;
+      ${responseSection(last_attempt, attempts, last_error)}`;
     const buttons = actions(`${hookPage}/deliveries/${delivery.id}`, delivery, hook);
     const view = {
       title: `Delivery of ${event.type}`,
@@ -135,7 +135,7 @@ const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden']
 const headerValue = (header: ShownHeader): Markup =>
   'value' in header ? literal(header.value) : faint(hidden[header.hidden]);
 
-function answerSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
+function responseSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
   if (attempt === null) {
     return attempts === 0
       ? html`<p class="faint">No attempt yet.</p>`

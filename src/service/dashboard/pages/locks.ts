@@ -136,7 +136,7 @@ function emptyState({ workspace, releasing }: RowContext, path: string, all: num
   return all === 0
     ? empty(
         'Nothing is locked.',
-        html`${releasing ? html`<a href="${newLockAddress(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once somebody locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
+        html`${releasing ? html`<a href="${newLockAddress(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
       )
     : empty(
         'No lock matches the search.',

@@ -150,7 +150,7 @@ function heldLock({ bearer, now }: PageCall, workspace: string, asked: LockPath,
   return html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${
     own
       ? html`You hold this lock already. <a href="${extendAddress(workspace, lock)}">Extend it</a>`
-      : html`Somebody else holds this lock. <a href="${listAddress(workspace, { path: lock.path })}">Watch it</a> to see when it is free.`
+      : html`Someone else holds this lock. <a href="${listAddress(workspace, { path: lock.path })}">Watch it</a> to see when it is free.`
   }${sameFile}</p>
   ${lockFacts(lock, now)}`;
 }

@@ -20,7 +20,7 @@ const hourMs = 3_600_000;
 
 /** Time for which the old secret stays valid, by the value in the form. */
 const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: string; readonly hint?: string }> = new Map([
-  ['now', { ms: 0, text: 'not at all', hint: 'For a secret that somebody else may know. Jobs that use it now fail.' }],
+  ['now', { ms: 0, text: 'not at all', hint: 'For a secret that someone else may know. Jobs that use it now fail.' }],
   ['1h', { ms: hourMs, text: 'for 1 hour' }],
   ['1d', { ms: 24 * hourMs, text: 'for 1 day' }],
   ['7d', { ms: 7 * 24 * hourMs, text: 'for 7 days' }],

@@ -70,7 +70,7 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
           throw offers.unreachable('it is busy');
         },
       });
-      const answers = new Map<Oid, ObjectResponse>();
+      const responses = new Map<Oid, ObjectResponse>();
       for (let at = 0; at < missing.length; ) {
         const some = missing.slice(at, at + offers.batchSize());
         const offered = await offers.request(some).catch((error: unknown) => {
@@ -81,12 +81,12 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
         if (offered === undefined) continue;
         at += some.length;
         for (const object of some) {
-          const answer = passedOn(object, offered.get(object.oid));
-          if (answer === undefined) return undefined;
-          answers.set(object.oid, answer);
+          const response = passedOn(object, offered.get(object.oid));
+          if (response === undefined) return undefined;
+          responses.set(object.oid, response);
         }
       }
-      return answers;
+      return responses;
     } finally {
       connection.close();
     }
@@ -95,9 +95,9 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
   async function ask(workspace: FoundWorkspace, missing: readonly ObjectName[]): ReturnType<AskUpstream> {
     if ((pausedUntil.get(workspace.id) ?? 0) > performance.now()) return undefined;
     try {
-      const answers = await askStore(workspace, missing);
+      const responses = await askStore(workspace, missing);
       pausedUntil.delete(workspace.id);
-      return answers;
+      return responses;
     } catch (error) {
       // The client reports the error when it asks the store itself.
       log.info(

@@ -31,7 +31,7 @@ const mediaType = 'application/vnd.git-lfs+json';
 const maxResponseBytes = 16 * 1_024 * 1_024;
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md */
-const answerSchema = z.object({
+const responseSchema = z.object({
   transfer: z.string().nullish(),
   objects: z.array(
     z.object({
@@ -97,7 +97,7 @@ export async function requestBatch(
   if (status >= 300 && status < 400)
     throw refuse(`responded with a redirect (${status}). Set --lfs-url to its target.`);
   if (status < 200 || status > 299) throw refuse(`responded with status ${status}.`);
-  const parsed = parseJson(answerSchema, text);
+  const parsed = parseJson(responseSchema, text);
   if (parsed === undefined) throw refuse('did not respond in the format of the Git LFS batch API.');
   if (parsed.transfer != null && parsed.transfer !== 'basic')
     throw refuse('does not offer basic transfers, the only ones that the service supports.');
@@ -116,7 +116,7 @@ function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
 const minHoldsMs = 60_000;
 
 function offerOf(
-  { authenticated, actions, error }: z.infer<typeof answerSchema>['objects'][number],
+  { authenticated, actions, error }: z.infer<typeof responseSchema>['objects'][number],
   store: Store,
   now: number,
 ): Offer {
