@@ -229,7 +229,7 @@ test('an event without changed files is reported as a wrong input, before any re
 type Instead = NonNullable<GitHubApiOptions['instead']>;
 
 const busy = { message: 'You have exceeded a secondary rate limit. Please wait.' };
-const permission = (name: string): RegExp => new RegExp(`Give the job the permission \`${name}: read\`, below`, 'i');
+const permission = (name: string): RegExp => new RegExp(`give the job the permission \`${name}: read\`, under`, 'i');
 const always =
   (response: Answer): Instead =>
   () =>
@@ -255,7 +255,11 @@ describe.each(forms(['GitHub']))('%s', () => {
     ],
     ['answers 404 for what a token may not see', always(notFound), permission('pull-requests')],
     ['responds with an HTML page', always(htmlPage(200)), /The response cannot be used: it is not valid JSON/],
-    ['responds with a list', always(json(200, [])), /GitHub does not say of the pull request how many files/],
+    [
+      'responds with a list',
+      always(json(200, [])),
+      /GitHub did not return the commits and the number of changed files/,
+    ],
     ['keeps failing', always(htmlPage(502)), /, 2 attempts\)/],
     [
       'asks to wait longer than the step has',

@@ -36,12 +36,12 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
     const name = spelled.toLowerCase();
     if (!namePattern.test(name) || name.length > maxHeaderNameLength) {
       return refused(
-        `The name of header ${index + 1} is not one: it must be at most ${maxHeaderNameLength} letters, digits or any of !#$%&'*+-.^_\`|~.`,
+        `The name of header ${index + 1} is invalid: it must be at most ${maxHeaderNameLength} letters, digits or any of !#$%&'*+-.^_\`|~.`,
       );
     }
     if (name === unsafeName) return refused(unsafeHeaderText);
     if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself: leave it out.`);
-    if (headers.has(name)) return refused(`The header ${name} is there twice: upper and lower case do not count.`);
+    if (headers.has(name)) return refused(`The header ${name} is given twice: names are case-insensitive.`);
     const reason = headerValueProblem(value);
     if (reason !== undefined) return refused(`The header ${name} ${reason}`);
     headers.set(name, value);

@@ -73,7 +73,7 @@ export const hookRequestSchema = z
         maxProperties: maxHeaders,
         ...propertyNames,
         additionalProperties: { type: 'string', maxLength: maxHeaderValueLength, pattern: valuePattern.source },
-        description: `Sent with each delivery. The case of names does not count. Reserved: ${namesOfOurs}.`,
+        description: `Sent with each delivery. Names are case-insensitive. Reserved: ${namesOfOurs}.`,
       }),
   })
   .superRefine(({ format, events }, context) => {

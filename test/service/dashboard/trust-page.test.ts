@@ -118,7 +118,7 @@ test('an existing rule is not added again, and the response links to it', async 
   const before = await listTrustRules(service.storage);
   const response = await send({ ...right, owner: 'twice' });
   expect(response.status).toBe(409);
-  expect(response.text).toContain(`There is such a rule already: <a href="/trust#${before.at(-1)?.id}">`);
+  expect(response.text).toContain(`The same rule already exists: <a href="/trust#${before.at(-1)?.id}">`);
   expect(response.text).toContain('value="twice"');
   expect(await listTrustRules(service.storage)).toEqual(before);
 });

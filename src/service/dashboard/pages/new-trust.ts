@@ -64,11 +64,11 @@ export function addNewTrustPages(app: App, parts: DashboardParts): void {
       case 'added':
         return seeOther(`/trust?added=${added.rule.id}`);
       case 'there-already': {
-        const refusal = html`There is such a rule already: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
+        const refusal = html`The same rule already exists: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
         return showForm(call, entered, {}, 409, refusal);
       }
       case 'too-many': {
-        const refusal = html`There are ${maxTrustRules} rules already. Remove one that is no longer used.`;
+        const refusal = html`The maximum of ${maxTrustRules} rules is reached. Remove one that is no longer used.`;
         return showForm(call, entered, {}, 409, refusal);
       }
     }

@@ -90,7 +90,7 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     const fresh = await storage.commit({ workspace: id.value }, (db) =>
       addWorkspaceAudited(db, storage.now, actorOf(call.c), workspace),
     );
-    if (!fresh) return show(call, entered, { id: 'There is a workspace of this name already. Choose another one.' });
+    if (!fresh) return show(call, entered, { id: 'A workspace with this name already exists. Choose another name.' });
     return seeOther(branchesOf(id.value));
   });
 
