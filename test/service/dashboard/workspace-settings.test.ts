@@ -63,7 +63,9 @@ test('a workspace is added once its remote has answered, and its credentials are
   const added = await add({ username: 'ada', password: 's3cret' });
   expect([added.status, added.headers.get('location')]).toEqual([303, '/workspaces/game/branches']);
   expect(await rowOf('game')).toMatchObject({ remote: remote.address('game.git', 'ada:s3cret'), desk_ttl: '8h' });
-  expect((await add({ username: 'ada', password: 's3cret' })).text).toContain('A workspace with this name already exists');
+  expect((await add({ username: 'ada', password: 's3cret' })).text).toContain(
+    'A workspace with this name already exists',
+  );
   const { text } = await visitor.get('/workspaces/game/settings');
   expect(text).toContain(`value="${address}"`);
   const seen = [text, (await visitor.get('/audit')).text, service.log()].join('\n');
