@@ -189,6 +189,9 @@ test.skipIf(postgresServer === undefined).for([
       return received;
     }
 
+    // Caddy started before the instances, and has found them only when its next check succeeded.
+    const listed = async () => (await begin('GET', '/workspaces')).resume().statusCode;
+    await expect.poll(listed, { timeout: 20_000 }).toBe(200);
     const work = Promise.all([...Array.from({ length: 8 }, takeLocks), cloneOverAndOver()]);
     for (const [index, port] of ports.entries()) {
       const before = requests;
