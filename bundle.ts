@@ -28,7 +28,7 @@ const bundle = (entry: string, out: string): void =>
     '--quiet',
   );
 
-/** Replaces what is there exactly once, so that another version of the toolkit is looked at again. */
+/** Replaces the only occurrence of a text. Fails if another version of the toolkit has none or several. */
 function replaceOnce(text: string, from: string, to: string): string {
   if (text.split(from).length !== 2) throw new Error(`The toolkit has changed: ${from}`);
   return text.replace(from, to);

@@ -30,7 +30,7 @@ let tarball: string;
 let files: string[];
 let commit: string;
 
-/** Packs a copy, so that packing, which builds anew, does not take the build away from other tests. */
+/** Packs a copy, because packing rebuilds, and other tests use the build. */
 beforeAll(async () => {
   const copy = join(folder, 'copy');
   await mkdir(copy);

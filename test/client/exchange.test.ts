@@ -14,7 +14,7 @@ const texts = { unanswered: 'Nobody knows you.', unsupported: 'Give a token.', u
 
 /** Answers exchanges with the first argument, or each with a new token, and other requests with the second one. */
 async function exchangingClient(
-  exchange: Answer | 'each anew',
+  exchange: Answer | 'new each time',
   answer: Answer = list,
   { prove, ...options }: Partial<Pick<ExchangeOptions, 'prove'>> & Partial<ClientOptions> = {},
 ) {
@@ -25,7 +25,7 @@ async function exchangingClient(
   };
   const server = await startOtherServer((response, request) => {
     const isExchange = request.url === '/v1/token';
-    (isExchange ? (exchange === 'each anew' ? anew : exchange) : answer)(response, request);
+    (isExchange ? (exchange === 'new each time' ? anew : exchange) : answer)(response, request);
   });
   let proofs = 0;
   const masked: string[] = [];
@@ -51,7 +51,7 @@ const proofsIn = (requests: readonly SeenRequest[]): readonly (string | null)[] 
   requests.map(({ body }) => new URLSearchParams(body).get('subject_token'));
 
 test('exchanges an identity as defined in RFC 8693, once for all requests', async () => {
-  const { client, exchanges, tokens, masked } = await exchangingClient('each anew');
+  const { client, exchanges, tokens, masked } = await exchangingClient('new each time');
   await Promise.all(Array.from({ length: 20 }, () => client.ask()));
   await client.ask();
   expect(tokens()).toEqual(Array(21).fill('Bearer wsa_1'));
@@ -122,7 +122,7 @@ describe('a rejected token', () => {
       (refused.includes(request.headers.authorization ?? '') ? unauthorized : list)(response, request);
 
   test('is replaced once for all requests, and each request is repeated with its key', async () => {
-    const { client, exchanges, server } = await exchangingClient('each anew', (response, request) =>
+    const { client, exchanges, server } = await exchangingClient('new each time', (response, request) =>
       (request.headers.authorization === 'Bearer wsa_1' ? unauthorized : json(201, { id: 'lock_1' }))(
         response,
         request,
@@ -145,7 +145,7 @@ describe('a rejected token', () => {
   });
 
   test('is not replaced a second time: the error says so, and no more requests are sent', async () => {
-    const { client, exchanges, tokens } = await exchangingClient('each anew', unauthorized);
+    const { client, exchanges, tokens } = await exchangingClient('new each time', unauthorized);
     const error = await errorOf(client.ask());
     expect(error).toMatchObject({ status: undefined, failure: { kind: 'no-token', transient: false } });
     expect(error.message).toBe(
@@ -160,7 +160,7 @@ describe('a rejected token', () => {
     const refused: string[] = [];
     let now = start;
     const { client, tokens } = await exchangingClient(
-      'each anew',
+      'new each time',
       (response, request) => refusing(...refused)(response, request),
       { clock: () => now },
     );
@@ -175,7 +175,7 @@ describe('a rejected token', () => {
 
 test('repeats an unanswered lock request with the next token, and still recognizes that the lock may be its own', async () => {
   const held = problem(409, { lock: { id: 'lock_1', path: hero, owner: 'release-bot' } });
-  const { client, server } = await exchangingClient('each anew', inTurn(reset, unauthorized, held));
+  const { client, server } = await exchangingClient('new each time', inTurn(reset, unauthorized, held));
   const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'key-1' };
   const result = await client.acquireLock(request, client.within());
   expect(ofKind(result, 'held')).toMatchObject({ mayBeOurs: true, holder: { id: 'lock_1' } });

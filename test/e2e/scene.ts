@@ -28,7 +28,7 @@ export interface Scene {
   job(options?: SceneJobOptions): Promise<SceneJob>;
   /** Takes a lock on the path on behalf of someone who is not a job. */
   lock(workspace: string, path: string, options?: { readonly name?: string; readonly ttl?: string }): Promise<void>;
-  /** Releases the lock on the path, whoever holds it. */
+  /** Releases the lock on the path, regardless of its holder. */
   release(workspace: string, path: string): Promise<void>;
   /** Paths of all locks, sorted. */
   locked(workspace: string): Promise<readonly string[]>;

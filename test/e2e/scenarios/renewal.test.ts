@@ -39,7 +39,8 @@ const renewalsOf = (job: Job) => entriesOf(job).filter((entry) => entry.kind ===
 
 function onlyProcessOf(job: Job): number {
   const [pid, ...others] = job.leftProcesses();
-  if (pid === undefined || others.length > 0) throw new Error(`There are ${others.length} others beside ${pid}.`);
+  if (pid === undefined || others.length > 0)
+    throw new Error(`Besides ${pid}, ${others.length} other processes are left.`);
   return pid;
 }
 

@@ -17,7 +17,7 @@ export const recordedResponses: readonly RecordedResponse[] = [
   {
     gateway: 'Envoy',
     when: 'its RBAC filter denies the request',
-    source: 'envoyproxy/envoy, docs/root/start/sandboxes/rbac.rst',
+    source: 'envoyproxy/envoy, sandboxes/rbac.rst in its docs',
     status: 403,
     headers: { 'content-type': 'text/plain', server: 'envoy' },
     body: 'RBAC: access denied',

@@ -105,7 +105,7 @@ export function expectToldTruly(played: PlayedSync): void {
     return;
   }
   const sync = syncs.find((row) => row.id === id);
-  if (sync === undefined) throw new Error(`The service knows nothing of ${id}. ${reason}`);
+  if (sync === undefined) throw new Error(`The service has no sync ${id}. ${reason}`);
   expectOutcome(played, sync, reason);
   expectInTime(played, sync, reason);
 }
