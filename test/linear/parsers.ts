@@ -79,18 +79,16 @@ import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime, parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
 import {
-  parseClaim,
-  parseClaimValue,
   parseEvent,
   parseGitHubId,
   parseIssuer,
-  parseProperty,
   parseRef,
   parseRepository,
   parseRuleOwner,
   parseWorkflow,
   readRule,
 } from '../../src/service/trust/new-rule.ts';
+import { parseClaim, parseClaimValue, parseProperty } from '../../src/service/trust/rule-claim.ts';
 import { requestSecrets } from '../../src/service/webhooks/delivery-request.ts';
 import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { completeResponse } from '../../src/service/webhooks/receiver-response.ts';
@@ -478,7 +476,7 @@ export const parsers: readonly Parser[] = [
   row('service/tokens/new-token.ts parseTokenName', parseTokenName),
   row('service/tokens/new-token.ts parseTokenOwner', parseTokenOwner),
   row(
-    `service/trust/new-rule.ts parseIssuer parseRuleOwner parseGitHubId parseClaimValue parseRef parseWorkflow parseEvent`,
+    `service/trust/new-rule.ts parseIssuer parseRuleOwner parseGitHubId parseRef parseWorkflow parseEvent, service/trust/rule-claim.ts parseClaimValue`,
     (text) =>
       [parseIssuer, parseRuleOwner, parseGitHubId, parseClaimValue, parseRef, parseWorkflow, parseEvent].map((parse) =>
         parse(text),
@@ -488,7 +486,7 @@ export const parsers: readonly Parser[] = [
     ['https://a/', '../', ''],
   ),
   row(
-    'service/trust/new-rule.ts parseRepository parseClaim parseProperty',
+    'service/trust/new-rule.ts parseRepository, service/trust/rule-claim.ts parseClaim parseProperty',
     (text) => [parseRepository(text), parseClaim(text), parseProperty(text)],
     'a/',
     ['a', '.', '='],

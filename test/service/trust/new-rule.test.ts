@@ -4,17 +4,15 @@ import type { Parsed } from '../../../src/interface/parsed.ts';
 import {
   type EnteredRule,
   maxClaims,
-  parseClaim,
-  parseClaimValue,
   parseEvent,
   parseGitHubId,
   parseIssuer,
-  parseProperty,
   parseRef,
   parseRepository,
   parseWorkflow,
   readRule,
 } from '../../../src/service/trust/new-rule.ts';
+import { parseClaim, parseClaimValue, parseProperty } from '../../../src/service/trust/rule-claim.ts';
 
 const enterprise = 'https://git.example.com/_services/token';
 

@@ -1,7 +1,8 @@
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import type { Field } from '../../contract/field.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
-import { type EnteredRule, type RuleClaim, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';
+import { type EnteredRule, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';
+import type { RuleClaim } from '../../trust/rule-claim.ts';
 import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';

@@ -4,14 +4,8 @@ import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
-import {
-  type EnteredRule,
-  type RuleClaim,
-  type RuleErrors,
-  readRule,
-  repeatedRuleFields,
-  ruleFields,
-} from '../../trust/new-rule.ts';
+import { type EnteredRule, type RuleErrors, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';
+import type { RuleClaim } from '../../trust/rule-claim.ts';
 import { addTrustRule, maxTrustRules, type NewTrustRule } from '../../trust/rules.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../elements/fields.ts';
