@@ -203,6 +203,22 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'create index audit_of_action on audit (action, sequence)',
   ],
   ({ removableAudit }) => removableAudit,
+  // The table refused_lock_requests stays for instances of an earlier version, which write to it.
+  ({ byteOrder }) => [
+    `create table lock_places (
+      id text primary key, workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade,
+      token_id text not null, owner text not null, origin text, note text, urgency integer not null,
+      since bigint not null, rank bigint not null, asked_at bigint not null, present_until bigint not null, ttl bigint)`,
+    `create table lock_lines (
+      workspace_id text ${byteOrder} not null, path text ${byteOrder} not null,
+      place_id text not null references lock_places (id) on delete cascade, asked_path text not null,
+      primary key (workspace_id, path, place_id))`,
+    'create index lines_of_place on lock_lines (place_id)',
+    `create table pool_items (
+      workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, pool text ${byteOrder} not null,
+      position integer not null, path text ${byteOrder} not null, properties text not null, secrets text not null,
+      primary key (workspace_id, pool, path))`,
+  ],
 ];
 
 /** Number of the schema of this version. */

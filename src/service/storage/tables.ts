@@ -155,6 +155,44 @@ export interface Tables {
     first_at: number;
     last_at: number;
   };
+  /** Requests that wait for locks: see locks/line.ts. */
+  readonly lock_places: {
+    /** Derived from the token and the idempotency key. */
+    id: string;
+    workspace_id: string;
+    token_id: string;
+    owner: string;
+    origin: string | null;
+    note: string | null;
+    /** RFC 9218: from 1, first, to 5. */
+    urgency: number;
+    since: number;
+    /** The order of the line, ascending: `since`, earlier or later by the urgency. */
+    rank: number;
+    asked_at: number;
+    /** Later, nobody waits for the client. Renewed for as long as an instance waits on its behalf. */
+    present_until: number;
+    /** Milliseconds of the lock that the service acquires for a person at their turn; null for a client that asks. */
+    ttl: number | null;
+  };
+  readonly lock_lines: {
+    workspace_id: string;
+    /** With --windows-paths in folded case. */
+    path: string;
+    place_id: string;
+    asked_path: string;
+  };
+  /** See locks/pools.ts. */
+  readonly pool_items: {
+    workspace_id: string;
+    pool: string;
+    position: number;
+    path: string;
+    /** JSON object of texts. */
+    properties: string;
+    /** JSON array of the names of secret properties. */
+    secrets: string;
+  };
   /** The last fence of each workspace. The row outlives its workspace: a new one with the same id continues. */
   readonly fences: {
     /** Empty for the start value of workspaces that have no row yet. */

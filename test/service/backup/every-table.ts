@@ -107,6 +107,26 @@ export const everyTable: Rows = {
   refused_lock_requests: [
     { key: 'k', workspace_id: 'game', path: 'a', owner: 'o', origin: null, first_at: 1, last_at: 2 },
   ],
+  lock_places: [
+    {
+      id: 'place_1',
+      workspace_id: 'game',
+      token_id: 't',
+      owner: 'o',
+      origin: null,
+      note: awkward,
+      urgency: 3,
+      since: 1,
+      rank: 1,
+      asked_at: 2,
+      present_until: 3,
+      ttl: null,
+    },
+  ],
+  lock_lines: [{ workspace_id: 'game', path: 'a', place_id: 'place_1', asked_path: 'A' }],
+  pool_items: [
+    { workspace_id: 'game', pool: 'seats', position: 0, path: 'a', properties: '{"host":"b1"}', secrets: '[]' },
+  ],
   synced_branches: [
     { workspace_id: 'game', name: 'main', head: 'c0ffee', synced_at: 1, received_objects: 2, vanished_after: 1 },
   ],
