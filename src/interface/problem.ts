@@ -47,6 +47,15 @@ export interface Problem {
   readonly errors?: readonly FieldError[] | undefined;
   /** The lock that blocks the request. */
   readonly lock?: Lock | undefined;
+  /** The place in line that the request has, or would get if it waited. */
+  readonly queue?: QueuePosition | undefined;
+  /** Other paths of the same place that are free now, and kept for it. */
+  readonly turn?: readonly string[] | undefined;
+}
+
+export interface QueuePosition {
+  readonly position: number;
+  readonly length: number;
 }
 
 export const problemMediaType = 'application/problem+json';

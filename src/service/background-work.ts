@@ -4,6 +4,7 @@ import { createDatabaseGauges } from './database-gauges.ts';
 import { removeOldResponses } from './idempotency/remembered-responses.ts';
 import type { ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { removeOldLockHistory } from './locks/history.ts';
+import { removeOldPlaces } from './locks/line.ts';
 import type { Locks } from './locks/locks.ts';
 import { createBacklogWatch } from './outbox/backlog.ts';
 import type { Metrics } from './runtime/metrics.ts';
@@ -18,7 +19,8 @@ import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 
 const expiryEveryMs = 500;
 const rememberedEveryMs = 1_000;
-const refusedEveryMs = 5_000;
+/** A fraction of the time that others wait for the clients of an instance that was killed. */
+const presenceEveryMs = 1_500;
 const backlogsEveryMs = 5_000;
 const lastUseEveryMs = 10_000;
 const gaugesEveryMs = 15_000;
@@ -30,7 +32,7 @@ interface BackgroundWorkOptions extends Retention {
   readonly log: Logger;
   readonly remembered: { enforce(): Promise<void> };
   readonly lastUse: LastUse;
-  readonly locks: Pick<Locks, 'removeExpired' | 'writeWaiting'>;
+  readonly locks: Pick<Locks, 'removeExpired' | 'keepPresent'>;
   readonly objectMaintenance: ObjectMaintenance;
   onError(error: unknown): void;
 }
@@ -49,7 +51,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
       }
     }),
     every(rememberedEveryMs, remembered.enforce),
-    every(refusedEveryMs, locks.writeWaiting),
+    every(presenceEveryMs, locks.keepPresent),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
     every(lastUseEveryMs, lastUse.write),
     every(tidyEveryMs, async () => {
@@ -57,6 +59,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
       await removeOldDeliveries(storage, options);
       await removeOldSyncs(storage, options);
       await removeOldLockHistory(storage, options);
+      await removeOldPlaces(storage);
       await removeOldAudit(storage, options);
       await removeEndedSessions(storage);
       await removeExchangedTokens(storage);

@@ -36,7 +36,7 @@ import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
 import { readCursor } from '../../src/service/api/lock-list.ts';
 import { refererOrigin } from '../../src/service/api/origin.ts';
-import { preferredWait } from '../../src/service/api/prefer.ts';
+import { preferredWait, urgencyOf } from '../../src/service/api/prefer.ts';
 import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
 import { parsePart } from '../../src/service/backup/format.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
@@ -285,7 +285,13 @@ export const parsers: readonly Parser[] = [
   row('action/renewal/order.ts parseRenewalOrder', parseRenewalOrder),
   row('action/report/redact.ts oneLine inHtml', (text) => [oneLine(text), inHtml(text)], ['', '##', '[']),
 
-  row('service/api/prefer.ts preferredWait', preferredWait, '"\\', 'wait=1,'),
+  row(
+    'service/api/prefer.ts preferredWait urgencyOf',
+    (text) => [preferredWait(text, 30), urgencyOf(text)],
+    '"\\',
+    'wait=1,',
+    'u=1,',
+  ),
   row('service/dashboard/frame/form.ts parseForm', orRefusal(parseForm), 'a&', ['a=', '=', ''], '%C3%A9'),
   row(
     'service/dashboard/frame/session.ts sessionSecretIn',

@@ -6,6 +6,7 @@ import { addHookRoutes, type HookRoutes } from './hooks.ts';
 import { addLockListRoute, type LockListRoute } from './lock-list.ts';
 import { addLockRoutes, type LockRoutes } from './locks.ts';
 import { type Api, commonHeaders } from './operation.ts';
+import { addQueueRoute, type QueueRoute } from './queue.ts';
 import { addSyncRoutes, type SyncRoutes } from './syncs.ts';
 import { addTokenRoute } from './token.ts';
 import { addTokenExchangeRoute, type TokenExchangeRoute } from './token-exchange.ts';
@@ -14,6 +15,7 @@ import { addWorkspaceRoutes, type WorkspaceRoutes } from './workspaces.ts';
 export type ApiParts = HealthRoutes &
   LockRoutes &
   LockListRoute &
+  QueueRoute &
   HookRoutes &
   SyncRoutes &
   WorkspaceRoutes &
@@ -34,6 +36,7 @@ export function createApi(parts: ApiParts): Api {
   addSyncRoutes(api, parts);
   addLockListRoute(api, parts);
   addLockRoutes(api, parts);
+  addQueueRoute(api, parts);
   addHookRoutes(api, parts);
   addHealthRoutes(api, parts);
   refuseOtherMethods(api);

@@ -2,11 +2,10 @@ import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { type LockPath, maxLockPathBytes, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { grants } from '../../interface/scopes.ts';
-import { type ApiResponse, emptyResponse, jsonApiResponse } from '../contract/response.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../contract/schemas.ts';
 import { type AccessControl, authenticateRequest } from '../http/access.ts';
-import { bearerOf, type Environment } from '../http/context.ts';
+import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
@@ -14,7 +13,6 @@ import type { Locks } from '../locks/locks.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { type Api, addOperation, jsonResponse, optionalHeaders } from './operation.ts';
-import { runOriginOf } from './origin.ts';
 import { workspaceParameter } from './parameters.ts';
 import { maxPreferLength, preferredWait } from './prefer.ts';
 
@@ -68,7 +66,7 @@ const preferHeader = z.object({
     .optional()
     .openapi({
       maxLength: maxPreferLength,
-      description: `With path, and without prefix, owner and cursor: wait=N delays the response until the path is free, for at most N seconds (up to ${maxWaitSeconds}). First come, first served. Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240). Invalid and longer values are ignored.`,
+      description: `With path, and without prefix, owner and cursor: wait=N delays the response until the path is free, for at most N seconds (up to ${maxWaitSeconds}). It keeps no place in line. Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240). Invalid and longer values are ignored.`,
       example: 'wait=30',
     }),
 });
@@ -102,11 +100,8 @@ export function addLockListRoute(api: Api, route: LockListRoute): void {
         );
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
         return respondWith({});
-      const seconds = preferredWait(c.req.header('prefer'));
-      const waited =
-        seconds === undefined
-          ? undefined
-          : await waitUntilFree(c, route, { workspace: id, path, seconds: Math.min(seconds, maxWaitSeconds) });
+      const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
+      const waited = preferred && (await waitUntilFree(c, route, { workspace: id, path, seconds: preferred.seconds }));
       return waited ?? respondWith({ vary: 'Prefer' });
     },
   });
@@ -132,24 +127,14 @@ function linkToNext(query: LockQuery, cursor: string): string {
   return `</v1/workspaces/${workspace}/locks?${parameters}>; rel="next"`;
 }
 
-/** For the log only: the client disconnected before the response. */
-const clientIsGone = emptyResponse(499);
-
 /** Undefined if the response must be sent at once. */
 async function waitUntilFree(
   c: Context<Environment>,
   { storage, locks: { find, wait } }: LockListRoute,
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
-  const left = new AbortController();
-  const { outgoing } = c.env;
-  outgoing.once('close', () => left.abort());
-  if (outgoing.destroyed) left.abort();
   const began = performance.now();
-  const { id: tokenId, owner, scopes } = bearerOf(c);
-  const mayTake = grants(scopes, 'locks:write');
-  const origin = runOriginOf(c);
-  const waiting = wait({ workspace, path, seconds, tokenId, owner, origin, mayTake, gone: left.signal });
+  const waiting = wait({ workspace, path, seconds, tokenId: bearerOf(c).id, gone: disconnection(c) });
   if (waiting === undefined) return undefined;
   const outcome = await waiting;
   c.set('waitedMs', performance.now() - began);

@@ -3,22 +3,32 @@ import type { Context } from 'hono';
 import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
-import { emptyResponse } from '../contract/response.ts';
+import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
-import { type AccessControl, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
-import { actorOf, bearerOf, type Environment } from '../http/context.ts';
+import {
+  type AccessControl,
+  authenticateRequest,
+  refundRelease,
+  requireFreeDisk,
+  tooManyRequests,
+} from '../http/access.ts';
+import { actorOf, bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { lastSegment } from '../http/request-target.ts';
+import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch } from '../locks/id-match.ts';
+import { keptMs, urgencyMs } from '../locks/line.ts';
 import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { anotherLock, heldBy } from '../locks/responses.ts';
+import { maxWaitSeconds } from '../locks/waiters.ts';
 import type { Storage } from '../storage/storage.ts';
 import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { originHeader, runOriginOf } from './origin.ts';
 import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
+import { maxPreferLength, maxPriorityLength, preferredWait, urgencyOf } from './prefer.ts';
 
 export interface LockRoutes extends AccessControl {
   readonly locks: Pick<Locks, 'acquire' | 'renew' | 'release'>;
@@ -39,6 +49,25 @@ const conditionHeader = z.object({
     }),
 });
 
+const lineHeaders = z.object({
+  Prefer: z
+    .string()
+    .optional()
+    .openapi({
+      maxLength: maxPreferLength,
+      description: `wait=N waits in line for at most N seconds (up to ${maxWaitSeconds}) while the path is locked or others are first, and takes the lock at its turn. The Idempotency-Key names the place, which is kept for ${keptMs / 1_000} s after it was last asked for; keys that differ only after their last slash name one place for several paths. With any, one of these paths is enough: a wait also ends when another one is free (member turn). Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
+      example: 'wait=30',
+    }),
+  Priority: z
+    .string()
+    .optional()
+    .openapi({
+      maxLength: maxPriorityLength,
+      description: `u=1 to u=5 (RFC 9218), 1 first and 3 by default: the place in line. Each level is worth ${urgencyMs / 60_000} minutes of waiting. Other values are ignored.`,
+      example: 'u=1',
+    }),
+});
+
 const headersOfLock = { ...requiredHeaders('ETag', 'Location'), ...optionalHeaders('Idempotency-Replayed') };
 
 export function addLockRoutes(api: Api, routes: LockRoutes): void {
@@ -51,15 +80,20 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
     path: '/v1/workspaces/{id}/locks',
     access: 'locks:write',
     params: workspaceParameter,
-    headers: z.object({ ...keyHeader.shape, ...conditionHeader.shape, ...originHeader.shape }),
+    headers: z.object({
+      ...keyHeader.shape,
+      ...conditionHeader.shape,
+      ...originHeader.shape,
+      ...lineHeaders.shape,
+    }),
     body: lockRequestSchema,
     responses: {
       200: jsonResponse('Renewed.', lockSchema, headersOfLock),
-      201: jsonResponse('Taken.', lockSchema, headersOfLock),
+      201: jsonResponse('Taken.', lockSchema, { ...headersOfLock, ...optionalHeaders('Preference-Applied') }),
     },
     refusals: {
       403: optionalHeaders('WWW-Authenticate'),
-      409: requiredHeaders('Retry-After'),
+      409: { ...requiredHeaders('Retry-After'), ...optionalHeaders('Preference-Applied') },
       412: optionalHeaders('ETag'),
     },
     async handle({ c, body }) {
@@ -71,7 +105,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
         return locks.renew(key, { ...body, workspace, bearer, match: parseIfMatch(ifMatch) });
       }
       requireFreeDisk(routes);
-      return locks.acquire(key, { ...body, workspace, bearer, origin: runOriginOf(c) });
+      return acquireOrWait(c, routes, key, { ...body, workspace, bearer, origin: runOriginOf(c) });
     },
   });
 
@@ -149,6 +183,28 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       }
     },
   });
+}
+
+async function acquireOrWait(
+  c: Context<Environment>,
+  { storage, locks }: LockRoutes,
+  key: KeyedRequest | undefined,
+  request: Parameters<Locks['acquire']>[1],
+): Promise<ApiResponse> {
+  const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
+  if (preferred === undefined) return locks.acquire(key, request);
+  const gone = disconnection(c);
+  const began = performance.now();
+  const authenticate = () => authenticateRequest(c, { storage });
+  try {
+    const terms = { ...preferred, urgency: urgencyOf(c.req.header('priority')), gone, authenticate };
+    return await locks.acquire(key, request, terms);
+  } catch (error) {
+    if (gone.aborted) return clientIsGone;
+    throw error;
+  } finally {
+    if (preferred.seconds > 0) c.set('waitedMs', performance.now() - began);
+  }
 }
 
 /** Whether this request would release a committed lock of its own owner. */

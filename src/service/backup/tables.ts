@@ -15,7 +15,6 @@ const keys: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   signing_keys: ['name'],
   locks: ['workspace_id', 'path'],
   lock_history: ['workspace_id', 'at', 'fence', 'kind'],
-  refused_lock_requests: ['key'],
   lock_places: ['id'],
   lock_lines: ['workspace_id', 'path', 'place_id'],
   pool_items: ['workspace_id', 'pool', 'path'],

@@ -5,6 +5,7 @@ import {
   problemMediaType,
   problems,
   problemTypePrefix,
+  type QueuePosition,
 } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
 import type { Scope } from '../../interface/scopes.ts';
@@ -14,6 +15,8 @@ export interface RefusalExtras {
   readonly errors?: readonly FieldError[];
   /** The conflicting lock. */
   readonly lock?: Lock;
+  readonly queue?: QueuePosition;
+  readonly turn?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
 }
 
@@ -51,7 +54,7 @@ export function toProblemResponse(
   name: ProblemName,
   detail: string,
   requestId: string,
-  { errors, lock, headers = {} }: RefusalExtras = {},
+  { errors, lock, queue, turn, headers = {} }: RefusalExtras = {},
 ): ApiResponse {
   const { status, title } = problems[name];
   const problem: Problem = {
@@ -62,6 +65,8 @@ export function toProblemResponse(
     request_id: requestId,
     ...(errors && { errors }),
     ...(lock && { lock }),
+    ...(queue && { queue }),
+    ...(turn && { turn }),
   };
   return {
     status,

@@ -139,6 +139,14 @@ export const problemSchema = z
     request_id: z.string(),
     errors: z.array(z.object({ pointer: z.string().openapi({ example: '#/ttl' }), detail: z.string() })).optional(),
     lock: lockSchema.optional(),
+    queue: z
+      .object({ position: z.int(), length: z.int() })
+      .optional()
+      .openapi({ description: 'The place in line of this request, or the one that it would get if it waited.' }),
+    turn: z
+      .array(z.string())
+      .optional()
+      .openapi({ description: 'Other paths of the same place that are free now, and kept for it.' }),
   })
   .openapi('Problem') satisfies z.ZodType<Problem>;
 

@@ -1,7 +1,7 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Actor } from '../audit/audit.ts';
-import type { ApiResponse } from '../contract/response.ts';
+import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import type { Admission } from '../runtime/limit-rate.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 
@@ -60,3 +60,15 @@ export const responseHeaders = (c: Context<Environment>, headers: Headers): Head
   ...headers,
   'x-request-id': c.get('requestId'),
 });
+
+/** Aborted when the client has disconnected. */
+export function disconnection(c: Context<Environment>): AbortSignal {
+  const gone = new AbortController();
+  const { outgoing } = c.env;
+  outgoing.once('close', () => gone.abort());
+  if (outgoing.destroyed) gone.abort();
+  return gone.signal;
+}
+
+/** For the log only: the client disconnected before the response. */
+export const clientIsGone = emptyResponse(499);

@@ -8,8 +8,17 @@ import { batchQuery, excludedOf, insertFrom, numberOf, textsOf } from '../storag
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
-import { findLocks, type StoredLock } from './find.ts';
+import { findLocks, type LockPlace, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
+import {
+  betweenRequestsMs,
+  type FirstInLine,
+  firstInLines,
+  isAhead,
+  keepPresent,
+  type LinePath,
+  removePlaces,
+} from './line.ts';
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
 
@@ -25,11 +34,21 @@ export interface AcquireRequest {
   /** True for Git LFS users. Git LFS has no ttl: see renew-lfs-locks.ts. */
   readonly fromLfs?: boolean;
   readonly note?: string | null | undefined;
+  readonly place?: Place | undefined;
+}
+
+/** The place in line of a request: see line.ts. */
+export interface Place {
+  readonly id: string;
+  /** Whether a grant ends it. Otherwise, the client needs further locks. */
+  readonly endsWithGrant: boolean;
 }
 
 export type AcquireDecision =
   | { readonly kind: 'acquired'; readonly workspace: string; readonly lock: Lock }
-  | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number };
+  | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number }
+  /** The path is free, and others wait for it. */
+  | { readonly kind: 'queued'; readonly first: FirstInLine };
 
 const key = ['workspace_id', 'path'] as const;
 
@@ -73,6 +92,15 @@ export async function acquireLocks(
   const decided = before.map((found): AcquireDecision | QuotaExceeded | undefined =>
     found?.live ? heldBy(found) : undefined,
   );
+  const lines = await firstInLines(
+    db,
+    now,
+    requests.map((request) => ({ ...linePathOf(request), placeId: request.place?.id ?? null })),
+  );
+  for (const [index, first] of lines.entries()) {
+    const isBehind = first !== undefined && isAhead(first, requests[index]?.place?.id ?? null);
+    if (isBehind) decided[index] ??= { kind: 'queued', first };
+  }
 
   const free = new Map<string, FreePlace>();
   for (const [index, request] of requests.entries()) {
@@ -110,12 +138,35 @@ export async function acquireLocks(
       changes.push({ kind: 'acquired', lock });
     }
     await recordLockChanges(db, now, changes);
+    await endPlaces(
+      db,
+      now,
+      asked.flatMap(({ id, request: { place } }) => (place !== undefined && taken.has(id) ? place : [])),
+    );
   }
 
   const open = requests.filter((_, index) => decided[index] === undefined);
   if (open.length === 0) return decided.filter((acquisition) => acquisition !== undefined);
   const later = [...(await acquireLocks(db, now, open, quota))];
   return decided.flatMap((acquisition) => acquisition ?? later.splice(0, 1));
+}
+
+/** The line of a path: paths that share a lock share a line. */
+export const linePathOf = ({ workspace, path, foldedPath = path }: LockPlace): LinePath => ({
+  workspace,
+  path: foldedPath,
+});
+
+async function endPlaces(db: Database, now: Now, places: readonly Place[]): Promise<void> {
+  const [ended, kept] = [places.filter((place) => place.endsWithGrant), places.filter((place) => !place.endsWithGrant)];
+  if (ended.length > 0)
+    await removePlaces(
+      db,
+      now,
+      ended.map(({ id: placeId }) => ({ placeId })),
+    );
+  const kinds = kept.map(({ id: placeId }) => ({ placeId, presentMs: betweenRequestsMs }));
+  if (kept.length > 0) await keepPresent(db, now, kinds);
 }
 
 const heldBy = (found: StoredLock): AcquireDecision => ({

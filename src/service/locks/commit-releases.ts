@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Broadcast, Database, Storage } from '../storage/storage.ts';
+import type { LinePath } from './line.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
-import type { ReleasedLock } from './waiters.ts';
 
 /** Releases locks in a transaction that may make other changes, too. After the commit, waiting clients are notified. */
 export type CommitReleases = <T>(
@@ -13,16 +13,16 @@ export type ReleaseWithin = (requests: readonly ReleaseRequest[]) => Promise<rea
 
 /** For CLI commands: their process has no waiting clients, so they notify the services that share the database. */
 export function commitReleasesOf(storage: Storage): CommitReleases {
-  const { send } = shareReleases(storage.broadcast);
+  const { send } = shareChanges(storage.broadcast);
   return createCommitReleases(storage, async (released) => void (await Promise.all(released.map(send))));
 }
 
 export function createCommitReleases(
   { commit, now }: Pick<Storage, 'commit' | 'now'>,
-  onReleased: (locks: readonly ReleasedLock[]) => Promise<void>,
+  onReleased: (locks: readonly LinePath[]) => Promise<void>,
 ): CommitReleases {
   return async (workspace, work) => {
-    const released = new Map<string, ReleasedLock>();
+    const released = new Map<string, LinePath>();
     const result = await commit({ workspace }, (db) => {
       // The transaction may be retried.
       released.clear();
@@ -39,19 +39,19 @@ export function createCommitReleases(
   };
 }
 
-/** Broadcasts releases among instances and commands on the same database, so that none must poll for them. */
-export function shareReleases(broadcast: Broadcast) {
+/** Broadcasts releases, and changes of lines, among instances and commands on the same database: none must poll. */
+export function shareChanges(broadcast: Broadcast) {
   const own = randomUUID();
   return {
     /** Fulfilled when the message was sent, or sending failed. Only the path may contain spaces, so it comes last. */
-    send: ({ id, workspace, path }: ReleasedLock): Promise<void> => broadcast.send(`${own} ${id} ${workspace} ${path}`),
-    /** Calls back with each release by others, or with undefined if any lock may be released. Returns how to stop. */
-    listen: (onRelease: (lock: ReleasedLock | undefined) => void) =>
+    send: ({ workspace, path }: LinePath): Promise<void> => broadcast.send(`${own} ${workspace} ${path}`),
+    /** Calls back with each change by others, or with undefined if anything may have changed. Returns how to stop. */
+    listen: (onChange: (place: LinePath | undefined) => void) =>
       broadcast.listen((message = '') => {
-        // Another version of the service, or another user of the database, may send other messages.
-        const [, from, id = '', workspace = '', path] = /^(\S+) (\S+) (\S+) (.+)$/.exec(message) ?? [];
-        // This instance already handles its own releases.
-        if (from !== own) onRelease(path === undefined ? undefined : { id, workspace, path });
+        // Another user of the database may send other messages.
+        const [, from, workspace = '', path] = /^(\S+) (\S+) (.+)$/.exec(message) ?? [];
+        // This instance already handles its own changes.
+        if (from !== own) onChange(path === undefined ? undefined : { workspace, path });
       }),
   };
 }

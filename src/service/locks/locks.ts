@@ -1,23 +1,24 @@
 import type { Ttl } from '../../interface/ttl.ts';
-import { invalid, Refusal } from '../contract/problem.ts';
+import { invalid } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
-import { type AcquireRequest, acquireLocks } from './acquire.ts';
-import { type CommitReleases, createCommitReleases, shareReleases } from './commit-releases.ts';
+import { type AcquireRequest, acquireLocks, linePathOf } from './acquire.ts';
+import { type CommitReleases, createCommitReleases, shareChanges } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, type LockPlace, type StoredLock } from './find.ts';
+import { firstInLines, type LinePath, listQueue, type QueuedRequest } from './line.ts';
 import type { LiveLock } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
-import { createRefusedRequests, type WaitingRequest } from './refused-requests.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
 import { type Extension, extendLock, type RenewalRequest, renewLock } from './renew.ts';
 import { renewLfsLocks } from './renew-lfs-locks.ts';
 import { acquireResponse, locked, renewResponse } from './responses.ts';
-import { createLockWaiters, type LockWaiters, type ReleasedLock } from './waiters.ts';
+import { createWaitingLine, type WaitTerms } from './wait-in-line.ts';
+import { createLockWaiters, type PathState, type WatchOutcome } from './waiters.ts';
 import { type LockWatch, watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
@@ -25,8 +26,13 @@ import { foldCase, windowsPathProblem } from './windows-path.ts';
  * The locks of one instance. Each change also notifies webhooks, open pages and waiting clients. acquire() and renew()
  * return responses, because these are stored under the key of the request.
  */
-export interface Locks extends Pick<LockWaiters, 'wait'>, Pick<LockWatch, 'follow'> {
-  acquire(keyed: KeyedRequest | undefined, request: Omit<AcquireRequest, 'foldedPath'>): Promise<ApiResponse>;
+export interface Locks extends Pick<LockWatch, 'follow'> {
+  /** With terms, the request waits in line, and acquires the lock at its turn. */
+  acquire(
+    keyed: KeyedRequest | undefined,
+    request: Omit<AcquireRequest, 'foldedPath' | 'place'>,
+    terms?: WaitTerms,
+  ): Promise<ApiResponse>;
   renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse>;
   /** Renewal by a person: never shortens the lock. */
   extend(request: RenewalRequest): Promise<Extension>;
@@ -37,15 +43,24 @@ export interface Locks extends Pick<LockWaiters, 'wait'>, Pick<LockWatch, 'follo
   readonly commitReleases: CommitReleases;
   /** Finds a committed lock. */
   find(place: LockPlace): Promise<StoredLock | undefined>;
-  /** Requests for the path that are waiting, or were refused in the last minute. */
-  waitingFor(place: LockPlace): Promise<readonly WaitingRequest[]>;
+  /** Waits until nobody holds the path. Undefined if too many clients already wait. */
+  wait(watch: WatchRequest): Promise<WatchOutcome> | undefined;
+  /** Those who wait for locks, in the order of their lines. */
+  queue(of: { readonly workspace: string; readonly path?: string | undefined }): Promise<readonly QueuedRequest[]>;
   /** Called periodically. Returns the number of removed locks. */
   removeExpired(): Promise<number>;
-  /** Called periodically, to show other instances the clients that wait here. */
-  writeWaiting(): Promise<void>;
+  /** Called periodically, so that others wait for the clients that wait here. */
+  keepPresent(): Promise<void>;
   /** Ends all waits, so that the clients retry on another instance. */
   endWaits(): void;
   stop(): Promise<void>;
+}
+
+export interface WatchRequest extends LockPlace {
+  readonly tokenId: string;
+  readonly seconds: number;
+  /** Aborted when the client has disconnected. */
+  readonly gone: AbortSignal;
 }
 
 /** Attributes the time of the work to these tokens. */
@@ -69,42 +84,51 @@ const watchEveryMs = 300;
 
 export function createLocks(options: LocksOptions): Locks {
   const { storage, idempotency, windowsPaths, metrics, measureCost, onEvent, onError } = options;
-  const clock = () => performance.now();
-  const quota = createLockQuota(options.quotas, clock);
+  const quota = createLockQuota(options.quotas, () => performance.now());
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
-  const keyOfPath = (path: string): string => fold(path) ?? path;
+  const lineOf = (place: LockPlace): LinePath => linePathOf({ ...place, foldedPath: fold(place.path) });
   const find = (place: LockPlace) => findCommittedLock(storage, { ...place, foldedPath: fold(place.path) });
 
-  const broadcast = shareReleases(storage.broadcast);
+  const broadcast = shareChanges(storage.broadcast);
   const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
+
+  async function look(line: LinePath): Promise<PathState> {
+    const [found, [first]] = await Promise.all([
+      find({ ...line }),
+      firstInLines(storage.read, storage.now, [{ ...line, placeId: null }]),
+    ]);
+    // The clock of the database counts: that of this process may differ.
+    return { remainingMs: found?.live ? found.remainingMs : undefined, first };
+  }
+
   const waiters = createLockWaiters({
-    keyOfPath,
-    find,
-    watchOthers: broadcast.listen,
+    look,
     after: (ms, work) => {
       const timer = setTimeout(work, ms);
       return () => clearTimeout(timer);
     },
+    watchOthers: (onOthers) => broadcast.listen((place) => onOthers(place && lineOf(place))),
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,
   });
-  const refused = createRefusedRequests({ storage, keyOfPath, waiting: waiters.waiting, clock });
 
   function onChange(): void {
     onEvent();
     watch.wake();
   }
 
-  function onReleased(released: readonly ReleasedLock[]): void {
-    for (const lock of released) {
-      waiters.released(lock);
-      void broadcast.send(lock);
-    }
+  function onLineChange(line: LinePath): void {
+    waiters.changed(line);
+    void broadcast.send(line);
+  }
+
+  function onReleased(released: readonly LockPlace[]): void {
+    for (const place of released) onLineChange(lineOf(place));
     onChange();
   }
 
   function onRenewed(places: readonly LockPlace[]): void {
-    for (const place of places) waiters.renewed(place);
+    for (const place of places) waiters.changed(lineOf(place));
     onChange();
   }
 
@@ -139,21 +163,20 @@ export function createLocks(options: LocksOptions): Locks {
       ),
   );
 
-  return {
-    async acquire(keyed, request) {
-      try {
-        const response = await commitAcquire(keyed, { ...request, foldedPath: fold(request.path) });
-        onChange();
-        return response;
-      } catch (error) {
-        // Noted only here: an earlier check could see a lock that this same request had acquired before.
-        if (error instanceof Refusal && error.problem === 'locked') {
-          const { workspace, path, bearer, origin } = request;
-          refused.note({ workspace, path, owner: bearer.owner, origin });
-        }
-        throw error;
-      }
+  const line = createWaitingLine({
+    storage,
+    waiters,
+    async attempt(keyed, request) {
+      const response = await commitAcquire(keyed, request);
+      onChange();
+      return response;
     },
+    onChange: onLineChange,
+    onError,
+  });
+
+  return {
+    acquire: (keyed, request, terms) => line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, terms),
     async renew(keyed, request) {
       const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
       const response = await idempotency.idempotent(
@@ -183,14 +206,15 @@ export function createLocks(options: LocksOptions): Locks {
     },
     commitReleases: createCommitReleases(storage, async (released) => onReleased(released)),
     find,
-    waitingFor: refused.ofPath,
+    wait: ({ seconds, ...place }) => waiters.watch({ ...place, ...lineOf(place), ms: seconds * 1_000 }),
+    queue: ({ workspace, path }) =>
+      listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
     async removeExpired() {
       const removed = await removeExpiredLocks(storage);
       if (removed > 0) onChange();
       return removed;
     },
-    writeWaiting: refused.write,
-    wait: waiters.wait,
+    keepPresent: line.keepPresent,
     follow: watch.follow,
     endWaits: waiters.stop,
     stop: watch.stop,

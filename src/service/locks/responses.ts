@@ -4,6 +4,7 @@ import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { AcquireDecision } from './acquire.ts';
 import { entityTag } from './id-match.ts';
+import type { FirstInLine } from './line.ts';
 import type { LockQuotas, QuotaExceeded } from './lock-quota.ts';
 import type { RenewalRequest, RenewDecision } from './renew.ts';
 
@@ -13,6 +14,8 @@ export function acquireResponse(asked: LockPath, acquisition: AcquireDecision | 
       return lockResponse(201, acquisition.workspace, acquisition.lock);
     case 'held':
       return locked(asked, acquisition.lock, acquisition.remainingSeconds);
+    case 'queued':
+      return queued(asked, acquisition.first);
     case 'exceeded':
       return quotaExceeded(acquisition);
   }
@@ -50,6 +53,13 @@ export function locked(asked: LockPath, lock: Lock, remainingSeconds: number): R
     headers: { 'retry-after': String(Math.min(remainingSeconds, maxRetryAfterSeconds)) },
   });
 }
+
+const queued = (path: LockPath, { owner, origin }: FirstInLine): Refusal =>
+  new Refusal(
+    'locked',
+    `${path} is free, but ${owner}${origin === null ? '' : ` (${origin})`} is first in line for it.`,
+    { headers: { 'retry-after': '1' } },
+  );
 
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
   `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;

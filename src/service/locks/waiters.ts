@@ -1,50 +1,69 @@
 import { maxTimerMs } from '../../interface/timers.ts';
-import type { LockPlace, StoredLock } from './find.ts';
+import { betweenRequestsMs, type LinePath } from './line.ts';
+
+/** Clients whose requests wait at this instance: at their place in line, or, as watchers, until a path is free. */
 
 export const maxWaitSeconds = 30;
 
-/** Clients that wait for a locked path. */
-
-export interface WaitRequest extends LockPlace {
+interface Wait extends LinePath {
   readonly tokenId: string;
-  readonly owner: string;
-  readonly origin: string | null;
-  /** Whether the token may acquire locks. All others only watch, and have no place in line. */
-  readonly mayTake: boolean;
-  readonly seconds: number;
+  readonly ms: number;
   /** Aborted when the client has disconnected. */
   readonly gone: AbortSignal;
 }
 
-/** `free`: the path was just free, and the client is next in line or only watches. */
-export type WaitOutcome = 'free' | 'timeout' | 'gone' | 'stopped';
+export interface PlacedWait extends Wait {
+  readonly placeId: string;
+  /** The paths in whose lines the place is. */
+  readonly paths: readonly string[];
+  /** Whether one of these paths is enough, so that the client wants to learn of the first one that is free. */
+  readonly any: boolean;
+}
 
-export interface ReleasedLock extends LockPlace {
-  readonly id: string;
+export interface PlaceHere {
+  readonly workspace: string;
+  readonly placeId: string;
+}
+
+/** `free`: the path was just free. */
+export type WatchOutcome = 'free' | 'timeout' | 'gone' | 'stopped';
+
+export type PlacedOutcome =
+  /** The path is free, and the place is the first in line. */
+  | { readonly kind: 'turn' }
+  /** Another path is free, and the place is the first in its line. */
+  | { readonly kind: 'turn-elsewhere'; readonly path: string }
+  | { readonly kind: 'timeout' | 'gone' | 'stopped' };
+
+/** A path as it is in the database. */
+export interface PathState {
+  /** Milliseconds until the lock on it ends; undefined if it is free. */
+  readonly remainingMs: number | undefined;
+  /** The first place in line for which the others wait, and for how long at most. */
+  readonly first: { readonly id: string; readonly presentMs: number } | undefined;
 }
 
 export interface LockWaiters {
   /** Undefined if too many clients already wait: the response must then be sent at once. */
-  wait(request: WaitRequest): Promise<WaitOutcome> | undefined;
-  /** Must be called when a lock was released, by anyone. */
-  released(lock: ReleasedLock): void;
-  /** Must be called when a lock was renewed: it may expire sooner than before. */
-  renewed(place: LockPlace): void;
-  /** Waiting clients of locked paths. */
-  waiting(): readonly WaitRequest[];
+  waitForTurn(wait: PlacedWait): Promise<PlacedOutcome> | undefined;
+  watch(wait: Wait): Promise<WatchOutcome> | undefined;
+  /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
+  changed(place: LinePath | undefined): void;
+  /** Whether the place waits here. */
+  has(placeId: string): boolean;
+  /** All places that wait here. */
+  places(): readonly PlaceHere[];
   stop(): void;
 }
 
 export interface LockWaitersOptions {
-  /** Clients that wait for paths with the same key wait for the same lock. */
-  readonly keyOfPath?: (path: string) => string;
   /** Rejected when the database does not answer. */
-  readonly find: (place: LockPlace) => Promise<Pick<StoredLock, 'id' | 'live' | 'remainingMs'> | undefined>;
+  readonly look: (place: LinePath) => Promise<PathState>;
   /**
-   * Calls back with each release by other processes, or with undefined if any lock may be released. Returns how to
-   * stop.
+   * Calls back with each change of a lock or line by other processes, or with undefined if any may have changed.
+   * Returns how to stop.
    */
-  readonly watchOthers: (onChange: (lock: ReleasedLock | undefined) => void) => () => void;
+  readonly watchOthers: (onChange: (place: LinePath | undefined) => void) => () => void;
   /** Schedules work. Returns a function that cancels it. */
   readonly after: (ms: number, work: () => void) => () => void;
   readonly onCount: (workspace: string, change: 1 | -1) => void;
@@ -56,220 +75,205 @@ export const maxWaiters = 2_000;
 /** Keeps a single token from taking all places. */
 export const maxWaitersOfToken = 1_000;
 
-/**
- * Time that a notified client has to acquire the path before the next one is notified. It must cover a round trip and a
- * commit; most clients need a tenth of it. With less, two clients would compete for the path. With more, a client that
- * does nothing delays all others longer.
- */
-export const graceMs = 250;
-
 const lookAgainAfterErrorMs = 1_000;
 
-interface Waiter {
-  readonly request: WaitRequest;
-  end(outcome: WaitOutcome): void;
-}
-
-/** Waiting clients of one path. Removed with the last of them. */
-interface Queue {
-  readonly place: LockPlace;
-  /** In order of arrival; waiters of an owner who was notified and did nothing go last. */
-  readonly waiters: Set<Waiter>;
+/** Clients of one path. Removed with the last of them. */
+interface Line {
+  readonly place: LinePath;
+  readonly watchers: Set<(outcome: 'free') => void>;
+  /** Ends the wait of each place that is in this line and waits here, for this path or for another one. */
+  readonly members: Map<string, (path: string) => void>;
   looking: boolean;
+  /** According to the last query. Later clients share it, and are notified of changes. */
+  isHeld: boolean;
   /** The path may have changed during the current query. */
   lookAgain: boolean;
-  /** False while a notified client may be about to acquire the path. */
-  mayNotify: boolean;
-  /** Owner who was notified, and let the grace period pass. */
-  idleOwner: string | undefined;
-  /** Ids of the lock last seen on the path, and of the last one known to have ended. */
-  heldId: string | undefined;
-  endedId: string | undefined;
-  /** Cancels the timer for the end of the lock or of the grace period. */
+  /** The place that was last notified that it is its turn, so that it is notified once. */
+  notified: string | undefined;
   cancelTimer: () => void;
 }
 
 /**
- * Keeps a queue for each path with waiting clients. The database is queried for the first client, and then once per
- * change of the path, however many clients wait. There is no polling.
+ * Queries the database for the first client of a path, and then once per change of the path, however many clients wait.
+ * There is no polling, except once a second while a free path waits for a place at another instance.
  */
 export function createLockWaiters({
-  keyOfPath = (path) => path,
-  find,
+  look: query,
   watchOthers,
   after,
   onCount,
   onError,
 }: LockWaitersOptions): LockWaiters {
-  const queues = new Map<string, Queue>();
+  const lines = new Map<string, Line>();
   const ofToken = new Map<string, number>();
-  let total = 0;
-  let stopWatching = nothing;
+  const waiting = new Map<string, PlaceHere & { readonly giveWay: () => void }>();
+  const waits = new Set<(outcome: 'stopped') => void>();
+  let stopWatching = (): void => undefined;
   let stopped = false;
 
-  const keyOf = ({ workspace, path }: LockPlace): string => JSON.stringify([workspace, keyOfPath(path)]);
+  const keyOf = ({ workspace, path }: LinePath): string => JSON.stringify([workspace, path]);
 
-  function count({ tokenId, workspace }: WaitRequest, change: 1 | -1): void {
-    const own = (ofToken.get(tokenId) ?? 0) + change;
-    if (own === 0) ofToken.delete(tokenId);
-    else ofToken.set(tokenId, own);
-    if (total === 0) stopWatching = watchOthers(onOthers);
-    total += change;
-    if (total === 0) stopWatching();
-    onCount(workspace, change);
+  function lineOf({ workspace, path }: LinePath): Line {
+    const key = keyOf({ workspace, path });
+    const known = lines.get(key);
+    if (known !== undefined) return known;
+    const line: Line = {
+      place: { workspace, path },
+      watchers: new Set(),
+      members: new Map(),
+      looking: false,
+      isHeld: false,
+      lookAgain: false,
+      notified: undefined,
+      cancelTimer: () => undefined,
+    };
+    lines.set(key, line);
+    return line;
   }
 
-  function setTimer(queue: Queue, ms: number, work: () => void): void {
-    queue.cancelTimer();
-    // Capping the timer is safe: when it fires early, the lock is looked up again.
-    queue.cancelTimer = after(Math.min(ms, maxTimerMs), work);
+  const isEmpty = ({ watchers, members }: Line): boolean => watchers.size + members.size === 0;
+
+  function removeIfEmpty(line: Line): void {
+    if (!isEmpty(line)) return;
+    line.cancelTimer();
+    lines.delete(keyOf(line.place));
   }
 
-  function onFree(queue: Queue): void {
-    if (queue.heldId !== undefined) {
-      queue.endedId = queue.heldId;
-      queue.heldId = undefined;
-    }
-    notifyWatchers(queue);
-    // Otherwise the grace period continues.
-    if (!queue.mayNotify) return;
-    if (queue.idleOwner !== undefined) moveToEnd(queue, queue.idleOwner);
-    queue.idleOwner = undefined;
-    const [first] = queue.waiters;
-    if (first === undefined) return;
-    queue.mayNotify = false;
-    setTimer(queue, graceMs, () => {
-      queue.mayNotify = true;
-      queue.idleOwner = first.request.owner;
-      void look(queue);
-    });
-    first.end('free');
+  function lookIn(line: Line, ms: number): void {
+    line.cancelTimer();
+    // Capping the timer is safe: when it fires early, the path is looked up again.
+    line.cancelTimer = after(Math.min(ms, maxTimerMs), () => void look(line));
   }
 
-  /** Watchers cannot acquire the path, so they need no grace period. */
-  function notifyWatchers({ waiters }: Queue): void {
-    for (const waiter of [...waiters]) if (!waiter.request.mayTake) waiter.end('free');
-  }
-
-  /** An idle owner delays others by one grace period, however many requests it has. */
-  function moveToEnd({ waiters }: Queue, owner: string): void {
-    for (const waiter of [...waiters]) {
-      if (waiter.request.owner !== owner) continue;
-      waiters.delete(waiter);
-      waiters.add(waiter);
-    }
-  }
-
-  async function look(queue: Queue): Promise<void> {
-    queue.lookAgain = true;
-    if (queue.looking) return;
-    queue.looking = true;
+  async function look(line: Line): Promise<void> {
+    line.lookAgain = true;
+    if (line.looking) return;
+    line.looking = true;
     try {
-      while (queue.lookAgain && queue.waiters.size > 0) {
-        queue.lookAgain = false;
-        const found = await find(queue.place);
-        if (queue.waiters.size === 0) return;
-        if (found?.live) {
-          queue.heldId = found.id;
-          queue.mayNotify = true;
-          queue.idleOwner = undefined;
-          // Remaining time by the clock of the database. The clock of this process may differ.
-          setTimer(queue, found.remainingMs, () => void look(queue));
-        } else onFree(queue);
+      while (line.lookAgain && !isEmpty(line)) {
+        line.lookAgain = false;
+        decide(line, await query(line.place));
       }
     } catch (error) {
       onError(error);
-      queue.mayNotify = true;
-      if (queue.waiters.size > 0) setTimer(queue, lookAgainAfterErrorMs, () => void look(queue));
+      line.isHeld = false;
+      if (!isEmpty(line)) lookIn(line, lookAgainAfterErrorMs);
     } finally {
-      queue.looking = false;
+      line.looking = false;
     }
   }
 
-  function released(lock: ReleasedLock): void {
-    const queue = queues.get(keyOf(lock));
-    // Ignore a release that was already seen.
-    if (queue === undefined || queue.endedId === lock.id) return;
-    queue.endedId = lock.id;
-    queue.heldId = undefined;
-    queue.mayNotify = true;
-    void look(queue);
+  function decide(line: Line, { remainingMs, first }: PathState): void {
+    line.isHeld = remainingMs !== undefined;
+    if (remainingMs !== undefined) {
+      line.notified = undefined;
+      lookIn(line, remainingMs);
+      return;
+    }
+    for (const end of [...line.watchers]) end('free');
+    if (first === undefined || isEmpty(line)) return;
+    // Its client may be at another instance, or about to send its next request.
+    lookIn(line, Math.min(Math.max(first.presentMs, 1), betweenRequestsMs));
+    if (line.notified === first.id) return;
+    line.notified = first.id;
+    line.members.get(first.id)?.(line.place.path);
   }
 
-  function onOthers(lock: ReleasedLock | undefined): void {
-    if (lock !== undefined) released(lock);
-    else for (const queue of queues.values()) void look(queue);
+  function knownLine(place: LinePath): readonly Line[] {
+    const line = lines.get(keyOf(place));
+    return line === undefined ? [] : [line];
   }
 
-  function queueFor({ workspace, path }: LockPlace): Queue {
-    const key = keyOf({ workspace, path });
-    const known = queues.get(key);
-    if (known !== undefined) return known;
-    const queue: Queue = {
-      place: { workspace, path },
-      waiters: new Set(),
-      looking: false,
-      lookAgain: false,
-      mayNotify: true,
-      idleOwner: undefined,
-      heldId: undefined,
-      endedId: undefined,
-      cancelTimer: nothing,
-    };
-    queues.set(key, queue);
-    return queue;
+  function changed(place: LinePath | undefined): void {
+    for (const line of place === undefined ? [...lines.values()] : knownLine(place)) void look(line);
   }
 
-  function join(request: WaitRequest, resolve: (outcome: WaitOutcome) => void): void {
-    const { seconds, gone } = request;
-    count(request, 1);
-    const queue = queueFor(request);
-    const leave = (): void => waiter.end('gone');
-    const cancelTimeout = after(seconds * 1_000, () => waiter.end('timeout'));
-    const waiter: Waiter = {
-      request,
-      end(outcome) {
-        if (!queue.waiters.delete(waiter)) return;
+  /** Undefined if too many clients already wait. */
+  function admit<Outcome>(
+    { tokenId, workspace, ms, gone }: Wait,
+    on: Readonly<Record<'timeout' | 'gone' | 'stopped', Outcome>>,
+    begin: (end: (outcome: Outcome) => void) => () => void,
+  ): Promise<Outcome> | undefined {
+    // Counts as a wait that has ended. A client that is refused one would never ask for another.
+    if (stopped) return Promise.resolve(on.stopped);
+    const own = ofToken.get(tokenId) ?? 0;
+    if (waits.size >= maxWaiters || own >= maxWaitersOfToken) return undefined;
+    if (gone.aborted) return Promise.resolve(on.gone);
+    return new Promise((resolve) => {
+      let leave: () => void = () => undefined;
+      const end = (outcome: Outcome): void => {
+        if (!waits.delete(stop)) return;
+        if (waits.size === 0) stopWatching();
         cancelTimeout();
-        gone.removeEventListener('abort', leave);
-        if (queue.waiters.size === 0) {
-          queue.cancelTimer();
-          queues.delete(keyOf(queue.place));
-        }
-        count(request, -1);
+        gone.removeEventListener('abort', onGone);
+        const left = (ofToken.get(tokenId) ?? 1) - 1;
+        if (left === 0) ofToken.delete(tokenId);
+        else ofToken.set(tokenId, left);
+        onCount(workspace, -1);
+        leave();
         resolve(outcome);
-      },
-    };
-    queue.waiters.add(waiter);
-    gone.addEventListener('abort', leave, { once: true });
-    // Later clients share the lookup of the first one, and are notified of changes.
-    if (queue.waiters.size === 1) void look(queue);
+      };
+      const stop = (): void => end(on.stopped);
+      const onGone = (): void => end(on.gone);
+      const cancelTimeout = after(ms, () => end(on.timeout));
+      if (waits.size === 0) stopWatching = watchOthers(changed);
+      waits.add(stop);
+      ofToken.set(tokenId, own + 1);
+      onCount(workspace, 1);
+      gone.addEventListener('abort', onGone, { once: true });
+      leave = begin(end);
+    });
   }
 
   return {
-    wait(request) {
-      // Counts as a wait that has ended. A client that is refused one would never ask for another.
-      if (stopped) return Promise.resolve('stopped');
-      if (total >= maxWaiters || (ofToken.get(request.tokenId) ?? 0) >= maxWaitersOfToken) return undefined;
-      return new Promise((resolve) => {
-        if (request.gone.aborted) resolve('gone');
-        else join(request, resolve);
+    watch(wait) {
+      return admit<WatchOutcome>(wait, { timeout: 'timeout', gone: 'gone', stopped: 'stopped' }, (end) => {
+        const line = lineOf(wait);
+        line.watchers.add(end);
+        if (!line.isHeld) void look(line);
+        return () => {
+          line.watchers.delete(end);
+          removeIfEmpty(line);
+        };
       });
     },
-    released,
-    renewed(place) {
-      const queue = queues.get(keyOf(place));
-      if (queue !== undefined) void look(queue);
+    waitForTurn(wait) {
+      const outcomes = {
+        timeout: { kind: 'timeout' },
+        gone: { kind: 'gone' },
+        stopped: { kind: 'stopped' },
+      } as const;
+      // A client that asks again has lost the connection of its earlier request.
+      waiting.get(wait.placeId)?.giveWay();
+      return admit<PlacedOutcome>(wait, outcomes, (end) => {
+        const { placeId, workspace, path, any } = wait;
+        function onTurn(free: string): void {
+          if (free === path) end({ kind: 'turn' });
+          else if (any) end({ kind: 'turn-elsewhere', path: free });
+        }
+        const here = { workspace, placeId, giveWay: () => end({ kind: 'gone' }) };
+        waiting.set(placeId, here);
+        const all = [...new Set([path, ...wait.paths])].map((each) => lineOf({ workspace, path: each }));
+        for (const line of all) {
+          line.members.set(placeId, onTurn);
+          if (line.place.path === path && line.notified === placeId) line.notified = undefined;
+          if (!line.isHeld) void look(line);
+        }
+        return () => {
+          if (waiting.get(placeId) === here) waiting.delete(placeId);
+          for (const line of all) {
+            if (line.members.get(placeId) === onTurn) line.members.delete(placeId);
+            removeIfEmpty(line);
+          }
+        };
+      });
     },
-    waiting: () =>
-      [...queues.values()].flatMap(({ heldId, waiters }) =>
-        heldId === undefined ? [] : [...waiters].map(({ request }) => request),
-      ),
+    changed,
+    has: (placeId) => waiting.has(placeId),
+    places: () => [...waiting.values()],
     stop() {
       stopped = true;
-      for (const queue of [...queues.values()]) for (const waiter of [...queue.waiters]) waiter.end('stopped');
+      for (const stop of [...waits]) stop('stopped');
     },
   };
 }
-
-const nothing = (): void => undefined;

@@ -203,8 +203,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'create index audit_of_action on audit (action, sequence)',
   ],
   ({ removableAudit }) => removableAudit,
-  // The table refused_lock_requests stays for instances of an earlier version, which write to it.
   ({ byteOrder }) => [
+    'drop table refused_lock_requests',
     `create table lock_places (
       id text primary key, workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade,
       token_id text not null, owner text not null, origin text, note text, urgency integer not null,
@@ -212,7 +212,8 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     `create table lock_lines (
       workspace_id text ${byteOrder} not null, path text ${byteOrder} not null,
       place_id text not null references lock_places (id) on delete cascade, asked_path text not null,
-      primary key (workspace_id, path, place_id))`,
+      rank bigint not null, primary key (workspace_id, path, place_id))`,
+    'create index lines_in_order on lock_lines (workspace_id, path, rank, place_id)',
     'create index lines_of_place on lock_lines (place_id)',
     `create table pool_items (
       workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, pool text ${byteOrder} not null,

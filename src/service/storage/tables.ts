@@ -144,17 +144,6 @@ export interface Tables {
     /** Name of the token that released it; null for the other kinds. */
     ended_by: string | null;
   };
-  /** Recent requests for locked paths, at most one row for each path and run: see refused-requests.ts. */
-  readonly refused_lock_requests: {
-    /** Hash of the workspace, path, owner and origin. */
-    key: string;
-    workspace_id: string;
-    path: string;
-    owner: string;
-    origin: string | null;
-    first_at: number;
-    last_at: number;
-  };
   /** Requests that wait for locks: see locks/line.ts. */
   readonly lock_places: {
     /** Derived from the token and the idempotency key. */
@@ -181,6 +170,8 @@ export interface Tables {
     path: string;
     place_id: string;
     asked_path: string;
+    /** That of the place. */
+    rank: number;
   };
   /** See locks/pools.ts. */
   readonly pool_items: {

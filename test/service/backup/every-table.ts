@@ -104,9 +104,6 @@ export const everyTable: Rows = {
     note: fence === 0 ? null : awkward,
     ended_by: fence === 0 ? null : 'ada',
   })),
-  refused_lock_requests: [
-    { key: 'k', workspace_id: 'game', path: 'a', owner: 'o', origin: null, first_at: 1, last_at: 2 },
-  ],
   lock_places: [
     {
       id: 'place_1',
@@ -123,7 +120,7 @@ export const everyTable: Rows = {
       ttl: null,
     },
   ],
-  lock_lines: [{ workspace_id: 'game', path: 'a', place_id: 'place_1', asked_path: 'A' }],
+  lock_lines: [{ workspace_id: 'game', path: 'a', place_id: 'place_1', asked_path: 'A', rank: 1 }],
   pool_items: [
     { workspace_id: 'game', pool: 'seats', position: 0, path: 'a', properties: '{"host":"b1"}', secrets: '[]' },
   ],

@@ -145,7 +145,7 @@ function beyond(name: string, schema: FieldSchema): [limit: string, value: unkno
 }
 
 /** These headers are never rejected for their form: invalid values are ignored, or match no lock. */
-const limited = fields.filter(({ name }) => !['Prefer', 'If-Match', 'Referer'].includes(name));
+const limited = fields.filter(({ name }) => !['Prefer', 'Priority', 'If-Match', 'Referer'].includes(name));
 
 /** The list of operations is tested in access.test.ts, and responses in openapi-responses.test.ts. */
 describe('the OpenAPI document', () => {
@@ -262,8 +262,8 @@ describe('the OpenAPI document', () => {
     const optional = fields.filter(({ required }) => !required).map((field) => `${field.in} ${field.name}`);
     expect([...new Set(optional)].sort().join(', ')).toBe(
       'body branches, body events, body format, body headers, body note, body secret, header Idempotency-Key, ' +
-        'header If-Match, header Prefer, header Referer, query cursor, query force, query limit, query owner, query path, ' +
-        'query prefix, query reason',
+        'header If-Match, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
+        'query owner, query path, query prefix, query reason',
     );
   });
 });

@@ -142,10 +142,24 @@ describe.each(realDatabaseKinds)('the API on $name', (kind) => {
     expect((await ask('', { json, headers: renewing })).status).toBe(200);
     await ask('', { json, headers: renewing });
     expect((await ask('', { json })).body.lock.path).toBe(json.path);
+    const prefer = { prefer: 'wait=0' };
+    expect((await ask('', { json, headers: prefer })).body.queue).toEqual({ position: 1, length: 1 });
+    expect((await ask('', { json: lock(), headers: prefer })).status).toBe(201);
     expect((await ask('', { json, headers: condition, token: other })).status).toBe(403);
     await ask('', { json, headers: { 'if-match': '"lock_1"' } });
     await ask('', { json: lock(), headers: { 'if-match': '"lock_1"' } });
     await ask({ id: 'nowhere' }, { json });
+    await expectAllSeen();
+  });
+
+  test('GET queue returns exactly the described responses', async () => {
+    const { ask, expectAllSeen } = operation('GET', '/v1/workspaces/{id}/queue');
+    const { ask: take } = operation('POST', '/v1/workspaces/{id}/locks');
+    const json = lock();
+    for (let each = 0; each < 2; each += 1) await take('', { json, headers: { prefer: 'wait=0' } });
+    expect((await ask('')).body.queue).toContainEqual(expect.objectContaining({ path: json.path, position: 1 }));
+    await ask('?path=');
+    await ask({ id: 'nowhere' });
     await expectAllSeen();
   });
 

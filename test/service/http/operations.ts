@@ -25,6 +25,7 @@ const rows: readonly Row[] = [
   ['getSync', 'GET', '/v1/workspaces/{id}/syncs/{sync_id}', 'sync', 404],
   ['listLocks', 'GET', '/v1/workspaces/{id}/locks', 'locks:read', 200],
   ['acquireLock', 'POST', '/v1/workspaces/{id}/locks', 'locks:write', 415, { path: 'a', type: 'exclusive', ttl: '1h' }],
+  ['listQueue', 'GET', '/v1/workspaces/{id}/queue', 'locks:read', 200],
   ['releaseLock', 'DELETE', '/v1/workspaces/{id}/locks/{path}', 'locks:write', 404],
   ['registerHook', 'POST', '/v1/workspaces/{id}/hooks', 'hooks:write', 415, { url: 'https://ci.example.com/hook' }],
   ['health', 'GET', '/healthz', 'anyone', 200],

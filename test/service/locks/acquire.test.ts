@@ -30,7 +30,9 @@ const wantedOnWindows: typeof wanted = (path, owner, workspace) => ({
   foldedPath: foldCase(path),
 });
 
-const inWords = (acquisition: AcquireDecision): string =>
+type WithLock = Exclude<AcquireDecision, { readonly kind: 'queued' }>;
+
+const inWords = (acquisition: WithLock): string =>
   `${acquisition.lock.path}: ${acquisition.kind} by ${acquisition.lock.owner}`;
 
 describe.each(databaseKinds)('locks that are acquired together on $name', (kind) => {
@@ -39,8 +41,8 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
   const empty = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
   const decide = (requests: readonly AcquireRequest[], quota?: LockQuota) =>
     storage.commit('global', (db) => acquireLocks(db, storage.now, requests, quota));
-  const acquire = async (...requests: readonly AcquireRequest[]): Promise<readonly AcquireDecision[]> =>
-    (await decide(requests)).filter((decision) => decision.kind !== 'exceeded');
+  const acquire = async (...requests: readonly AcquireRequest[]): Promise<readonly WithLock[]> =>
+    (await decide(requests)).filter((decision) => 'lock' in decision);
   const expire = (path: string) =>
     storage.commit('global', (db) => db.updateTable('locks').set({ expires_at: 0 }).where('path', '=', path).execute());
 
@@ -74,7 +76,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
       await fc.assert(
         fc.asyncProperty(steps, async (taken) => {
           await empty();
-          const live = new Map<string, AcquireDecision['lock']>();
+          const live = new Map<string, WithLock['lock']>();
           const fences = new Map<string, number>();
           for (const { together, expiring } of taken) {
             const answers = await acquire(

@@ -1,38 +1,35 @@
-import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import {
-  createLockWaiters,
-  graceMs,
-  maxWaiters,
-  maxWaitersOfToken,
-  type ReleasedLock,
-  type WaitOutcome,
-} from '../../../src/service/locks/waiters.ts';
+import type { LinePath } from '../../../src/service/locks/line.ts';
+import { createLockWaiters, maxWaiters, maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
 
 const workspace = 'game';
 
-/** Locks, clients that wait for them, and a clock that advances only when a test moves it. */
+/** Locks, lines of places, and a clock that advances only when a test moves it. */
 function createWorld() {
-  const locks = new Map<string, { readonly id: string; until: number }>();
+  const heldUntil = new Map<string, number>();
+  const lines = new Map<string, string[]>();
   const counts: number[] = [];
   const errors: unknown[] = [];
-  let made = 0;
+  const outcomes: [name: string, outcome: unknown][] = [];
   let queries = 0;
   let broken = false;
-  let hears: ((lock: ReleasedLock | undefined) => void) | undefined;
+  let hears: ((place: LinePath | undefined) => void) | undefined;
 
   const waiters = createLockWaiters({
-    async find({ path }) {
+    async look({ path }) {
       queries += 1;
       if (broken) throw new Error('The database does not answer.');
-      const lock = locks.get(path);
-      const remainingMs = (lock?.until ?? 0) - Date.now();
       // A response takes a moment, in which other things can happen.
       await new Promise((resolve) => setTimeout(resolve, 1));
-      return lock && { id: lock.id, live: remainingMs > 0, remainingMs };
+      const remainingMs = (heldUntil.get(path) ?? 0) - Date.now();
+      const [id] = lines.get(path) ?? [];
+      return {
+        remainingMs: remainingMs > 0 ? remainingMs : undefined,
+        first: id === undefined ? undefined : { id, presentMs: 5_000 },
+      };
     },
-    watchOthers(onRelease) {
-      hears = onRelease;
+    watchOthers(onChange) {
+      hears = onChange;
       return () => {
         hears = undefined;
       };
@@ -45,11 +42,17 @@ function createWorld() {
     onError: (error) => errors.push(error),
   });
 
-  const told: string[] = [];
-  const outcomes = new Map<string, WaitOutcome>();
+  const arrival = (path: string, seconds: number, tokenId: string) => {
+    const leaving = new AbortController();
+    return { leaving, wait: { workspace, path, tokenId, ms: seconds * 1_000, gone: leaving.signal } };
+  };
+  const noted = (name: string, waiting: Promise<unknown> | undefined, leaving: AbortController) => {
+    if (waiting === undefined) return undefined;
+    void waiting.then((outcome) => outcomes.push([name, outcome]));
+    return { leave: () => leaving.abort() };
+  };
   return {
     waiters,
-    told,
     outcomes,
     errors,
     counts,
@@ -58,220 +61,145 @@ function createWorld() {
     breakDatabase(now: boolean) {
       broken = now;
     },
-    hold(path: string, seconds = 3_600) {
-      made += 1;
-      locks.set(path, { id: `lock_${made}`, until: Date.now() + seconds * 1_000 });
+    hold: (path: string, seconds = 3_600) => void heldUntil.set(path, Date.now() + seconds * 1_000),
+    /** The place leaves the line, as with its grant. */
+    remove: (path: string, id: string) =>
+      void lines.set(
+        path,
+        (lines.get(path) ?? []).filter((each) => each !== id),
+      ),
+    release(path: string, at: 'here' | 'elsewhere' | 'somewhere' = 'here') {
+      heldUntil.delete(path);
+      if (at === 'here') waiters.changed({ workspace, path });
+      else hears?.(at === 'elsewhere' ? { workspace, path } : undefined);
     },
-    renew(path: string, seconds: number) {
-      const lock = locks.get(path);
-      if (lock !== undefined) lock.until = Date.now() + seconds * 1_000;
-      waiters.renewed({ workspace, path });
+    /** A place that waits for the first path; it is in the lines of all. */
+    arrive(id: string, { paths = ['a'], seconds = 30, tokenId = 'tok', any = false } = {}) {
+      for (const path of paths) lines.set(path, [...new Set([...(lines.get(path) ?? []), id])]);
+      const { leaving, wait } = arrival(paths[0] ?? 'a', seconds, tokenId);
+      return noted(id, waiters.waitForTurn({ ...wait, placeId: id, paths, any }), leaving);
     },
-    isFree: (path: string) => (locks.get(path)?.until ?? 0) <= Date.now(),
-    release(path: string) {
-      const lock = locks.get(path);
-      locks.delete(path);
-      if (lock !== undefined) waiters.released({ workspace, path, id: lock.id });
-      return lock?.id ?? '';
-    },
-    releaseElsewhere(path: string, tells: 'which' | 'something') {
-      const lock = locks.get(path);
-      locks.delete(path);
-      hears?.(tells === 'which' && lock !== undefined ? { workspace, path, id: lock.id } : undefined);
-      return lock?.id ?? '';
-    },
-    hear: (lock: ReleasedLock | undefined) => hears?.(lock),
-    /** Starts to wait; undefined if too many clients wait already. */
-    arrive(name: string, { path = 'a', seconds = 30, tokenId = 'tok', owner = name, mayTake = true } = {}) {
-      const gone = new AbortController();
-      const asker = { tokenId, owner, origin: null, mayTake };
-      const waiting = waiters.wait({ workspace, path, seconds, ...asker, gone: gone.signal });
-      if (waiting === undefined) return undefined;
-      void waiting.then((outcome) => {
-        outcomes.set(name, outcome);
-        if (outcome === 'free') told.push(name);
-      });
-      return { leave: () => gone.abort() };
+    watch(name: string, { seconds = 30, tokenId = 'tok' } = {}) {
+      const { leaving, wait } = arrival('a', seconds, tokenId);
+      return noted(name, waiters.watch(wait), leaving);
     },
   };
 }
 
 const pass = (ms: number): Promise<unknown> => vi.advanceTimersByTimeAsync(ms);
-/** Longer than a lookup, and much shorter than the grace period. */
+/** Longer than a lookup. */
 const moment = 5;
 
-/** A world with a held path, and these clients waiting for it. */
-async function worldWith(...names: readonly string[]) {
+/** A world with a held path, and these places waiting for it. */
+async function worldWith(...ids: readonly string[]) {
   const world = createWorld();
   world.hold('a');
-  for (const name of names) world.arrive(name);
+  for (const id of ids) world.arrive(id);
   await pass(moment);
   return world;
 }
 
-describe('clients that wait for a path', () => {
+describe('clients that wait for their turn', () => {
   beforeEach(() => void vi.useFakeTimers());
   afterEach(() => void vi.useRealTimers());
 
-  test('are notified without a grace period if the previous client has taken and released the path', async () => {
-    const world = await worldWith('first', 'second');
-    world.release('a');
-    await pass(moment);
-    world.hold('a');
-    await pass(moment);
-    world.release('a');
-    await pass(moment);
-    expect(world.told).toEqual(['first', 'second']);
-  });
-
-  test('are listed as waiting while the path is held, and not after they are notified', async () => {
-    const world = await worldWith('first', 'second');
-    world.arrive('for what is free', { path: 'b' });
-    const waiting = () => world.waiters.waiting().map(({ owner, path }) => `${owner} ${path}`);
-    await pass(moment);
-    expect(waiting()).toEqual(['first a', 'second a']);
-    world.release('a');
-    await pass(moment);
-    world.hold('a');
-    await pass(graceMs + moment);
-    expect(waiting()).toEqual(['second a']);
-  });
-
-  test('are notified after the grace period if the previous client does not take the path', async () => {
-    const world = await worldWith('first', 'second', 'third');
-    world.release('a');
-    await pass(graceMs - moment);
-    expect(world.told).toEqual(['first']);
-    await pass(2 * moment);
-    expect(world.told).toEqual(['first', 'second']);
-    await pass(graceMs + moment);
-    expect(world.told).toEqual(['first', 'second', 'third']);
-  });
-
-  test('are notified at once, without delaying others, if they may not take locks', async () => {
-    const world = await worldWith();
-    for (let index = 0; index < 500; index += 1) world.arrive(`reader ${index}`, { mayTake: false });
-    world.arrive('honest');
-    await pass(moment);
-    world.release('a');
-    await pass(moment);
-    expect(world.told).toHaveLength(501);
-    expect(world.told.at(-1)).toBe('honest');
-    expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test('delay others by one grace period if all clients of an owner stay idle, and keep their order', async () => {
-    const world = await worldWith();
-    for (let index = 0; index < 100; index += 1)
-      world.arrive(`idle ${index}`, { owner: 'idle', tokenId: `${index % 7}` });
-    for (const name of ['first', 'second']) world.arrive(name);
-    await pass(moment);
-    world.release('a');
-    await pass(graceMs + moment);
-    expect(world.told).toEqual(['idle 0', 'first']);
-    world.hold('a');
-    await pass(graceMs + moment);
-    world.release('a');
-    await pass(moment);
-    expect(world.told).toEqual(['idle 0', 'first', 'second']);
-    await pass(2 * graceMs + moment);
-    expect(world.told.slice(3)).toEqual(['idle 1', 'idle 2']);
-  });
-
-  test('are notified when the lock expires by the clock of the database, even after renewals', async () => {
-    const world = createWorld();
-    world.hold('a', 7);
-    for (const name of ['first', 'second']) world.arrive(name);
-    await pass(6_990);
-    expect(world.told).toEqual([]);
-    await pass(20);
-    expect(world.told).toEqual(['first']);
-    world.hold('a', 7);
-    await pass(6_000);
-    world.renew('a', 20);
-    await pass(12_000);
-    expect(world.told).toEqual(['first']);
-    world.renew('a', 1);
-    await pass(1_000 + moment);
-    expect(world.told).toEqual(['first', 'second']);
-  });
-
-  test.each(['before the release', 'during the database query'])(
-    'leave the queue at once if they disconnect %s, and are not notified',
-    async (when) => {
-      const world = await worldWith();
-      const first = world.arrive('first');
-      world.arrive('second');
+  test.each(['here', 'elsewhere', 'somewhere'] as const)(
+    'are notified one after the other, each once, of releases %s',
+    async (at) => {
+      const world = await worldWith('first', 'second');
+      world.release('a', at);
       await pass(moment);
-      if (when === 'before the release') first?.leave();
-      world.release('a');
-      first?.leave();
-      expect(world.counts.at(-1)).toBe(1);
+      world.release('a', at);
       await pass(moment);
-      expect([...world.outcomes]).toEqual([
-        ['first', 'gone'],
-        ['second', 'free'],
+      expect(world.outcomes).toEqual([['first', { kind: 'turn' }]]);
+      world.remove('a', 'first');
+      world.hold('a');
+      world.waiters.changed({ workspace, path: 'a' });
+      await pass(moment);
+      world.release('a', at);
+      await pass(moment);
+      expect(world.outcomes).toEqual([
+        ['first', { kind: 'turn' }],
+        ['second', { kind: 'turn' }],
       ]);
     },
   );
 
-  test.each(['which', 'something'] as const)(
-    'are notified exactly once of a release at another instance (reported: %s)',
-    async (tells) => {
-      const world = await worldWith('first', 'second');
-      const id = world.releaseElsewhere('a', tells);
-      await pass(moment);
-      expect(world.told).toEqual(['first']);
-      world.hear({ workspace, path: 'a', id });
-      world.hear(undefined);
-      await pass(moment);
-      expect(world.told).toEqual(['first']);
-    },
-  );
+  test('are notified when the lock expires by the clock of the database', async () => {
+    const world = createWorld();
+    world.hold('a', 7);
+    world.arrive('first');
+    await pass(6_990);
+    expect(world.outcomes).toEqual([]);
+    await pass(20);
+    expect(world.outcomes).toEqual([['first', { kind: 'turn' }]]);
+  });
 
-  test('are notified even after a database outage, also one during the grace period', async () => {
-    const world = await worldWith('first', 'second');
+  test('learn of another path of theirs that is free only if any of the paths is enough', async () => {
+    const world = createWorld();
+    world.hold('a');
+    for (const path of ['b', 'c']) world.hold(path);
+    world.arrive('all', { paths: ['a', 'b'] });
+    world.arrive('any', { paths: ['a', 'c'], any: true });
+    await pass(moment);
+    for (const path of ['b', 'c']) world.release(path);
+    await pass(2_000);
+    expect(world.outcomes).toEqual([['any', { kind: 'turn-elsewhere', path: 'c' }]]);
+  });
+
+  test('leave at once when they disconnect, also during the database query', async () => {
+    const world = createWorld();
+    world.hold('a');
+    const first = world.arrive('first');
+    world.release('a');
+    first?.leave();
+    await pass(moment);
+    expect([world.outcomes, world.counts.at(-1), vi.getTimerCount()]).toEqual([[['first', { kind: 'gone' }]], 0, 0]);
+  });
+
+  test('replace an earlier request of the same place, whose client has lost its connection', async () => {
+    const world = await worldWith('first');
+    world.arrive('first');
+    await pass(moment);
+    expect(world.outcomes).toEqual([['first', { kind: 'gone' }]]);
+    expect(world.waiters.has('first')).toBe(true);
+    world.release('a');
+    await pass(moment);
+    expect(world.outcomes.at(-1)).toEqual(['first', { kind: 'turn' }]);
+  });
+
+  test('are notified even after an outage of the database', async () => {
+    const world = await worldWith('first');
     world.breakDatabase(true);
     world.release('a');
     await pass(3_000);
     expect(world.errors.length).toBeGreaterThan(1);
     world.breakDatabase(false);
     await pass(1_100);
-    expect(world.told).toEqual(['first']);
-    world.breakDatabase(true);
-    world.hear(undefined);
-    await pass(moment);
-    world.breakDatabase(false);
-    await pass(1_100);
-    expect(world.told).toEqual(['first', 'second']);
+    expect(world.outcomes).toEqual([['first', { kind: 'turn' }]]);
   });
 
   test('get a response at once if the service stops, as do all later ones', async () => {
     const world = await worldWith('first', 'second');
-    world.hold('b');
-    world.arrive('other', { path: 'b' });
-    await pass(moment);
+    world.watch('watcher');
     world.waiters.stop();
-    await pass(0);
-    expect([...world.outcomes.values()]).toEqual(['stopped', 'stopped', 'stopped']);
     world.arrive('late');
-    await pass(0);
-    expect(world.outcomes.get('late')).toBe('stopped');
+    await pass(moment);
+    expect(world.outcomes.map(([name]) => name).toSorted()).toEqual(['first', 'late', 'second', 'watcher']);
+    expect(new Set(world.outcomes.map(([, outcome]) => JSON.stringify(outcome)))).toEqual(
+      new Set(['{"kind":"stopped"}', '"stopped"']),
+    );
     expect([world.counts.at(-1), world.isListening(), vi.getTimerCount()]).toEqual([0, false, 0]);
   });
 
   test('cause one query per event for any number of clients, and none in between', async () => {
     const world = await worldWith(...Array.from({ length: 1_000 }, (_, index) => `waiter ${index}`));
-    expect(world.queries()).toBe(1);
+    const before = world.queries();
     await pass(20_000);
-    expect(world.queries()).toBe(1);
+    expect(world.queries()).toBe(before);
     world.release('a');
     await pass(moment);
-    world.hold('a');
-    await pass(5_000);
-    // One at the release, and one after the grace period.
-    expect(world.queries()).toBe(3);
-    expect(world.told).toEqual(['waiter 0']);
+    expect(world.queries()).toBe(before + 1);
   });
 
   test('are limited per token and in total', async () => {
@@ -279,90 +207,33 @@ describe('clients that wait for a path', () => {
     for (let index = 0; index < maxWaitersOfToken; index += 1) world.arrive(`one ${index}`, { tokenId: 'one' });
     expect(world.arrive('too many', { tokenId: 'one' })).toBeUndefined();
     let others = 0;
-    while (world.arrive(`other ${others}`, { tokenId: `other ${others}` }) !== undefined) others += 1;
+    while (world.watch(`other ${others}`, { tokenId: `other ${others}` }) !== undefined) others += 1;
     expect(others).toBe(maxWaiters - maxWaitersOfToken);
     await pass(30_000);
     expect(world.counts.at(-1)).toBe(0);
     expect(world.arrive('again', { tokenId: 'one' })).toBeDefined();
   });
+});
 
-  test('are never notified before an earlier client that still waits, nor kept beyond their time', async () => {
-    const step = fc.oneof(
-      fc.record({ kind: fc.constant('arrive' as const), seconds: fc.integer({ min: 1, max: 30 }) }),
-      fc.record({ kind: fc.constant('leave' as const), which: fc.nat() }),
-      fc.record({ kind: fc.constantFrom('release', 'release elsewhere', 'be told something', 'break', 'mend') }),
-      fc.record({ kind: fc.constant('take' as const), seconds: fc.integer({ min: 1, max: 40 }) }),
-      fc.record({ kind: fc.constant('renew' as const), seconds: fc.integer({ min: 1, max: 40 }) }),
-      fc.record({ kind: fc.constant('pass' as const), ms: fc.integer({ min: 0, max: 3_000 }) }),
-    );
-    await fc.assert(
-      fc.asyncProperty(fc.array(step, { maxLength: 60 }), async (steps) => {
-        const world = createWorld();
-        const waiting = new Map<string, { readonly until: number; leave(): void }>();
-        let arrived = 0;
-        const settle = (): void => {
-          for (const [index, name] of [...waiting.keys()].entries()) {
-            const outcome = world.outcomes.get(name);
-            if (outcome === undefined) {
-              expect(Date.now()).toBeLessThanOrEqual(waiting.get(name)?.until ?? 0);
-            } else if (outcome === 'free') {
-              // All clients that came earlier and had not left were notified before.
-              const earlier = [...waiting.keys()].slice(0, index);
-              expect(earlier.filter((other) => world.outcomes.get(other) === undefined)).toEqual([]);
-            }
-          }
-          const told = world.told.map(Number);
-          expect(told).toEqual(told.toSorted((one, other) => one - other));
-          for (const name of world.outcomes.keys()) waiting.delete(name);
-        };
-        for (const each of steps) {
-          switch (each.kind) {
-            case 'arrive': {
-              arrived += 1;
-              const arrival = world.arrive(String(arrived), { seconds: each.seconds });
-              if (arrival) waiting.set(String(arrived), { ...arrival, until: Date.now() + each.seconds * 1_000 });
-              break;
-            }
-            case 'leave':
-              [...waiting.values()][each.which % Math.max(1, waiting.size)]?.leave();
-              break;
-            case 'take':
-              if (world.isFree('a')) world.hold('a', each.seconds);
-              break;
-            case 'renew':
-              if (!world.isFree('a')) world.renew('a', each.seconds);
-              break;
-            case 'release':
-              world.release('a');
-              break;
-            case 'release elsewhere':
-              world.releaseElsewhere('a', 'which');
-              break;
-            case 'be told something':
-              world.hear(undefined);
-              break;
-            case 'break':
-            case 'mend':
-              world.breakDatabase(each.kind === 'break');
-              break;
-            case 'pass':
-              for (let ms = 0; ms < each.ms; ms += 50) {
-                await pass(50);
-                settle();
-              }
-              break;
-          }
-          await pass(0);
-          settle();
-        }
-        world.breakDatabase(false);
-        // The remaining clients are notified in turn once the path stays free.
-        world.release('a');
-        await pass(31_000);
-        settle();
-        expect([waiting.size, world.counts.at(-1) ?? 0, world.isListening()]).toEqual([0, 0, false]);
-      }),
-      { numRuns: 60 },
-    );
+describe('clients that watch a path', () => {
+  beforeEach(() => void vi.useFakeTimers());
+  afterEach(() => void vi.useRealTimers());
+
+  test('are all notified when it is free, and delay none that waits for its turn', async () => {
+    const world = await worldWith();
+    for (let index = 0; index < 500; index += 1) world.watch(`watcher ${index}`);
+    world.arrive('first');
+    await pass(moment);
+    world.release('a');
+    await pass(moment);
+    expect(world.outcomes).toHaveLength(501);
+    expect(world.outcomes.at(-1)).toEqual(['first', { kind: 'turn' }]);
+  });
+
+  test('are told when their time has passed', async () => {
+    const world = await worldWith();
+    world.watch('watcher', { seconds: 3 });
+    await pass(3_001);
+    expect(world.outcomes).toEqual([['watcher', 'timeout']]);
   });
 });

@@ -9,9 +9,9 @@ import { parseRequestPart } from '../../contract/validate.ts';
 import type { App } from '../../http/context.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import type { StoredLock } from '../../locks/find.ts';
+import type { QueuedRequest } from '../../locks/line.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
-import type { WaitingRequest } from '../../locks/refused-requests.ts';
 import { addressWith, htmlTable, olderLinks } from '../elements/list.ts';
 import { changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { pathAddress, releaseAddress, releaseText } from '../elements/lock-list.ts';
@@ -30,7 +30,7 @@ interface PathState {
   readonly workspace: string;
   readonly path: LockPath;
   readonly lock: StoredLock | undefined;
-  readonly waiting: readonly WaitingRequest[];
+  readonly waiting: readonly QueuedRequest[];
   readonly history: HistoryPage;
 }
 
@@ -47,16 +47,13 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
     const path = parsed.value;
     const place = { workspace, path };
     return async () => {
-      const [found, asked, history] = await Promise.all([
+      const [found, waiting, history] = await Promise.all([
         locks.find(place),
-        locks.waitingFor(place),
+        locks.queue(place),
         readLockHistory(storage, { workspace, path, before, limit: pageSize }),
       ]);
       const lock = found?.live ? found : undefined;
-      // The new holder no longer waits.
-      const isHolder = ({ owner, origin, last }: WaitingRequest): boolean =>
-        owner === lock?.owner && origin === lock.origin && Date.parse(last) <= lock.acquired_at;
-      return { workspace, path, lock, waiting: asked.filter((each) => !isHolder(each)), history };
+      return { workspace, path, lock, waiting, history };
     };
   }
 
@@ -122,18 +119,19 @@ const present = ({ now }: PageCall, { lock }: PathState): Markup =>
     ? empty('Nobody holds a lock on this path.', 'It can be locked now.')
     : lockFacts(lockOf(lock), now);
 
-function waitingTable({ now }: PageCall, waiting: readonly WaitingRequest[]): Markup {
-  if (waiting.length === 0) return html`<p>${faint('Nobody was refused this lock in the last minute.')}</p>`;
+function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Markup {
+  if (waiting.length === 0) return html`<p>${faint('Nobody waits for this lock.')}</p>`;
   const rows = waiting.map(
-    ({ owner, origin, since, last }) => html`<tr>
-      <th scope="row">${userText(owner)}</th>
+    ({ position, owner, origin, since, priority, note }) => html`<tr>
+      <th scope="row">${position}</th>
+      <td data-label="Who">${userText(owner)}</td>
       <td data-label="From run">${originLink(origin, 'short')}</td>
       <td data-label="Since">${time(since, now)}</td>
-      <td data-label="Last refused">${time(last, now)}</td>
+      <td data-label="Priority">${priority}</td>
+      <td data-label="Note">${note === null ? '' : userText(note)}</td>
     </tr>`,
   );
-  return html`<p class="hint">Requests for this lock that are waiting or were refused in the last minute. Times lag by up to 20 seconds.</p>
-    ${htmlTable('cards', ['Who', 'From run', 'Since', 'Last refused'], rows)}`;
+  return htmlTable('cards', ['Place', 'Who', 'From run', 'Since', 'Priority', 'Note'], rows);
 }
 
 function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {

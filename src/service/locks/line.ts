@@ -1,0 +1,320 @@
+import { sql } from 'kysely';
+import type { QueuePosition } from '../../interface/problem.ts';
+import type { Timestamp } from '../../interface/resources.ts';
+import {
+  batchQuery,
+  excludedOf,
+  inInputOrder,
+  inputIndex,
+  insertFrom,
+  numberOf,
+  textOf,
+  textsOf,
+} from '../storage/batch-query.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+
+/**
+ * Lines of requests that wait for locks, in the database. A request has one place, which can be in the lines of several
+ * paths. Whoever ranks first and is present gets a free path; nobody waits for a client that has gone.
+ */
+
+/** RFC 9218 section 4.1, without 0, 6 and 7, which would suggest more than the line keeps. */
+export type Urgency = 1 | 2 | 3 | 4 | 5;
+
+export const defaultUrgency: Urgency = 3;
+
+/** One level of urgency is worth this much waiting: whoever has waited longer ranks first whatever the urgency. */
+export const urgencyMs = 5 * 60_000;
+
+/** How long a client may be away without losing its place. */
+export const keptMs = 60_000;
+
+/** How long others wait for a client between two of its requests. */
+export const betweenRequestsMs = 1_000;
+
+/** How long others wait for the clients of an instance that was killed. It renews their presence much more often. */
+export const presenceMs = 5_000;
+
+/** A path in whose line a place is. */
+export interface LinePath {
+  readonly workspace: string;
+  /** Folded with --windows-paths. */
+  readonly path: string;
+}
+
+export interface PlaceRequest extends LinePath {
+  readonly placeId: string;
+  readonly askedPath: string;
+  readonly tokenId: string;
+  readonly owner: string;
+  readonly origin: string | null;
+  readonly note: string | null;
+  readonly urgency: Urgency;
+  readonly presentMs: number;
+}
+
+export interface JoinedPlace {
+  /** Whether it waited nowhere before. */
+  readonly isNew: boolean;
+  readonly since: number;
+  /** The paths of all its lines. */
+  readonly paths: readonly string[];
+}
+
+const isPresent = (now: Now) => sql<boolean>`(lock_places.present_until > ${now} or lock_places.ttl > 0)`;
+
+const forgetOld = batchQuery((db, members, now) =>
+  db
+    .deleteFrom('lock_places')
+    .where(sql<boolean>`id in (select ${textOf('placeId')} from ${members})`)
+    .where(sql<boolean>`asked_at <= ${now} - ${sql.lit(keptMs)}`),
+);
+
+const knownPlaces = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .innerJoin('lock_places', (join) => join.on('lock_places.id', '=', textOf('placeId')))
+    .select(inputIndex.as('place')),
+);
+
+/** Thousandths of a millisecond, so that requests of the same transaction keep their order. */
+const rankOf = (now: Now) => sql<number>`(${now} + ${numberOf('bonusMs')}) * 1000 + ${inputIndex}`;
+
+const upsertPlaces = batchQuery((db, members, now) =>
+  insertFrom(db, members, 'lock_places', {
+    ...textsOf(['workspace_id', 'token_id', 'owner', 'origin', 'note']),
+    id: textOf('placeId'),
+    urgency: numberOf('urgency'),
+    since: now,
+    rank: rankOf(now),
+    asked_at: now,
+    present_until: sql`${now} + ${numberOf('presentMs')}`,
+    ttl: numberOf('ttl'),
+  }).onConflict((conflict) =>
+    conflict.column('id').doUpdateSet(excludedOf(['origin', 'note', 'asked_at', 'present_until', 'ttl'])),
+  ),
+);
+
+const insertLines = batchQuery((db, members) =>
+  db
+    .insertInto('lock_lines')
+    .columns(['workspace_id', 'path', 'place_id', 'asked_path', 'rank'])
+    .expression((from) =>
+      from
+        .selectFrom(members)
+        .innerJoin('lock_places', (join) => join.on('lock_places.id', '=', textOf('placeId')))
+        .select([
+          textOf('workspace_id').as('workspace_id'),
+          textOf('path').as('path'),
+          'lock_places.id',
+          textOf('askedPath').as('asked_path'),
+          'lock_places.rank',
+        ])
+        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
+        .where(sql<boolean>`true`),
+    )
+    .onConflict((conflict) => conflict.doNothing()),
+);
+
+const linesOfPlaces = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .innerJoin('lock_places', (join) => join.on('lock_places.id', '=', textOf('placeId')))
+    .innerJoin('lock_lines', 'lock_lines.place_id', 'lock_places.id')
+    .select([inputIndex.as('place'), 'lock_places.since', 'lock_lines.path']),
+);
+
+/** Puts each request in the line of its path. A place that is asked for again keeps its rank. */
+export async function joinLines(
+  db: Database,
+  now: Now,
+  requests: readonly (PlaceRequest & { readonly ttl?: number | null })[],
+): Promise<readonly JoinedPlace[]> {
+  const rows = requests.map(({ workspace, tokenId, urgency, ...request }) => ({
+    ...request,
+    workspace_id: workspace,
+    token_id: tokenId,
+    urgency,
+    bonusMs: (urgency - defaultUrgency) * urgencyMs,
+  }));
+  const places = [...new Map(rows.map((row) => [row.placeId, row])).values()];
+  await forgetOld(db, now, places);
+  const known = inInputOrder(rows, await knownPlaces(db, now, rows));
+  // An upsert must not name a row twice.
+  await upsertPlaces(db, now, places);
+  await insertLines(db, now, rows);
+  const lines = Map.groupBy(await linesOfPlaces(db, now, rows), ({ place }) => place);
+  return requests.map((_, index) => {
+    const own = lines.get(index) ?? [];
+    return { isNew: known[index] === undefined, since: own[0]?.since ?? 0, paths: own.map(({ path }) => path) };
+  });
+}
+
+/** A question about the line of a path, from the view of a place if there is one. */
+export interface LineQuestion extends LinePath {
+  readonly placeId: string | null;
+}
+
+/** The first present place of a line. */
+export interface FirstInLine {
+  readonly id: string;
+  readonly owner: string;
+  readonly origin: string | null;
+  readonly rank: number;
+  readonly presentMs: number;
+  /** Rank of the asking place, if it has one. */
+  readonly ownRank: number | null;
+}
+
+const firstPlaces = batchQuery((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('lock_places', (join) =>
+      join.on('lock_places.id', '=', ({ selectFrom }) =>
+        selectFrom('lock_lines as line')
+          .innerJoin('lock_places', 'lock_places.id', 'line.place_id')
+          .select('line.place_id')
+          .whereRef('line.workspace_id', '=', textOf('workspace'))
+          .whereRef('line.path', '=', textOf('path'))
+          .where(isPresent(now))
+          .orderBy('line.rank')
+          .orderBy('line.place_id')
+          .limit(1),
+      ),
+    )
+    .leftJoin('lock_places as own', (join) => join.on('own.id', '=', textOf('placeId')))
+    .select([
+      inputIndex.as('place'),
+      'lock_places.id',
+      'lock_places.owner',
+      'lock_places.origin',
+      'lock_places.rank',
+      sql<number>`case when lock_places.ttl > 0 then ${sql.lit(betweenRequestsMs)} else lock_places.present_until - ${now} end`.as(
+        'presentMs',
+      ),
+      'own.rank as ownRank',
+    ]),
+);
+
+/** The first present place of each line, in the order of the questions. */
+export async function firstInLines(
+  db: Database,
+  now: Now,
+  questions: readonly LineQuestion[],
+): Promise<readonly (FirstInLine | undefined)[]> {
+  if (questions.length === 0) return [];
+  return inInputOrder(questions, await firstPlaces(db, now, questions));
+}
+
+/** Whether someone else is to be served before the asking place. */
+export const isAhead = (first: FirstInLine, placeId: string | null): boolean =>
+  first.id !== placeId && (first.ownRank === null || first.rank < first.ownRank);
+
+/** Ends these places, or their presence. */
+export const leaveLines = batchQuery((db, members, now) =>
+  db
+    .updateTable('lock_places')
+    .set({ present_until: now })
+    .where(sql<boolean>`id in (select ${textOf('placeId')} from ${members})`),
+);
+
+export const removePlaces = batchQuery((db, members) =>
+  db.deleteFrom('lock_places').where(sql<boolean>`id in (select ${textOf('placeId')} from ${members})`),
+);
+
+/** Other instances and later requests wait for these places for this much longer. */
+export const keepPresent = batchQuery((db, members, now) =>
+  db
+    .updateTable('lock_places')
+    .from(members)
+    .set({ asked_at: now, present_until: sql<number>`${now} + ${numberOf('presentMs')}` })
+    .whereRef('lock_places.id', '=', textOf('placeId')),
+);
+
+/** The position that each place has, or would get, and the number of those who wait. */
+export const queuePositionOf = coalesceReads(async (db, now, questions: readonly LineQuestion[]) => {
+  const rows = await countLines(db, now, questions);
+  return inInputOrder(questions, rows).map((row): QueuePosition => {
+    const length = Number(row?.length ?? 0);
+    return { position: 1 + Number(row?.isIn ? row.ahead : length), length };
+  });
+});
+
+const countLines = batchQuery((db, members, now) =>
+  db
+    .selectFrom(members)
+    .innerJoin('lock_lines', (join) =>
+      join.on('lock_lines.workspace_id', '=', textOf('workspace')).on('lock_lines.path', '=', textOf('path')),
+    )
+    .innerJoin('lock_places', 'lock_places.id', 'lock_lines.place_id')
+    .leftJoin('lock_lines as own', (join) =>
+      join
+        .onRef('own.workspace_id', '=', 'lock_lines.workspace_id')
+        .onRef('own.path', '=', 'lock_lines.path')
+        .on('own.place_id', '=', textOf('placeId')),
+    )
+    .where(({ or, eb }) => or([isPresent(now), eb('lock_places.id', '=', textOf('placeId'))]))
+    .groupBy(sql`asked.key`)
+    .select([
+      inputIndex.as('place'),
+      sql<number>`count(*)`.as('length'),
+      sql<number>`count(own.place_id)`.as('isIn'),
+      sql<number>`sum(case when lock_lines.rank < own.rank or (lock_lines.rank = own.rank and lock_lines.place_id < own.place_id) then 1 else 0 end)`.as(
+        'ahead',
+      ),
+    ]),
+);
+
+export interface QueuedRequest {
+  readonly path: string;
+  readonly position: number;
+  readonly owner: string;
+  readonly origin: string | null;
+  readonly note: string | null;
+  readonly since: Timestamp;
+  readonly priority: 'high' | 'normal' | 'low';
+}
+
+const maxListed = 1_000;
+
+/** Those who wait, in the order of their lines. */
+export async function listQueue(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  { workspace, path }: { readonly workspace: string; readonly path?: string | undefined },
+): Promise<readonly QueuedRequest[]> {
+  let query = read
+    .selectFrom('lock_lines')
+    .innerJoin('lock_places', 'lock_places.id', 'lock_lines.place_id')
+    .select(['lock_lines.path as line', 'asked_path', 'owner', 'origin', 'note', 'since', 'urgency'])
+    .where('lock_lines.workspace_id', '=', workspace)
+    .where(({ or, eb }) => or([isPresent(now), eb('lock_places.ttl', 'is not', null)]))
+    .orderBy('lock_lines.path')
+    .orderBy('lock_lines.rank')
+    .orderBy('lock_places.id')
+    .limit(maxListed);
+  if (path !== undefined) query = query.where('lock_lines.path', '=', path);
+  const lengths = new Map<string, number>();
+  return (await query.execute()).map(({ line, asked_path, since, urgency, ...shown }) => {
+    const position = (lengths.get(line) ?? 0) + 1;
+    lengths.set(line, position);
+    return { path: asked_path, position, ...shown, since: asTimestamp(since), priority: priorityOf(urgency) };
+  });
+}
+
+const priorityOf = (urgency: number): QueuedRequest['priority'] =>
+  urgency < defaultUrgency ? 'high' : urgency > defaultUrgency ? 'low' : 'normal';
+
+const asksKeptMs = 7 * 24 * 60 * 60_000;
+
+/** Places of clients that have not returned, and requests of people that are too old. */
+export const removeOldPlaces = ({ commit, now }: Pick<Storage, 'commit' | 'now'>): Promise<unknown> =>
+  commit('global', (db) =>
+    db
+      .deleteFrom('lock_places')
+      .where(
+        sql<boolean>`asked_at < (select ${now}) - case when ttl is null then ${sql.lit(keptMs)} else ${sql.lit(asksKeptMs)} end`,
+      )
+      .execute(),
+  );

@@ -1,0 +1,257 @@
+import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { type Reply, startTestService } from '../../support/running-service.ts';
+import { expectProblem } from './expect-problem.ts';
+import { type Locks, locksOf, sharedService, untilWaiting } from './shared-service.ts';
+
+interface Waiting {
+  readonly key: string;
+  readonly wait?: string;
+  readonly priority?: string;
+  readonly ttl?: string;
+  readonly referer?: string;
+}
+
+describe.each(realDatabaseKinds)('a request that waits for a lock, on $name', (kind) => {
+  const service = sharedService(kind);
+  let workspace: string;
+  let locks: Locks;
+  beforeAll(async () => {
+    workspace = service.home;
+    locks = locksOf(service, workspace, service.secret);
+  });
+
+  const take = (path: string, { key, wait = 'wait=30', ...headers }: Waiting, signal?: AbortSignal): Promise<Reply> => {
+    const { ttl = '1h', ...more } = headers;
+    return service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
+      token: service.secret,
+      headers: { prefer: wait, 'idempotency-key': key, ...more },
+      json: { path, type: 'exclusive', ttl },
+      ...(signal && { signal }),
+    });
+  };
+  const waiting = (count: number) => untilWaiting(service, service.secret, count);
+  const queue = async (path: string): Promise<string[]> => {
+    const { body } = await service.ask('GET', `/v1/workspaces/${workspace}/queue?path=${path}`, {
+      token: service.secret,
+    });
+    return body.queue.map(({ origin }: { readonly origin: string | null }) => origin?.split('/').at(-1));
+  };
+  const run = (name: string) => `https://ci.example.com/runs/${name}`;
+
+  /** Requests in line for a held path, in this order. The lock of each is released as soon as it is granted. */
+  async function lineFor(path: string, requests: readonly Waiting[]) {
+    await locks.take(path);
+    const granted: string[] = [];
+    const all: Promise<void>[] = [];
+    for (const [index, request] of requests.entries()) {
+      const name = request.key;
+      all.push(
+        take(path, { ...request, key: `${path} ${name}`.replaceAll(' ', '-'), referer: run(name) }).then(
+          async (reply) => {
+            expect([name, reply.status]).toEqual([name, 201]);
+            granted.push(name);
+            await locks.release(path, { 'if-match': reply.headers.get('etag') ?? '' });
+          },
+        ),
+      );
+      await waiting(index + 1);
+    }
+    return { granted, end: () => Promise.all(all) };
+  }
+
+  test('is granted the lock at its turn, first come, first served', async () => {
+    const { granted, end } = await lineFor('fifo', [{ key: 'a' }, { key: 'b' }, { key: 'c' }]);
+    expect(await queue('fifo')).toEqual(['a', 'b', 'c']);
+    await locks.release('fifo');
+    await end();
+    expect(granted).toEqual(['a', 'b', 'c']);
+    expect(await queue('fifo')).toEqual([]);
+  });
+
+  test('goes before requests of lower priority that came earlier', async () => {
+    const { granted, end } = await lineFor('priority', [
+      { key: 'low', priority: 'u=5' },
+      { key: 'normal' },
+      { key: 'high', priority: 'u=1, i' },
+    ]);
+    await locks.release('priority');
+    await end();
+    expect(granted).toEqual(['high', 'normal', 'low']);
+  });
+
+  test('goes before requests of higher priority once it has waited much longer', async () => {
+    const { granted, end } = await lineFor('starving', [{ key: 'low', priority: 'u=5' }]);
+    const elevenMinutes = 11 * 60_000;
+    await service.storage.commit('global', async (db) => {
+      const { rank } = await db
+        .selectFrom('lock_lines')
+        .select('rank')
+        .where('path', '=', 'starving')
+        .executeTakeFirstOrThrow();
+      const rise = { rank: rank - elevenMinutes * 1_000 };
+      await db.updateTable('lock_lines').set(rise).where('path', '=', 'starving').execute();
+      await db.updateTable('lock_places').set(rise).where('rank', '=', rank).execute();
+    });
+    const second = take('starving', { key: 'starving-normal', wait: 'wait=2' });
+    await waiting(2);
+    await locks.release('starving');
+    await end();
+    expect(granted).toEqual(['low']);
+    expect((await second).status).toBe(201);
+  });
+
+  test('is told at the end of its wait which place it has, who holds the path, and that the wait was applied', async () => {
+    const { body: held } = await locks.take('timeout');
+    const first = take('timeout', { key: 'timeout-1' });
+    await waiting(1);
+    const reply = await take('timeout', { key: 'timeout-2', wait: 'wait=1' });
+    expect([reply.status, reply.body.lock, reply.body.queue]).toEqual([409, held, { position: 2, length: 2 }]);
+    expect(reply.headers.get('preference-applied')).toBe('wait=1');
+    const plain = await locks.take('timeout');
+    expect([plain.status, plain.body.queue]).toEqual([409, { position: 3, length: 2 }]);
+    expect(plain.headers.get('preference-applied')).toBeNull();
+    await locks.release('timeout');
+    expect((await first).status).toBe(201);
+  });
+
+  test('keeps its place for a client that asks again, and is not waited for while the client is away', async () => {
+    await locks.take('away');
+    const leaving = new AbortController();
+    const gone = take('away', { key: 'away-1' }, leaving.signal).catch(() => 'gone');
+    await waiting(1);
+    const second = take('away', { key: 'away-2' });
+    await waiting(2);
+    leaving.abort();
+    expect(await gone).toBe('gone');
+    await waiting(1);
+    const third = take('away', { key: 'away-1' });
+    await waiting(2);
+    await locks.release('away');
+    const { headers } = await third;
+    await locks.release('away', { 'if-match': headers.get('etag') ?? '' });
+    await second;
+    await locks.release('away');
+
+    await locks.take('away');
+    const abandoned = new AbortController();
+    const never = take('away', { key: 'away-3' }, abandoned.signal).catch(() => 'gone');
+    await waiting(1);
+    const last = take('away', { key: 'away-4' });
+    await waiting(2);
+    abandoned.abort();
+    await never;
+    await locks.release('away');
+    expect((await last).status).toBe(201);
+    await locks.release('away');
+  });
+
+  test('is not overtaken by a request that does not wait', async () => {
+    await locks.take('overtaken');
+    // Registered, and present for another moment.
+    expect((await take('overtaken', { key: 'overtaken-1', wait: 'wait=0' })).status).toBe(409);
+    await locks.release('overtaken');
+    const plain = await locks.take('overtaken');
+    expectProblem(plain, 'locked');
+    expect([plain.body.lock, plain.body.queue]).toEqual([undefined, { position: 2, length: 1 }]);
+    expect((await take('overtaken', { key: 'overtaken-1', wait: 'wait=0' })).status).toBe(201);
+    await locks.release('overtaken');
+  });
+
+  test('is granted the lock when the ttl of the holder ends', async () => {
+    await locks.take('ttl', { ttl: '1s' });
+    expect((await take('ttl', { key: 'ttl-1' })).status).toBe(201);
+  });
+
+  test('for several paths keeps its rank in all their lines, and cannot be overtaken there', async () => {
+    await locks.take('set-a');
+    await locks.take('set-b');
+    const both = take('set-a', { key: 'both/1' });
+    await waiting(1);
+    const single = take('set-b', { key: 'single-b' });
+    await waiting(2);
+    // The request for several paths finds the second one held later than the single request.
+    const second = await take('set-b', { key: 'both/2', wait: 'wait=0' });
+    expect(second.body.queue).toEqual({ position: 1, length: 2 });
+    await locks.release('set-b');
+    await locks.release('set-a');
+    expect((await both).status).toBe(201);
+    expect((await take('set-b', { key: 'both/3', wait: 'wait=0' })).status).toBe(201);
+    await locks.release('set-b');
+    expect((await single).status).toBe(201);
+    for (const path of ['set-a', 'set-b']) await locks.release(path);
+  });
+
+  test('for any of several paths learns which one is free, and leaves all lines with its grant', async () => {
+    for (const path of ['any-a', 'any-b']) await locks.take(path);
+    expect((await take('any-b', { key: 'any/1', wait: 'wait=0, any' })).status).toBe(409);
+    const wait = take('any-a', { key: 'any/2', wait: 'wait=30, any' });
+    await waiting(1);
+    await locks.release('any-b');
+    expect((await wait).body.turn).toEqual(['any-b']);
+    expect((await take('any-b', { key: 'any/3', wait: 'wait=0, any' })).status).toBe(201);
+    await locks.release('any-a');
+    expect((await locks.take('any-a')).status).toBe(201);
+  });
+
+  test('gets nothing if its token is revoked while it waits', async () => {
+    await locks.take('revoked');
+    const { id, secret } = await service.token();
+    const refused = locksOf(service, workspace, secret).take('revoked', { prefer: 'wait=30' });
+    await waiting(1);
+    const { storage } = service;
+    await storage.commit('global', (db) => revokeToken(db, storage.now, id));
+    await locks.release('revoked');
+    expectProblem(await refused, 'unauthorized');
+    expect((await locks.take('revoked')).status).toBe(201);
+  });
+});
+
+describe.each(realDatabaseKinds)('a line of a thousand, on $name', (kind) => {
+  test('keeps its order, and waits for none of ten clients that left without a word', {
+    timeout: 120_000,
+  }, async () => {
+    const service = await startTestService(kind);
+    onTestFinished(service.stop);
+    const { secret } = await service.token();
+    const workspace = await service.workspace();
+    const address = `/v1/workspaces/${workspace}`;
+    const locks = locksOf(service, workspace, secret);
+    await locks.take('a');
+    const granted: string[] = [];
+    const clients = Array.from({ length: 1_000 }, (_, index) => {
+      const leaving = new AbortController();
+      const origin = `https://ci.example.com/runs/${index}`;
+      const ask = () =>
+        service.ask('POST', `${address}/locks`, {
+          token: secret,
+          headers: { prefer: 'wait=30', 'idempotency-key': `client-${index}`, referer: origin },
+          json: { path: 'a', type: 'exclusive', ttl: '1h' },
+          signal: leaving.signal,
+        });
+      async function waitAndRelease(): Promise<void> {
+        for (;;) {
+          const reply = await ask().catch(() => undefined);
+          if (reply === undefined) return;
+          if (reply.status !== 201) continue;
+          granted.push(origin);
+          await locks.release('a', { 'if-match': reply.headers.get('etag') ?? '' });
+          return;
+        }
+      }
+      return { leaving, done: waitAndRelease() };
+    });
+    await untilWaiting(service, secret, clients.length);
+    for (const { leaving } of clients.filter((_, index) => index % 100 === 5)) leaving.abort();
+    const queue = async (): Promise<string[]> => {
+      const { body } = await service.ask('GET', `${address}/queue?path=a`, { token: secret });
+      return body.queue.map(({ origin }: { readonly origin: string }) => origin);
+    };
+    await expect.poll(async () => (await queue()).length, { timeout: 20_000 }).toBe(990);
+    const line = await queue();
+    await locks.release('a');
+    await Promise.all(clients.map(({ done }) => done));
+    expect(granted).toEqual(line);
+  });
+});
