@@ -18,7 +18,7 @@ const measuredInTime = [
 
 const all = [
   'test/e2e/scenarios/**/*.test.ts',
-  'test/action/renewal/renew-locks.test.ts',
+  'test/locks/renewal/renew-locks.test.ts',
   'test/service/http/arbitrary-input.test.ts',
   'test/service/lfs/garbage.test.ts',
   'test/service/storage/when-busy.test.ts',

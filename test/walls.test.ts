@@ -46,6 +46,17 @@ test('no folder of src/ imports one that imports it, on whatever way, types incl
   expect(circles.find((circle) => circle !== undefined)).toBeUndefined();
 });
 
+test('only the action, the command over HTTP and src/locks itself import src/locks', () => {
+  const importers = [...importsBetweenFolders()].filter(([, targets]) =>
+    [...targets.keys()].some((folder) => /^src\/locks(\/|$)/.test(folder)),
+  );
+  const strangers = importers
+    .map(([from]) => from)
+    .filter((from) => !/^src\/(action|locks|service\/cli\/remote)(\/|$)/.test(from));
+  expect(importers.length).toBeGreaterThan(5);
+  expect(strangers).toEqual([]);
+});
+
 /** What the linter says, with our configuration, of a project that is made of these files. */
 function lint(files: Readonly<Record<string, string>>): { readonly passed: boolean; readonly said: string } {
   const folder = mkdtempSync(join(tmpdir(), 'walls-'));
@@ -75,6 +86,10 @@ const crossings: readonly (readonly [file: string, code: string, message: string
   ['src/client/b.ts', "export type { B } from '../action/x.ts';", 'src/client knows only src/interface.'],
   ['src/client/c.ts', "import '@actions/github';", 'src/client knows nothing of GitHub.'],
   ['src/client/d.ts', "import '#client';", ourFiles],
+  ['src/client/f.ts', "import '../locks/x.ts';", 'src/client knows only src/interface.'],
+  ['src/locks/a.ts', "import '../action/x.ts';", 'src/locks knows only src/client and src/interface.'],
+  ['src/locks/ledger/b.ts', "import '../../service/x.ts';", 'src/locks knows only src/client and src/interface.'],
+  ['src/locks/c.ts', "import '@actions/core';", 'src/locks knows only src/client and src/interface.'],
   ['src/action/a.ts', "import type { A } from '../service/x.ts';", 'The action never imports the service.'],
   ['src/action/report/b.ts', "await import('../../service/x.ts');", 'The action never imports the service.'],
   ['src/action/main.ts', "import '../service/x.ts';", 'The action never imports the service.'],
@@ -84,7 +99,11 @@ const crossings: readonly (readonly [file: string, code: string, message: string
   ['src/service/b.ts', "import '@actions/core';", 'The service never imports the action, nor its client.'],
   ['src/service/c.ts', "import '#service/x';", ourFiles],
   ['src/service/cli/d.ts', "import '../../client/x.ts';", 'The service never imports the action, nor its client.'],
-  ['src/service/cli/remote/a.ts', "import '../../../action/x.ts';", 'The command uses the client, as the action does'],
+  [
+    'src/service/cli/remote/a.ts',
+    "import '../../../action/x.ts';",
+    'The command uses the client and src/locks, as the action does',
+  ],
   ['demo/a.ts', "import '../src/service/x.ts';", 'The demo runs what is built: of src it knows only src/interface.'],
   ['src/client/e.ts', 'await import(`../service/x.ts`);', 'import() must have a literal name in plain quotes'],
   ['src/action/f.ts', "export type F = import('../service/x.ts').F;", 'Use an import declaration for a type'],
@@ -107,8 +126,10 @@ test('the check passes what keeps to its side', () => {
     'src/interface/ttl.ts': 'export const ttl = 1;',
     'src/client/x.ts':
       "export * from '../interface/ttl.ts';\nexport * from 'node:http';\nexport * from '@actions/http-client';",
-    'src/action/main.ts': "export * from '@actions/core';\nexport * from '../client/x.ts';",
-    'src/service/cli/remote/x.ts': "export * from '../../../client/x.ts';",
+    'src/locks/x.ts': "export * from '../client/x.ts';",
+    'src/action/main.ts':
+      "export * from '@actions/core';\nexport * from '../client/x.ts';\nexport * from '../locks/x.ts';",
+    'src/service/cli/remote/x.ts': "export * from '../../../client/x.ts';\nexport * from '../../../locks/x.ts';",
     'src/service/http/x.ts': "export * from '../../interface/ttl.ts';\nexport * from 'hono';",
     'demo/x.ts': "export * from '../src/interface/ttl.ts';\nexport * from './support/runner/job.ts';",
   });

@@ -1,3 +1,6 @@
+/** Removes secrets from a text, in any of their spellings. */
+export type Redact = (text: string) => string;
+
 /** Redacts a truncated text, which may end with the start of a secret. */
 export function redactCut(text: string, spellings: readonly string[]): string {
   // Half a character at the end is removed as well. The lookbehind starts each run only once: most runs are not at the

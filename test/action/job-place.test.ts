@@ -4,10 +4,10 @@ import { describe, expect, test } from 'vitest';
 import { findJobPlace } from '../../src/action/inputs/job-place.ts';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import { type OperationName, readRawInputs, wantsLedger } from '../../src/action/inputs/table.ts';
-import type { Entry, Grant } from '../../src/action/ledger/entry.ts';
-import { ledgerFile } from '../../src/action/ledger/ledger.ts';
+import type { Entry, Grant } from '../../src/locks/ledger/entry.ts';
+import { ledgerFile } from '../../src/locks/ledger/ledger.ts';
+import { at, grantOf, lockOf, place } from '../locks/samples.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { at, grantOf, lockOf, place } from './samples.ts';
 import { type Given, getInputOf, stepEnvironment } from './step-environment.ts';
 
 const folder = folderOfTests();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client, LockFilter } from '../../src/client/client.ts';
 import { commonFolder, listOnPaths, queriesBelow, queriesOn } from '../../src/client/lookup.ts';
-import { knownLock } from '../action/samples.ts';
+import { knownLock } from '../locks/samples.ts';
 import { runs } from '../support/runs.ts';
 import { game, lockPath } from './test-client.ts';
 

@@ -88,7 +88,7 @@ test.each(rows)('$of take linear time for growing input', (parser) => {
 });
 
 describe('parser registry', () => {
-  const exported = globSync('src/{interface,client,action,service}/**/*.{ts,js}', { cwd: root })
+  const exported = globSync('src/{interface,client,locks,action,service}/**/*.{ts,js}', { cwd: root })
     .map((file) => file.replaceAll('\\', '/'))
     .filter((file) => !foldersWithoutRows.some((folder) => file.startsWith(folder)))
     .flatMap((file) =>

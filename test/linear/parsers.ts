@@ -11,11 +11,10 @@ import {
 } from '../../src/action/inputs/parse.ts';
 import { parsePathLine } from '../../src/action/inputs/path-line.ts';
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
-import { readEntry } from '../../src/action/ledger/entry.ts';
-import { parseSavedState } from '../../src/action/ledger/saved-state.ts';
 import { closestName } from '../../src/action/paths/unknown-lines.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
+import { parseSavedState } from '../../src/action/step/saved-state.ts';
 import { parseBaseUrl, parseWorkspaceId as parseNamedWorkspace, parseToken } from '../../src/client/access.ts';
 import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { parseJson } from '../../src/client/json.ts';
@@ -34,6 +33,7 @@ import { createRedactor, redactCut, spellingsOf } from '../../src/interface/reda
 import { parseRetryAfter } from '../../src/interface/retry-after.ts';
 import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
+import { readEntry } from '../../src/locks/ledger/entry.ts';
 import { readCursor } from '../../src/service/api/lock-list.ts';
 import { refererOrigin } from '../../src/service/api/origin.ts';
 import { preferredWait, urgencyOf } from '../../src/service/api/prefer.ts';
@@ -276,12 +276,12 @@ export const parsers: readonly Parser[] = [
     parseChange('push', { ref: text, before: text, after: text }),
   ),
   row('action/changed-files/listed-files.ts readFiles', (text) => readFiles([{ filename: text }])),
-  row('action/ledger/entry.ts readEntry', readEntry, [
+  row('locks/ledger/entry.ts readEntry', readEntry, [
     '{"kind":"plan","service":"s","workspace":"w","step":"s","at":"a","paths":[',
     '"a",',
     '"a"]}',
   ]),
-  row('action/ledger/saved-state.ts parseSavedState', parseSavedState),
+  row('action/step/saved-state.ts parseSavedState', parseSavedState),
   row('action/renewal/order.ts parseRenewalOrder', parseRenewalOrder),
   row('action/report/redact.ts oneLine inHtml', (text) => [oneLine(text), inHtml(text)], ['', '##', '[']),
 
@@ -555,8 +555,8 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/action/step/runner.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/service/locks/read-history.ts readLockHistory': 'It reads the database.',
-  'src/action/ledger/history.ts readLockPlaces': 'It puts entries of the ledger together that readEntry has read.',
-  'src/action/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
+  'src/locks/ledger/history.ts readLockPlaces': 'It puts entries of the ledger together that readEntry has read.',
+  'src/locks/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/git/bare-repository.ts readHead': 'It reads a file that the service has written.',
   'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',
   'src/service/http/body.ts readBytes': 'It reads a stream up to its limit.',

@@ -1,7 +1,7 @@
 import { parseBaseUrl } from '../../client/access.ts';
-import { type LockPlace, readLockPlaces } from '../ledger/history.ts';
-import { ledgerFile, openLedger } from '../ledger/ledger.ts';
-import { joinFirst } from '../report/words.ts';
+import { joinFirst } from '../../interface/words.ts';
+import { type LockPlace, readLockPlaces } from '../../locks/ledger/history.ts';
+import { ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { type HandoffLock, type HandoffSelection, loadHandoff, parseHandoff } from './parse.ts';
 import type { FromLedger, RawInputs } from './table.ts';
 

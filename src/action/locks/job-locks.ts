@@ -1,10 +1,10 @@
 import type { WorkspaceId } from '../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../client/lookup.ts';
 import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
-import { readJobLocks } from '../ledger/history.ts';
+import { readJobLocks } from '../../locks/ledger/history.ts';
+import { lostRenewalText } from '../../locks/messages.ts';
+import { type AlreadyHeld, standingOf } from '../../locks/ownership.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-import { lostRenewalText } from './messages.ts';
-import { type AlreadyHeld, standingOf } from './ownership.ts';
 
 /** If the list takes longer than this, the step requests the locks anyway. */
 const maxLookAtHeldMs = 10_000;

@@ -1,91 +1,10 @@
-import type { KnownLock } from '../../client/client.ts';
 import { responseClockMs } from '../../client/clock.ts';
 import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import type { Intent, Loss } from '../ledger/entry.ts';
-import type { Table } from '../report/table.ts';
-import { formatNumber, formatTime, joinFirst, runName, timeCell } from '../report/words.ts';
-import type { AlreadyHeld, OwnLock } from './ownership.ts';
-import type { Conflict } from './session.ts';
-
-/** The table of locks in a summary. It has a column for notes only if there are any. */
-export function holderTable(
-  locks: readonly { readonly path: string; readonly holder: KnownLock | undefined }[],
-): Pick<Table, 'head' | 'rows'> {
-  const hasNotes = locks.some(({ holder }) => holder?.note !== undefined);
-  return {
-    head: ['Path', 'Holder', 'Until', 'Taken by', ...(hasNotes ? ['Note'] : [])],
-    rows: locks.map(({ path, holder }) => [
-      path,
-      holder?.owner ?? '',
-      timeCell(holder?.expires_at),
-      { run: holder?.origin ?? '' },
-      ...(hasNotes ? [holder?.note ?? ''] : []),
-    ]),
-  };
-}
-
-interface LostLock {
-  readonly path: string;
-  /** The lock as it was while the job held it. */
-  readonly lock: OwnLock;
-  /** Undefined if nobody holds the path. */
-  readonly holder: KnownLock | undefined;
-}
-
-/** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
-export function lostText({ path, lock, holder }: LostLock, now: number): string {
-  const end = Date.parse(lock.expires_at ?? '');
-  const isOver = end <= now + responseClockMs || end <= Date.parse(holder?.acquired_at ?? '');
-  const parts = [`This job lost its lock on ${path}.`];
-  if (isOver) parts.push(`It expired at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`);
-  else if (!Number.isNaN(end)) parts.push('Someone released it before it expired.');
-  parts.push(holder === undefined ? 'Nobody holds the path now.' : `${heldText(path, holder, now, true)}.`);
-  return parts.join(' ');
-}
-
-/** Describes a lock whose renewal was refused. `found` is undefined if the current holder is unknown. */
-export function lostRenewalText(
-  { path, at, holder: next }: Loss,
-  found: KnownLock | 'nobody' | undefined,
-  now: number,
-): string {
-  const lost = `The lock on ${path} was lost at ${pastMoment(Date.parse(at), now)}, when the service refused to renew it.`;
-  if (found === 'nobody') return `${lost} Nobody holds ${path} now.`;
-  if (found !== undefined) return `${lost} ${heldText(path, found, now, true)}.`;
-  return next?.owner === undefined ? lost : `${lost} It was then held by ${next.owner}.`;
-}
-
-/** The reason why a step cannot acquire its locks: too few of its paths are free. */
-export interface Blocked {
-  /** No more than necessary: as soon as one of these paths is free, there may be enough. */
-  readonly conflicts: readonly [Conflict, ...Conflict[]];
-  /** The number of paths that the step needs, and the number of its paths. */
-  readonly count: number;
-  readonly of: number;
-}
-
-const maxNamed = 3;
-
-/** The holder of the path. For any N of several paths, the number of free ones and the holders of the others. */
-export function blockedText({ conflicts, count, of }: Blocked, now?: number, withStart = false): string {
-  const [one, ...more] = conflicts.map(({ path, holder }) => heldText(path, holder, now, withStart));
-  if (one !== undefined && more.length === 0) return one;
-  // An upper limit: paths that were not requested may be held as well.
-  const free = of - conflicts.length;
-  const tooFew =
-    free === 0
-      ? `None of the ${formatNumber(of)} paths is free`
-      : `At most ${formatNumber(free)} of the ${formatNumber(of)} paths can be free, and \`any\` asks for ${formatNumber(count)}`;
-  const named = [one, ...more].slice(0, maxNamed).join('; ');
-  const others = conflicts.length - maxNamed;
-  return `${tooFew}: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;
-}
-
-/** Describes a lock that an unanswered request may have left, and when it expires. */
-export const unansweredText = ({ path, ttl, at }: Intent): string =>
-  `This step may have locked ${path}: its request at ${at} was not answered, and the service still cannot say. If it did, the lock expires ${ttl} after it was taken.`;
+import { formatTime, joinFirst } from '../../interface/words.ts';
+import type { Blocked } from '../../locks/messages.ts';
+import type { AlreadyHeld } from '../../locks/ownership.ts';
 
 /** Suggests a `wait`, or a longer one, so that the next run gets the locks. */
 export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefined, now: number): string {
@@ -95,6 +14,8 @@ export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefin
   const [soonest] = ends.toSorted((one, other) => Date.parse(one) - Date.parse(other));
   return waitAdvice(soonest, now, what);
 }
+
+const maxNamed = 3;
 
 /** The steps that hold the locks, until when, and what to do instead of waiting. */
 export function alreadyHeldText(
@@ -124,28 +45,6 @@ export function alreadyHeldText(
     ? `${who} Those are all paths of this step, for at least half of its \`ttl\` of ${formatDuration(asked.ttl)}: leave this step out, or ${release} before it.`
     : `${who} Those are all paths of this step: leave it out and increase the \`ttl\` of the earlier step, or ${release} before it.`;
 }
-
-/**
- * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min
- * ago), with the note "new armor"". Without `now`, as in a summary, times are absolute and the run is shown by name.
- */
-export function heldText(path: string, holder: KnownLock | undefined, now?: number, withStart = false): string {
-  const parts = [`${path} is held`];
-  if (holder?.owner !== undefined) parts.push(` by ${holder.owner}`);
-  if (holder?.expires_at !== undefined) parts.push(` until ${formatTime(Date.parse(holder.expires_at), now)}`);
-  if (holder?.origin !== undefined) {
-    const name = now === undefined ? runName(holder.origin) : undefined;
-    parts.push(`, taken by ${name ?? holder.origin}`);
-  }
-  if (withStart && holder?.acquired_at !== undefined)
-    parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
-  if (holder?.note !== undefined) parts.push(`, with the note "${holder.note}"`);
-  return parts.join('');
-}
-
-/** Formats a time in the past: "14:05 UTC (3 min ago)". */
-export const pastMoment = (time: number, now?: number): string =>
-  formatTime(time, now === undefined ? now : Math.max(now, time + 1));
 
 const hourInMinutes = 60;
 const maxSuggestion = 6 * hourInMinutes;

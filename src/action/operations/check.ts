@@ -1,18 +1,19 @@
 import type { KnownLock } from '../../client/client.ts';
+import { responseClockMs } from '../../client/clock.ts';
 import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
+import type { Redact } from '../../interface/redact.ts';
+import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/words.ts';
+import type { Loss } from '../../locks/ledger/entry.ts';
+import { readJobLocks } from '../../locks/ledger/history.ts';
+import { lockJson } from '../../locks/ledger/ledger.ts';
+import { heldText, lostRenewalText, pastMoment } from '../../locks/messages.ts';
+import { type OwnLock, standingOf } from '../../locks/ownership.ts';
 import { loadHandoff } from '../inputs/parse.ts';
 import type { CheckTask } from '../inputs/task.ts';
-import type { Loss } from '../ledger/entry.ts';
-import { readJobLocks } from '../ledger/history.ts';
-import { lockJson } from '../ledger/ledger.ts';
-import { lostRenewalText, lostText } from '../locks/messages.ts';
-import { type OwnLock, standingOf } from '../locks/ownership.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
-import type { Redact } from '../report/redact.ts';
 import { locksPage, ofKind } from '../report/table.ts';
-import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../report/words.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 
@@ -209,6 +210,25 @@ function failuresOf({ results, gap }: CheckReport, now: number): readonly string
     ),
     ...(gap === undefined ? [] : [gap]),
   ];
+}
+
+interface LostLock {
+  readonly path: string;
+  /** The lock as it was while the job held it. */
+  readonly lock: OwnLock;
+  /** Undefined if nobody holds the path. */
+  readonly holder: KnownLock | undefined;
+}
+
+/** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
+function lostText({ path, lock, holder }: LostLock, now: number): string {
+  const end = Date.parse(lock.expires_at ?? '');
+  const isOver = end <= now + responseClockMs || end <= Date.parse(holder?.acquired_at ?? '');
+  const parts = [`This job lost its lock on ${path}.`];
+  if (isOver) parts.push(`It expired at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`);
+  else if (!Number.isNaN(end)) parts.push('Someone released it before it expired.');
+  parts.push(holder === undefined ? 'Nobody holds the path now.' : `${heldText(path, holder, now, true)}.`);
+  return parts.join(' ');
 }
 
 interface LocksToCheck {

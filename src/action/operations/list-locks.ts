@@ -2,16 +2,16 @@ import { type CallLimits, inParallel, type KnownLock, type List } from '../../cl
 import { listOnPaths } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
+import { joinFirst, pluralize } from '../../interface/words.ts';
+import { createLockedTest } from '../../locks/ledger/history.ts';
+import { heldText } from '../../locks/messages.ts';
 import { type ChangeSource, findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { ListLocksTask } from '../inputs/task.ts';
-import { createLockedTest } from '../ledger/history.ts';
-import { heldText, holderTable } from '../locks/messages.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
-import { locksPage } from '../report/table.ts';
-import { joinFirst, pluralize } from '../report/words.ts';
+import { holderTable, locksPage } from '../report/table.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 

@@ -1,8 +1,8 @@
 import type { List, NamedEntry } from '../../client/client.ts';
+import { pluralize } from '../../interface/words.ts';
 import type { ListBranchesTask } from '../inputs/task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
-import { pluralize } from '../report/words.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 export async function listWorkspaces(context: Context): Promise<Outcome> {

@@ -2,36 +2,35 @@ import { writeFileSync } from 'node:fs';
 import type { Duration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
+import {
+  clockTime,
+  formatElapsed,
+  formatNumber,
+  formatTime,
+  joinFirst,
+  pluralize,
+  timeCell,
+} from '../../interface/words.ts';
+import { type AcquireLocksResult, acquireLocks } from '../../locks/acquire.ts';
+import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
+import { createLockedTest } from '../../locks/ledger/history.ts';
+import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
+import { type Blocked, blockedText, heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import type { AlreadyHeld } from '../../locks/ownership.ts';
+import type { ReleaseResult } from '../../locks/release.ts';
+import type { RollbackResult } from '../../locks/roll-back.ts';
+import { openLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { LockTask } from '../inputs/task.ts';
-import { type Grant, soonestEnd } from '../ledger/entry.ts';
-import { createLockedTest } from '../ledger/history.ts';
-import { lockJson, locksFile } from '../ledger/ledger.ts';
-import { formatSavedState } from '../ledger/saved-state.ts';
-import { type AcquireLocksResult, acquireLocks } from '../locks/acquire.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
-import {
-  alreadyHeldText,
-  type Blocked,
-  blockedAdvice,
-  blockedText,
-  heldText,
-  holderTable,
-  pastMoment,
-  stepText,
-  unansweredText,
-} from '../locks/messages.ts';
-import type { AlreadyHeld } from '../locks/ownership.ts';
-import type { ReleaseResult } from '../locks/release.ts';
-import type { RollbackResult } from '../locks/roll-back.ts';
-import { openLockSession } from '../locks/session.ts';
+import { alreadyHeldText, blockedAdvice, stepText } from '../locks/messages.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { Renewal } from '../renewal/start.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
-import { locksPage } from '../report/table.ts';
+import { holderTable, locksPage } from '../report/table.ts';
 import { fitsVariable } from '../report/variable.ts';
-import { clockTime, formatElapsed, formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../report/words.ts';
-import type { Context } from '../step/context.ts';
+import { type Context, defaultLimits } from '../step/context.ts';
+import { formatSavedState } from '../step/saved-state.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
@@ -71,7 +70,8 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     };
     const session = openLockSession({ ...context, step, origin: runner.origin, announce });
     const terms = { service, workspace, type, ttl };
-    const result = await acquireLocks({ ...context, session, terms }, { paths: others, count: wanted }, task.wait);
+    const acquire = { ...context, session, terms, withoutWait: defaultLimits(context) };
+    const result = await acquireLocks(acquire, { paths: others, count: wanted }, task.wait);
     const { round } = result;
     // Awaited here, so that the renewal does not end before it has started.
     if (round.kind === 'acquired') return await acquired(lockStep, round.grants, result);

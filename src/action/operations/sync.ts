@@ -11,9 +11,9 @@ import {
 } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { byteSize, createPace } from '../../interface/transfer.ts';
+import { formatElapsed, formatNumber, pluralize } from '../../interface/words.ts';
 import type { SyncTask } from '../inputs/task.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
-import { formatElapsed, formatNumber, pluralize } from '../report/words.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 export async function sync(context: Context, task: SyncTask): Promise<Outcome> {

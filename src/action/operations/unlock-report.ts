@@ -1,10 +1,10 @@
 import { type KnownLock, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { clockTime, joinFirst, pluralize } from '../../interface/words.ts';
+import { heldText } from '../../locks/messages.ts';
 import type { UnlockTask } from '../inputs/task.ts';
-import { heldText } from '../locks/messages.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
-import { clockTime, joinFirst, pluralize } from '../report/words.ts';
 
 /** The result for one path. */
 export type UnlockResult = { readonly path: LockPath } & (

@@ -9,17 +9,17 @@ import {
 import { listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
+import { joinFirst } from '../../interface/words.ts';
+import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
+import type { OwnLock } from '../../locks/ownership.ts';
+import { hasIdentity, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import { loadHandoff } from '../inputs/parse.ts';
 import type { UnlockTask } from '../inputs/task.ts';
-import { type JobLocks, readJobLocks } from '../ledger/history.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
-import type { OwnLock } from '../locks/ownership.ts';
-import { hasIdentity, type ReleaseTarget, releaseTarget } from '../locks/release.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import type { Outcome } from '../report/outcome.ts';
-import { joinFirst } from '../report/words.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 

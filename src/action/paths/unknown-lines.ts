@@ -1,6 +1,6 @@
 import { canonicalLockPath } from '../../interface/lock-path.ts';
+import { pluralize } from '../../interface/words.ts';
 import { quoted } from '../inputs/reader.ts';
-import { pluralize } from '../report/words.ts';
 import type { Checkout } from './checkout.ts';
 
 /** A list of thousands would not help, and each line reads folders of the checkout. */

@@ -1,10 +1,10 @@
 import { byPath } from '../../interface/lock-path.ts';
-import type { Entry } from '../ledger/entry.ts';
-import { historyOf } from '../ledger/history.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { Redact } from '../report/redact.ts';
+import type { Redact } from '../../interface/redact.ts';
+import { clockTime, formatNumber } from '../../interface/words.ts';
+import type { Entry } from '../../locks/ledger/entry.ts';
+import { historyOf } from '../../locks/ledger/history.ts';
+import type { Ledger } from '../../locks/ledger/ledger.ts';
 import { ofKind } from '../report/table.ts';
-import { clockTime, formatNumber } from '../report/words.ts';
 import type { CandidateResult } from './claims.ts';
 
 interface ChartOptions {

@@ -1,11 +1,18 @@
 import { readFileSync } from 'node:fs';
 import type { KnownLock } from '../../client/client.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
-import { type Entry, type Grant, type GrantedLock, type Intent, isGrantedLock, type Loss } from '../ledger/entry.ts';
-import { historyOf } from '../ledger/history.ts';
-import type { Ledger } from '../ledger/ledger.ts';
-import type { SavedState } from '../ledger/saved-state.ts';
-import { pluralize } from '../report/words.ts';
+import { pluralize } from '../../interface/words.ts';
+import {
+  type Entry,
+  type Grant,
+  type GrantedLock,
+  type Intent,
+  isGrantedLock,
+  type Loss,
+} from '../../locks/ledger/entry.ts';
+import { historyOf } from '../../locks/ledger/history.ts';
+import type { Ledger } from '../../locks/ledger/ledger.ts';
+import type { SavedState } from '../step/saved-state.ts';
 
 /** The result for one lock or request of the step. */
 export type CandidateResult =

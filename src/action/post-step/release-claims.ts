@@ -7,12 +7,12 @@ import {
   withJitter,
   withRequest,
 } from '../../client/client.ts';
-import { type Grant, type Intent, parsedTtl } from '../ledger/entry.ts';
-import { mayHaveExpired } from '../locks/ownership.ts';
-import type { LockSession } from '../locks/session.ts';
+import { formatElapsed, pluralize } from '../../interface/words.ts';
+import { type Grant, type Intent, parsedTtl } from '../../locks/ledger/entry.ts';
+import { mayHaveExpired } from '../../locks/ownership.ts';
+import type { LockSession } from '../../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
 import type { Log } from '../report/reporter.ts';
-import { formatElapsed, pluralize } from '../report/words.ts';
 import type { Context } from '../step/context.ts';
 import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './claims.ts';
 

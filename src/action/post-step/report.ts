@@ -2,12 +2,12 @@ import { withRequest } from '../../client/client.ts';
 import { responseClockMs } from '../../client/clock.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
+import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/words.ts';
+import { type Grant, parsedAddress } from '../../locks/ledger/entry.ts';
+import { heldText, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
-import { type Grant, parsedAddress } from '../ledger/entry.ts';
-import { heldText, lostRenewalText, pastMoment, unansweredText } from '../locks/messages.ts';
 import type { ReleaseReport } from '../report/reporter.ts';
 import { locksPage, ofKind } from '../report/table.ts';
-import { formatNumber, formatTime, pluralize, timeCell } from '../report/words.ts';
 import type { CandidateResult } from './claims.ts';
 
 /** Words for the result of one lock, and of several if they differ. Most important first, as in the report. */

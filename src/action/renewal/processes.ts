@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import type { Ledger } from '../ledger/ledger.ts';
+import type { Ledger } from '../../locks/ledger/ledger.ts';
 import type { Context } from '../step/context.ts';
 
 /** A process by id and start time, because the system reuses ids. */

@@ -1,4 +1,4 @@
-import { redact as redactSpelled, spellingsOf } from '../../interface/redact.ts';
+import { type Redact, redact as redactSpelled, spellingsOf } from '../../interface/redact.ts';
 
 export type Redactor = ReturnType<typeof openRedactor>;
 
@@ -43,9 +43,6 @@ export function openRedactor(secrets: readonly string[]) {
     },
   };
 }
-
-/** Removes secrets from a text, in any of their spellings. */
-export type Redact = (text: string) => string;
 
 /** JSON without secrets. They are redacted before encoding, because JSON spells some texts differently. */
 export const redactedJson = (value: unknown, redact: Redact): string => JSON.stringify(redactValue(value, redact));

@@ -1,9 +1,10 @@
 import * as core from '@actions/core';
+import type { Redact } from '../../interface/redact.ts';
+import { formatNumber, pluralize, runName } from '../../interface/words.ts';
 import { type FileAnnotation, type Outcome, type OutputName, type Outputs, outputNames } from './outcome.ts';
-import { inAttribute, inHtml, oneLine, type Redact, type Redactor } from './redact.ts';
+import { inAttribute, inHtml, oneLine, type Redactor } from './redact.ts';
 import type { Cell, Table } from './table.ts';
 import { fitsVariable } from './variable.ts';
-import { formatNumber, pluralize, runName } from './words.ts';
 
 /** Readers who unfold a group want an overview, not a thousand lines. */
 const maxGroupLines = 100;

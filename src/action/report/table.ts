@@ -1,3 +1,6 @@
+import type { KnownLock } from '../../client/client.ts';
+import { timeCell } from '../../interface/words.ts';
+
 /** A text, or a run URL, which is shown as a link with a name. */
 export type Cell = string | { readonly run: string };
 
@@ -6,6 +9,23 @@ export interface Table {
   readonly rows: readonly (readonly Cell[])[];
   /** A link to the rows that do not fit into a summary. */
   readonly rest?: { readonly text: string; readonly address: string };
+}
+
+/** The table of locks in a summary. It has a column for notes only if there are any. */
+export function holderTable(
+  locks: readonly { readonly path: string; readonly holder: KnownLock | undefined }[],
+): Pick<Table, 'head' | 'rows'> {
+  const hasNotes = locks.some(({ holder }) => holder?.note !== undefined);
+  return {
+    head: ['Path', 'Holder', 'Until', 'Taken by', ...(hasNotes ? ['Note'] : [])],
+    rows: locks.map(({ path, holder }) => [
+      path,
+      holder?.owner ?? '',
+      timeCell(holder?.expires_at),
+      { run: holder?.origin ?? '' },
+      ...(hasNotes ? [holder?.note ?? ''] : []),
+    ]),
+  };
 }
 
 /** The page of the dashboard with all locks of a workspace. */

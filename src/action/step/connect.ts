@@ -1,8 +1,8 @@
 import { type Client, createClient, type Retry } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
+import { formatElapsed } from '../../interface/words.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
-import { formatElapsed } from '../report/words.ts';
 
 /** The client of a step. It logs retries, and sends the run URL with its requests. */
 export function connect(

@@ -1,10 +1,11 @@
-import { type CallLimits, type Client, type Clock, sleep, steadyClock } from '../../client/client.ts';
+import { type CallLimits, sleep, steadyClock } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
+import type { Redact } from '../../interface/redact.ts';
+import type { LockContext } from '../../locks/context.ts';
+import { createRecorder, type Ledger, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import { explainErrors, type GivenInputs } from '../inputs/refused-inputs.ts';
-import { createRecorder, type Ledger, ledgerFile, openLedger, type Recorder } from '../ledger/ledger.ts';
 import type { Outputs } from '../report/outcome.ts';
-import type { Redact } from '../report/redact.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
 import { connect } from './connect.ts';
 import { cancellation, readRunner } from './runner.ts';
@@ -13,13 +14,10 @@ import { cancellation, readRunner } from './runner.ts';
 export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
 
 /** The environment of an operation. It does not depend on the runner's toolkit, and tests pass their own. */
-export interface Context {
+export interface Context extends LockContext {
   readonly connection: ConnectionInputs;
   readonly runner: ReturnType<typeof readRunner>;
-  readonly client: Client;
   readonly ledger: Ledger;
-  /** Appends to the ledger. The step continues if that fails. */
-  readonly record: Recorder;
   readonly log: Log;
   /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
   readonly setOutputs: (outputs: Outputs) => void;
@@ -27,14 +25,6 @@ export interface Context {
   readonly redact: Redact;
   /** Formats an error for users, in terms of the inputs of the step. */
   readonly explain: (error: unknown) => string;
-  /** Aborted when the step is cancelled. */
-  readonly signal: AbortSignal;
-  /** The clock of this machine; `client` has that of the service. */
-  readonly clock: Clock;
-  /** Returns early, without an error, when the signal is aborted. */
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** At least 0 and less than 1. */
-  readonly random: () => number;
 }
 
 export function createContext(

@@ -1,16 +1,10 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
-import {
-  alreadyHeldText,
-  blockedAdvice,
-  blockedText,
-  lostRenewalText,
-  waitAdvice,
-} from '../../../src/action/locks/messages.ts';
+import { expect, test } from 'vitest';
+import { alreadyHeldText, blockedAdvice, waitAdvice } from '../../../src/action/locks/messages.ts';
 import { milliseconds, parseDuration } from '../../../src/interface/duration.ts';
 import { lockPath, ttl } from '../../client/test-client.ts';
+import { conflictOf, iso, start } from '../../locks/samples.ts';
 import { valueIn } from '../../support/value-in.ts';
-import { errorOf, iso, knownLock, place, refused, start } from '../samples.ts';
 
 const adviceAfter = (ms: number): string => waitAdvice(iso(ms), start);
 
@@ -62,58 +56,10 @@ test.each([
   expect(text).toContain(`${advice} release locks that are no longer needed with \`operation: unlock\` before`);
 });
 
-describe('the messages for any of several paths', () => {
-  const minute = 60_000;
-  const conflict = (path: string, minutes: number) => ({
-    path: lockPath(path),
-    holder: knownLock(path, { owner: `owner of ${path}`, expires_at: iso(minutes * minute) }),
-    retryAfterMs: undefined,
-    supportsWait: false,
-    error: errorOf(refused(409)),
-  });
-  const others = ['b', 'c', 'd', 'e'].map((path, index) => conflict(path, 40 - index));
-  const five = [conflict('a', 50), ...others] as const;
-
-  test('name the first three holders, and count the rest', () => {
-    const held = (path: string, clock: string) =>
-      `${path} is held by owner of ${path} until ${clock} UTC \\(in \\d+ min\\)`;
-    const named = `${held('a', '12:50')}; ${held('b', '12:40')}; ${held('c', '12:39')}; and 2 more`;
-    expect(blockedText({ conflicts: five, count: 1, of: 5 }, start)).toMatch(
-      new RegExp(`^None of the 5 paths is free: ${named}$`),
-    );
-    expect(blockedText({ conflicts: five, count: 3, of: 7 }, start)).toMatch(
-      new RegExp(`^At most 2 of the 7 paths can be free, and \`any\` asks for 3: ${named}$`),
-    );
-  });
-
-  test('advise to wait for the lock that expires first', () => {
-    const blocked = { conflicts: five, count: 1, of: 5 };
-    expect(blockedAdvice(blocked, undefined, start)).toBe('Set `wait: 45m` to wait for one of them.');
-    expect(blockedAdvice(blocked, { seconds: 90 }, start)).toBe(
-      'Waited 90s for one of them. Increase `wait` to wait longer.',
-    );
-  });
-});
-
-test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
-  [
-    'the current holder',
-    knownLock('a', { acquired_at: iso(60_000) }),
-    ' a is held by grace until 13:00 UTC (in 50 min), since 12:01 UTC (9 min ago).',
-  ],
-  ['that nobody holds the path now', 'nobody', ' Nobody holds a now.'],
-  ['the holder at that time if the current one is unknown', undefined, ' It was then held by linus.'],
-])('reports when a lock was lost, and %s', (_, found, rest) => {
-  const loss = {
-    kind: 'lost',
-    ...place,
-    step: 's',
-    path: 'a',
-    key: 'a',
-    at: iso(0),
-    holder: { owner: 'linus' },
-  } as const;
-  const text = 'The lock on a was lost at 12:00 UTC (10 min ago), when the service refused to renew it.';
-  expect(lostRenewalText(loss, found, start + 600_000)).toBe(text + rest);
-  expect(lostRenewalText({ ...loss, holder: undefined }, undefined, start + 600_000)).toBe(text);
+test('advises any of several to wait for the lock that expires first', () => {
+  const blocked = { conflicts: [conflictOf('a', 50), conflictOf('b', 40)], count: 1, of: 2 } as const;
+  expect(blockedAdvice(blocked, undefined, start)).toBe('Set `wait: 45m` to wait for one of them.');
+  expect(blockedAdvice(blocked, { seconds: 90 }, start)).toBe(
+    'Waited 90s for one of them. Increase `wait` to wait longer.',
+  );
 });

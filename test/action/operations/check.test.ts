@@ -3,7 +3,7 @@ import { type CheckResult, checkLock, checkReport, type LockToCheck } from '../.
 import type { KnownLock } from '../../../src/client/client.ts';
 import type { LookupResult } from '../../../src/client/lookup.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
-import { asItIs, at, end, errorOf, iso, knownLock, place, start } from '../samples.ts';
+import { asItIs, at, end, errorOf, iso, knownLock, place, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
 const later = iso(90 * minute);

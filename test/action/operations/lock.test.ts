@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import type { ReleaseResult } from '../../../src/action/locks/release.ts';
 import { failuresOf } from '../../../src/action/operations/list-locks.ts';
 import { rollBackTexts } from '../../../src/action/operations/lock.ts';
-import { errorOf, grantOf, knownLock, start } from '../samples.ts';
+import type { ReleaseResult } from '../../../src/locks/release.ts';
+import { errorOf, grantOf, knownLock, start } from '../../locks/samples.ts';
 
 const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
 

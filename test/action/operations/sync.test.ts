@@ -5,7 +5,7 @@ import type { Context } from '../../../src/action/step/context.ts';
 import type { CallLimits, Client, StartedSync, SyncAddress, SyncReport } from '../../../src/client/client.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
 import { game } from '../../client/test-client.ts';
-import { errorOf, refused, start } from '../samples.ts';
+import { errorOf, refused, start } from '../../locks/samples.ts';
 
 const second = 1_000;
 const forever = 3_600 * second;

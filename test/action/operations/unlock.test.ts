@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { JobLocks } from '../../../src/action/ledger/history.ts';
 import { fromHandoff, resolveFromLedger } from '../../../src/action/operations/unlock.ts';
 import { statusOf, type UnlockResult, unlockOutcome } from '../../../src/action/operations/unlock-report.ts';
+import type { JobLocks } from '../../../src/locks/ledger/history.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
-import { at, end, grantOf, knownLock, place, start } from '../samples.ts';
+import { at, end, grantOf, knownLock, place, start } from '../../locks/samples.ts';
 
 describe('the target of an unlocked path', () => {
   const grant = grantOf(path);

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Loss } from '../../../src/action/ledger/entry.ts';
 import { type Bar, chartOf, gantt } from '../../../src/action/post-step/chart.ts';
 import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
-import { asItIs, grantOf, iso, place, start } from '../samples.ts';
+import type { Loss } from '../../../src/locks/ledger/entry.ts';
+import { asItIs, grantOf, iso, place, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
 const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(20 * minute) };

@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Entry } from '../../../src/action/ledger/entry.ts';
 import { readClaims } from '../../../src/action/post-step/claims.ts';
+import type { Entry } from '../../../src/locks/ledger/entry.ts';
+import { at, grantOf, intentOf, lockOf, place } from '../../locks/samples.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { at, grantOf, intentOf, lockOf, place } from '../samples.ts';
 
 interface Records {
   /** Undefined if the ledger cannot be read. */

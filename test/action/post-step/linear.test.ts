@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
-import { readJobLocks } from '../../../src/action/ledger/history.ts';
-import { type Ledger, openLedger } from '../../../src/action/ledger/ledger.ts';
 import { chartOf } from '../../../src/action/post-step/chart.ts';
 import { type CandidateResult, readClaims } from '../../../src/action/post-step/claims.ts';
 import { releaseReport } from '../../../src/action/post-step/report.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
+import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
+import { readJobLocks } from '../../../src/locks/ledger/history.ts';
+import { type Ledger, openLedger } from '../../../src/locks/ledger/ledger.ts';
+import { at, grantOf, intentOf, lockOf, place, start } from '../../locks/samples.ts';
 import { runs } from '../../support/runs.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
-import { at, grantOf, intentOf, lockOf, place, start } from '../samples.ts';
 
 const now = start + 60_000;
 const step = 's';

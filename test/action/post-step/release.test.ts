@@ -1,13 +1,24 @@
 import { describe, expect, test } from 'vitest';
-import type { Grant, Loss } from '../../../src/action/ledger/entry.ts';
-import type { ReleaseResult } from '../../../src/action/locks/release.ts';
-import { openLockSession } from '../../../src/action/locks/session.ts';
 import type { ReleaseCandidate } from '../../../src/action/post-step/claims.ts';
 import { releaseClaims } from '../../../src/action/post-step/release-claims.ts';
 import type { RequestFailure } from '../../../src/client/service-error.ts';
+import type { Grant, Loss } from '../../../src/locks/ledger/entry.ts';
+import type { ReleaseResult } from '../../../src/locks/release.ts';
+import { openLockSession } from '../../../src/locks/session.ts';
+import {
+  errorOf,
+  grantOf,
+  intentOf,
+  iso,
+  knownLock,
+  lockOf,
+  place,
+  refused,
+  sessionOf,
+  start,
+} from '../../locks/samples.ts';
 import { createVirtualClient, rawResponse } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
-import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from '../samples.ts';
 
 const second = 1_000;
 

@@ -1,11 +1,11 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { GrantedLock, Loss } from '../../../src/action/ledger/entry.ts';
 import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
 import { manualReleaseCommand, nothingLeft, releaseReport } from '../../../src/action/post-step/report.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
-import { grantOf, intentOf, iso, knownLock, lockOf, place, start } from '../samples.ts';
+import type { GrantedLock, Loss } from '../../../src/locks/ledger/entry.ts';
+import { grantOf, intentOf, iso, knownLock, lockOf, place, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
 const report = (results: readonly CandidateResult[], onLost: 'fail' | 'warn' = 'fail') =>

@@ -7,7 +7,7 @@ import {
   proxiesIn,
   type RenewalOrder,
 } from '../../../src/action/renewal/order.ts';
-import { place } from '../samples.ts';
+import { place } from '../../locks/samples.ts';
 
 const whole: RenewalOrder = {
   connection: {

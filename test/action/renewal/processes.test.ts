@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { openLedger } from '../../../src/action/ledger/ledger.ts';
 import { isGone, type KnownProcess, lookAt, stopRenewal, watchProcess } from '../../../src/action/renewal/processes.ts';
+import { openLedger } from '../../../src/locks/ledger/ledger.ts';
+import { asItIs } from '../../locks/samples.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { asItIs } from '../samples.ts';
 
 beforeEach((context) => {
   if (process.platform !== 'linux') leaveOut(context, 'Only Linux lists processes as files.');

@@ -4,8 +4,8 @@ import { inHtml } from '../../../src/action/report/redact.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import type { Table } from '../../../src/action/report/table.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
+import { asItIs } from '../../locks/samples.ts';
 import { summaryShape } from '../../support/summary-shape.ts';
-import { asItIs } from '../samples.ts';
 import { hostileText } from './texts.ts';
 
 const mebibyte = 1_024 * 1_024;

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Entry, readEntry } from '../../../src/action/ledger/entry.ts';
+import { type Entry, readEntry } from '../../../src/locks/ledger/entry.ts';
 import type { Job } from '../../support/runner/job.ts';
 
 export const ledgerOf = (job: Job): string => join(job.folders.temp, 'workspace-automation', 'ledger.jsonl');

@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
-import type { Entry } from '../../../../src/action/ledger/entry.ts';
 import type { Lock } from '../../../../src/interface/resources.ts';
+import type { Entry } from '../../../../src/locks/ledger/entry.ts';
 import type { Job } from '../../../support/runner/job.ts';
 import { entriesOf } from '../ledger.ts';
 import { soak } from '../place.ts';

@@ -1,7 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import type { Redact } from '../report/redact.ts';
-import type { Log } from '../report/reporter.ts';
+import type { Redact } from '../../interface/redact.ts';
 import { type Entry, readEntry } from './entry.ts';
 
 export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');
@@ -83,7 +82,7 @@ export function followLedger(file: string): () => readonly Entry[] {
 export type Recorder = (entry: Entry) => void;
 
 /** Warns once if the ledger cannot be written, and continues: the step still needs its lock. */
-export function createRecorder(ledger: Ledger, log: Pick<Log, 'warn'>): Recorder {
+export function createRecorder(ledger: Ledger, log: { warn(text: string): void }): Recorder {
   let failed = false;
   return (entry) => {
     try {

@@ -1,6 +1,6 @@
-import { type CallLimits, inParallel, type ServiceError } from '../../client/client.ts';
-import type { Grant, Intent } from '../ledger/entry.ts';
-import type { Context } from '../step/context.ts';
+import { type CallLimits, inParallel, type ServiceError } from '../client/client.ts';
+import type { LockContext } from './context.ts';
+import type { Grant, Intent } from './ledger/entry.ts';
 import { cleanupLimits, type ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 
@@ -36,7 +36,7 @@ export const stuckAfter = (back: RollbackResult): ServiceError | undefined =>
 /** Time limit of a rollback. The post-step releases the rest. */
 export const rollBackMs = 10_000;
 
-type RollbackContext = Pick<Context, 'clock' | 'signal'> & { readonly session: LockSession };
+type RollbackContext = Pick<LockContext, 'clock' | 'signal'> & { readonly session: LockSession };
 
 export async function rollBackInTime(
   { clock, session, signal }: RollbackContext,

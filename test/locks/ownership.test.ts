@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { type OwnLock, standingOf } from '../../../src/action/locks/ownership.ts';
-import type { KnownLock } from '../../../src/client/client.ts';
-import { runs } from '../../support/runs.ts';
-import { iso, knownLock } from '../samples.ts';
+import type { KnownLock } from '../../src/client/client.ts';
+import { type OwnLock, standingOf } from '../../src/locks/ownership.ts';
+import { runs } from '../support/runs.ts';
+import { iso, knownLock } from './samples.ts';
 
 const toSeconds = (time: string): string => `${time.slice(0, 19)}Z`;
 /** Not a whole second, which may have been cut. */

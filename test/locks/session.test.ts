@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
-import type { Entry } from '../../../src/action/ledger/entry.ts';
-import { openLockSession } from '../../../src/action/locks/session.ts';
-import type { Client } from '../../../src/client/client.ts';
-import { game, lockPath, ttl } from '../../client/test-client.ts';
-import { place } from '../samples.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { Entry } from '../../src/locks/ledger/entry.ts';
+import { openLockSession } from '../../src/locks/session.ts';
+import { game, lockPath, ttl } from '../client/test-client.ts';
+import { place } from './samples.ts';
 
 test('records the intent in the ledger before it announces a post-step or sends a request', async () => {
   const ledger: Entry[] = [];

@@ -1,8 +1,9 @@
-import type { Grant, GrantedLock, Intent } from '../../src/action/ledger/entry.ts';
-import type { AcquireResult, LockSession } from '../../src/action/locks/session.ts';
 import type { KnownLock } from '../../src/client/client.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
+import type { Grant, GrantedLock, Intent } from '../../src/locks/ledger/entry.ts';
+import type { AcquireResult, Conflict, LockSession } from '../../src/locks/session.ts';
+import { lockPath } from '../client/test-client.ts';
 
 /** The service and workspace of the locks in these tests, and the start and end of their lifetime. */
 export const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' };
@@ -102,3 +103,12 @@ export const refused = (status: number, more: Partial<Refused> = {}): Refused =>
 
 export const errorOf = (failure: RequestFailure): ServiceError =>
   new ServiceError({ method: 'POST', path: '/v1/workspaces/game/locks', attempts: 1 }, failure);
+
+/** A path that somebody else has locked for this many more minutes. */
+export const conflictOf = (path: string, minutes: number): Conflict => ({
+  path: lockPath(path),
+  holder: knownLock(path, { owner: `owner of ${path}`, expires_at: iso(minutes * 60_000) }),
+  retryAfterMs: undefined,
+  supportsWait: false,
+  error: errorOf(refused(409)),
+});

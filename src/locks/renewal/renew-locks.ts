@@ -1,12 +1,12 @@
 import { type Client, inParallel } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
+import type { LockContext } from '../context.ts';
 import { type Loss, parsedAddress } from '../ledger/entry.ts';
 import type { JobLock } from '../ledger/history.ts';
-import type { Context } from '../step/context.ts';
 import { type FollowContext, followLocks, type RenewalEndReason } from './follow-locks.ts';
 import { createSchedule } from './schedule.ts';
 
-interface RenewalContext extends FollowContext, Pick<Context, 'random' | 'record'> {
+interface RenewalContext extends FollowContext, Pick<LockContext, 'random' | 'record'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock'>;
   /** The current time by the clock of the service. */
   readonly serverNow: () => number;

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Entry, Grant } from '../../../src/action/ledger/entry.ts';
-import { historyOf } from '../../../src/action/ledger/history.ts';
-import type { RenewalEndReason } from '../../../src/action/renewal/follow-locks.ts';
-import { renewLocks } from '../../../src/action/renewal/renew-locks.ts';
-import { attemptMs } from '../../../src/action/renewal/schedule.ts';
 import type { CallOptions } from '../../../src/client/call.ts';
 import { formatDuration } from '../../../src/interface/duration.ts';
 import { problemTypePrefix } from '../../../src/interface/problem.ts';
+import type { Entry, Grant } from '../../../src/locks/ledger/entry.ts';
+import { historyOf } from '../../../src/locks/ledger/history.ts';
+import type { RenewalEndReason } from '../../../src/locks/renewal/follow-locks.ts';
+import { renewLocks } from '../../../src/locks/renewal/renew-locks.ts';
+import { attemptMs } from '../../../src/locks/renewal/schedule.ts';
 import { ttl as ttlOf } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';

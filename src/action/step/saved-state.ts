@@ -1,8 +1,8 @@
 import { parseWorkspaceId } from '../../client/access.ts';
-import type { Redact } from '../report/redact.ts';
+import type { Redact } from '../../interface/redact.ts';
+import { type Grant, type GrantedLock, isGrantedLock } from '../../locks/ledger/entry.ts';
+import { lockJson } from '../../locks/ledger/ledger.ts';
 import { fitsVariable } from '../report/variable.ts';
-import { type Grant, type GrantedLock, isGrantedLock } from './entry.ts';
-import { lockJson } from './ledger.ts';
 
 /** State that the runner keeps for a step that has all its locks: files may be gone at the end of the job. */
 export interface SavedState {

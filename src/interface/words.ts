@@ -1,4 +1,4 @@
-import { formatSpan } from '../../interface/duration.ts';
+import { formatSpan } from './duration.ts';
 
 /** Joins the first few texts and the number of the others. */
 export function joinFirst(texts: readonly string[], max = 5): string {

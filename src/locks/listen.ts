@@ -1,7 +1,7 @@
-import type { KnownLock, WorkspaceId } from '../../client/client.ts';
-import { formatSpan } from '../../interface/duration.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
-import type { Context } from '../step/context.ts';
+import type { KnownLock, WorkspaceId } from '../client/client.ts';
+import { formatSpan } from '../interface/duration.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import type { LockContext } from './context.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import type { Conflict } from './session.ts';
 
@@ -42,7 +42,7 @@ export function createListener(
     random,
     signal,
     log,
-  }: Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'>,
+  }: Pick<LockContext, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'>,
   workspace: WorkspaceId,
 ) {
   let listens = true;

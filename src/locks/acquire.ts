@@ -5,12 +5,11 @@ import {
   lastAttemptMs,
   retryAfterOfError,
   type ServiceError,
-} from '../../client/client.ts';
-import { type Duration, formatSpan, milliseconds } from '../../interface/duration.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
-import type { ConnectionInputs } from '../inputs/connection.ts';
-import type { Grant, Intent } from '../ledger/entry.ts';
-import { type Context, defaultLimits } from '../step/context.ts';
+} from '../client/client.ts';
+import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import type { LockContext } from './context.ts';
+import type { Grant, Intent } from './ledger/entry.ts';
 import { createListener } from './listen.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import {
@@ -50,10 +49,11 @@ export interface AcquireLocksResult {
   readonly unanswered: readonly Intent[];
 }
 
-interface AcquireContext extends Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'> {
-  readonly connection: Pick<ConnectionInputs, 'requestTimeout'>;
+interface AcquireContext extends Omit<LockContext, 'record'> {
   readonly session: LockSession;
   readonly terms: LockTerms;
+  /** The limits if `wait` is zero. */
+  readonly withoutWait: CallLimits;
 }
 
 /** Lets a waiting step notice within 300 ms that the service is back. */
@@ -65,11 +65,10 @@ export async function acquireLocks(
   wanted: AcquireGoal,
   wait: Duration,
 ): Promise<AcquireLocksResult> {
-  const { client, clock, sleep, random, signal, log, terms } = context;
+  const { client, clock, sleep, random, signal, log, terms, withoutWait } = context;
   const paths = firstOrder(wanted, random);
   const began = clock();
   const deadline = began + milliseconds(wait);
-  const withoutWait = defaultLimits(context);
   const listen = createListener(context, terms.workspace);
   const unanswered = new Map<string, Intent>();
   let lastBlocked: Blocked | undefined;

@@ -2,11 +2,11 @@ import { appendFile, readFile, rm, stat, truncate, writeFile } from 'node:fs/pro
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Entry, readEntry } from '../../src/action/ledger/entry.ts';
-import { historyOf, readJobLocks } from '../../src/action/ledger/history.ts';
-import { type Ledger, ledgerFile, openLedger } from '../../src/action/ledger/ledger.ts';
 import { parseWorkspaceId } from '../../src/client/access.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
+import { type Entry, readEntry } from '../../src/locks/ledger/entry.ts';
+import { historyOf, readJobLocks } from '../../src/locks/ledger/history.ts';
+import { type Ledger, ledgerFile, openLedger } from '../../src/locks/ledger/ledger.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { asItIs, at, grantOf, intentOf, lockOf, place } from './samples.ts';

@@ -1,9 +1,9 @@
-import type { AcquiredLock, CallLimits, KnownLock, ServiceError, WorkspaceId } from '../../client/client.ts';
-import { clockSlackMs } from '../../client/clock.ts';
-import { formatDuration } from '../../interface/duration.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
-import type { Ttl } from '../../interface/ttl.ts';
-import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from '../ledger/entry.ts';
+import type { AcquiredLock, CallLimits, KnownLock, ServiceError, WorkspaceId } from '../client/client.ts';
+import { clockSlackMs } from '../client/clock.ts';
+import { formatDuration } from '../interface/duration.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import type { Ttl } from '../interface/ttl.ts';
+import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from './ledger/entry.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
 /** A path that someone else has locked. */

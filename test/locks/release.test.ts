@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import type { Entry } from '../../../src/action/ledger/entry.ts';
-import { type ReleaseTarget, releaseTarget } from '../../../src/action/locks/release.ts';
-import type { Client, KnownLock } from '../../../src/client/client.ts';
-import type { RequestFailure, ServiceError } from '../../../src/client/service-error.ts';
-import { game, hero } from '../../client/test-client.ts';
-import { end, errorOf, iso, knownLock, place, refused, start } from '../samples.ts';
+import type { Client, KnownLock } from '../../src/client/client.ts';
+import type { RequestFailure, ServiceError } from '../../src/client/service-error.ts';
+import type { Entry } from '../../src/locks/ledger/entry.ts';
+import { type ReleaseTarget, releaseTarget } from '../../src/locks/release.ts';
+import { game, hero } from '../client/test-client.ts';
+import { end, errorOf, iso, knownLock, place, refused, start } from './samples.ts';
 
 const second = 1_000;
 const lostAnswer = errorOf({ kind: 'timeout', limitMs: second });

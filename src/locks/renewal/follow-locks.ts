@@ -1,7 +1,7 @@
 import type { Clock } from '../../client/client.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';
-import { hasIdentity } from '../locks/release.ts';
+import { hasIdentity } from '../release.ts';
 
 /** The reason why renewal has ended. */
 export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'ledger-gone' | 'too-old';

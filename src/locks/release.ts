@@ -5,10 +5,10 @@ import {
   type ServiceError,
   type WorkspaceId,
   withJitter,
-} from '../../client/client.ts';
-import { type LookupResult, lookUp } from '../../client/lookup.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
-import type { Context } from '../step/context.ts';
+} from '../client/client.ts';
+import { type LookupResult, lookUp } from '../client/lookup.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import type { LockContext } from './context.ts';
 import { type OwnLock, standingOf } from './ownership.ts';
 
 /** Identifies the lock to release, so that no other one is released instead. */
@@ -47,7 +47,7 @@ export type ReleaseResult =
   /** `mayBeDone`: the service may have released the lock despite the error. */
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
-export type ReleaseContext = Pick<Context, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
+export type ReleaseContext = Pick<LockContext, 'client' | 'clock' | 'sleep' | 'random' | 'record'>;
 
 /** Releases this lock and no other. Records the intent in the ledger before the request, and then the result. */
 export async function releaseTarget(
@@ -84,7 +84,7 @@ const afterCancelMs = 3_500;
 
 /** Limits for the cleanup. It runs even if the step is cancelled, but is then short. */
 export function cleanupLimits(
-  clock: Context['clock'],
+  clock: LockContext['clock'],
   timeMs: number,
   cancelled: AbortSignal,
 ): CallLimits & { lift(): void } {

@@ -1,9 +1,9 @@
 import { appendFileSync, rmSync, truncateSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import type { Entry, Renewed } from '../../../src/action/ledger/entry.ts';
-import { historyOf, openHistory } from '../../../src/action/ledger/history.ts';
-import { followLedger, openLedger } from '../../../src/action/ledger/ledger.ts';
+import type { Entry, Renewed } from '../../../src/locks/ledger/entry.ts';
+import { historyOf, openHistory } from '../../../src/locks/ledger/history.ts';
+import { followLedger, openLedger } from '../../../src/locks/ledger/ledger.ts';
 import { runs } from '../../support/runs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { asItIs, grantOf, iso, lockOf, place, start } from '../samples.ts';

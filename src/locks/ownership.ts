@@ -1,7 +1,7 @@
-import type { KnownLock } from '../../client/client.ts';
-import { clockSlackMs } from '../../client/clock.ts';
-import type { LookupResult } from '../../client/lookup.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
+import type { KnownLock } from '../client/client.ts';
+import { clockSlackMs } from '../client/clock.ts';
+import type { LookupResult } from '../client/lookup.ts';
+import type { LockPath } from '../interface/lock-path.ts';
 
 /** A lock of an earlier step of this job. Waiting for it is pointless: only this job releases it. */
 export interface AlreadyHeld {

@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { acquireLocks } from '../../../src/action/locks/acquire.ts';
-import type { AcquireResult } from '../../../src/action/locks/session.ts';
-import type { WaitForReleaseRequest, WaitForReleaseResult } from '../../../src/client/acquire-lock.ts';
-import type { Client } from '../../../src/client/client.ts';
-import type { RequestFailure } from '../../../src/client/service-error.ts';
-import type { LockPath } from '../../../src/interface/lock-path.ts';
-import { game, lockPath, ttl } from '../../client/test-client.ts';
-import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from '../samples.ts';
+import type { WaitForReleaseRequest, WaitForReleaseResult } from '../../src/client/acquire-lock.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { RequestFailure } from '../../src/client/service-error.ts';
+import type { LockPath } from '../../src/interface/lock-path.ts';
+import { acquireLocks } from '../../src/locks/acquire.ts';
+import type { AcquireResult } from '../../src/locks/session.ts';
+import { game, lockPath, ttl } from '../client/test-client.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from './samples.ts';
 
 const second = 1_000;
 
@@ -82,7 +82,6 @@ async function waiting({
       return answersAt > deadline ? { kind: 'failed' } : result;
     },
   };
-  const nothing = (): void => undefined;
   const result = await acquireLocks(
     {
       // A wait uses no other methods.
@@ -91,8 +90,8 @@ async function waiting({
       clock,
       random,
       signal: new AbortController().signal,
-      connection: { requestTimeout: { seconds: 30 } },
-      log: { line: (text) => lines.push(text), warn: nothing, debug: nothing, group: nothing },
+      withoutWait: { deadline: clock() + 150_000 },
+      log: { line: (text) => lines.push(text) },
       async sleep(ms) {
         events.push('sleep');
         sleeps.push(ms);

@@ -1,18 +1,17 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Grant } from '../../../src/action/ledger/entry.ts';
-import { type AcquireLocksResult, acquireLocks } from '../../../src/action/locks/acquire.ts';
-import type { AcquireResult } from '../../../src/action/locks/session.ts';
-import type { Client } from '../../../src/client/client.ts';
-import type { LockPath } from '../../../src/interface/lock-path.ts';
-import { game, lockPath, ttl } from '../../client/test-client.ts';
-import { runs } from '../../support/runs.ts';
-import { createVirtualTime, type VirtualTime } from '../../support/virtual-time.ts';
-import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from '../samples.ts';
+import type { Client } from '../../src/client/client.ts';
+import type { LockPath } from '../../src/interface/lock-path.ts';
+import { type AcquireLocksResult, acquireLocks } from '../../src/locks/acquire.ts';
+import type { Grant } from '../../src/locks/ledger/entry.ts';
+import type { AcquireResult } from '../../src/locks/session.ts';
+import { game, lockPath, ttl } from '../client/test-client.ts';
+import { runs } from '../support/runs.ts';
+import { createVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
+import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from './samples.ts';
 
 const second = 1_000;
 const requestMs = 20;
-const nothing = (): void => undefined;
 
 /** Fate of a request: fails at once; or is unanswered, with or without effect; or gets the 409 of a repetition. */
 type Trouble = 'none' | 'busy' | 'refused' | 'unanswered' | 'granted-unanswered' | 'granted-held';
@@ -149,8 +148,8 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       clock: time.now,
       random,
       signal,
-      connection: { requestTimeout: { seconds: 30 } },
-      log: { line: (text) => lines.push(text), warn: nothing, debug: nothing, group: nothing },
+      withoutWait: { deadline: time.now() + 150_000, signal },
+      log: { line: (text) => lines.push(text) },
       sleep(ms) {
         pause();
         return time.sleep(ms);

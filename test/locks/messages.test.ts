@@ -1,0 +1,41 @@
+import { expect, test } from 'vitest';
+import { blockedText, lostRenewalText } from '../../src/locks/messages.ts';
+import { conflictOf, iso, knownLock, place, start } from './samples.ts';
+
+const others = ['b', 'c', 'd', 'e'].map((path, index) => conflictOf(path, 40 - index));
+const five = [conflictOf('a', 50), ...others] as const;
+
+test('names the first three holders of several paths, and counts the rest', () => {
+  const held = (path: string, clock: string) =>
+    `${path} is held by owner of ${path} until ${clock} UTC \\(in \\d+ min\\)`;
+  const named = `${held('a', '12:50')}; ${held('b', '12:40')}; ${held('c', '12:39')}; and 2 more`;
+  expect(blockedText({ conflicts: five, count: 1, of: 5 }, start)).toMatch(
+    new RegExp(`^None of the 5 paths is free: ${named}$`),
+  );
+  expect(blockedText({ conflicts: five, count: 3, of: 7 }, start)).toMatch(
+    new RegExp(`^At most 2 of the 7 paths can be free, and \`any\` asks for 3: ${named}$`),
+  );
+});
+
+test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
+  [
+    'the current holder',
+    knownLock('a', { acquired_at: iso(60_000) }),
+    ' a is held by grace until 13:00 UTC (in 50 min), since 12:01 UTC (9 min ago).',
+  ],
+  ['that nobody holds the path now', 'nobody', ' Nobody holds a now.'],
+  ['the holder at that time if the current one is unknown', undefined, ' It was then held by linus.'],
+])('reports when a lock was lost, and %s', (_, found, rest) => {
+  const loss = {
+    kind: 'lost',
+    ...place,
+    step: 's',
+    path: 'a',
+    key: 'a',
+    at: iso(0),
+    holder: { owner: 'linus' },
+  } as const;
+  const text = 'The lock on a was lost at 12:00 UTC (10 min ago), when the service refused to renew it.';
+  expect(lostRenewalText(loss, found, start + 600_000)).toBe(text + rest);
+  expect(lostRenewalText({ ...loss, holder: undefined }, undefined, start + 600_000)).toBe(text);
+});
