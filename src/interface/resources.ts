@@ -74,6 +74,20 @@ export interface Lock {
   readonly fence: number;
 }
 
+/** A lock path with a name in lists of similar ones, such as a license seat. */
+export interface PoolItem {
+  readonly path: string;
+  /** Without the values of secret properties, unless the caller holds the lock on the path. */
+  readonly properties: Readonly<Record<string, string>>;
+  /** The names of the secret properties. */
+  readonly secret: readonly string[];
+}
+
+export interface Pool {
+  readonly name: string;
+  readonly items: readonly PoolItem[];
+}
+
 export const hookEvents = [
   'sync.succeeded',
   'sync.failed',

@@ -6,6 +6,7 @@ import { addHookRoutes, type HookRoutes } from './hooks.ts';
 import { addLockListRoute, type LockListRoute } from './lock-list.ts';
 import { addLockRoutes, type LockRoutes } from './locks.ts';
 import { type Api, commonHeaders } from './operation.ts';
+import { addPoolRoutes, type PoolRoutes } from './pools.ts';
 import { addQueueRoute, type QueueRoute } from './queue.ts';
 import { addSyncRoutes, type SyncRoutes } from './syncs.ts';
 import { addTokenRoute } from './token.ts';
@@ -16,6 +17,7 @@ export type ApiParts = HealthRoutes &
   LockRoutes &
   LockListRoute &
   QueueRoute &
+  PoolRoutes &
   HookRoutes &
   SyncRoutes &
   WorkspaceRoutes &
@@ -37,6 +39,7 @@ export function createApi(parts: ApiParts): Api {
   addLockListRoute(api, parts);
   addLockRoutes(api, parts);
   addQueueRoute(api, parts);
+  addPoolRoutes(api, parts);
   addHookRoutes(api, parts);
   addHealthRoutes(api, parts);
   refuseOtherMethods(api);

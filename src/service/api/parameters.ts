@@ -6,6 +6,7 @@ import { describedLockPath } from '../contract/schemas.ts';
 import { bearerOf, type Environment } from '../http/context.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { type KeyedRequest, keyedRequest, keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
+import { poolNamePattern } from '../pools/pool-item.ts';
 import { syncIdPattern } from '../syncs/queue.ts';
 import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 
@@ -25,6 +26,15 @@ export const lockPathParameter = workspaceParameter.extend({
     ...describedLockPath,
     param: { name: 'path', in: 'path' },
     description: `${describedLockPath.description} Percent-encoded as one segment; slashes may also be sent as they are.`,
+  }),
+});
+
+export const poolParameter = workspaceParameter.extend({
+  name: z.string().openapi({
+    param: { name: 'name', in: 'path' },
+    pattern: poolNamePattern.source,
+    description: 'The name of the pool. Invalid names get 404, like unknown ones.',
+    example: 'unity-pro',
   }),
 });
 

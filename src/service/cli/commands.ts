@@ -6,6 +6,7 @@ import { lockCheck } from './commands/lock-check.ts';
 import { lockList } from './commands/lock-list.ts';
 import { lockRelease } from './commands/lock-release.ts';
 import { lockTake } from './commands/lock-take.ts';
+import { poolAdd, poolList, poolRemove, poolUpdate } from './commands/pool.ts';
 import { raiseFencesCommand } from './commands/raise-fences.ts';
 import { restore } from './commands/restore.ts';
 import { serve } from './commands/serve.ts';
@@ -31,6 +32,10 @@ export const commands: readonly Command[] = [
   workspaceLfs,
   workspaceList,
   workspaceRemove,
+  poolAdd,
+  poolUpdate,
+  poolList,
+  poolRemove,
   lockTake,
   lockList,
   lockRelease,

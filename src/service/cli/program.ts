@@ -130,9 +130,9 @@ function environmentHelp({ variables = [], flags }: Command): readonly string[] 
 function collectArguments(commander: Commander, { flags }: Command): () => TypedArguments {
   const texts = new Map<string, readonly string[]>();
   const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
-  for (const [name, { placeholder, what, otherwise }] of Object.entries(flags)) {
+  for (const [name, { placeholder, what, otherwise, takesWords }] of Object.entries(flags)) {
     // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
-    const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}]`;
+    const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}${takesWords ? '...' : ''}]`;
     commander.addOption(new Option(form, `${what} (${otherwise}; ${variableOf(name)})`));
     commander.on(`option:${name}`, (value: string | null | undefined) => {
       if (value !== null) add(name, value ?? 'true');

@@ -19,6 +19,8 @@ import {
   lockTypes,
   type MissingObject,
   maxNamedMissing,
+  type Pool,
+  type PoolItem,
   type Sync,
   syncStatuses,
   type Workspace,
@@ -115,6 +117,22 @@ export const lockSchema = z
       .openapi({ description: 'Fencing token: greater than that of any earlier lock in this workspace.' }),
   })
   .openapi('Lock') satisfies z.ZodType<Lock>;
+
+export const poolSchema = z
+  .object({
+    name: z.string().openapi({ example: 'unity-pro' }),
+    items: z.array(
+      z.object({
+        path: z.string().openapi({ description: 'A lock path, which is locked like any other.', example: 'seats/1' }),
+        properties: z.record(z.string(), z.string()).openapi({
+          description: 'Without the values of secret properties, unless the token owns the lock on the path.',
+          example: { host: 'b1' },
+        }),
+        secret: z.array(z.string()).openapi({ description: 'The names of the secret properties.' }),
+      }) satisfies z.ZodType<PoolItem>,
+    ),
+  })
+  .openapi('Pool') satisfies z.ZodType<Pool>;
 
 export const hookSchema = z
   .object({

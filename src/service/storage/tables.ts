@@ -173,7 +173,7 @@ export interface Tables {
     /** That of the place. */
     rank: number;
   };
-  /** See locks/pools.ts. */
+  /** See pools/pools.ts. */
   readonly pool_items: {
     workspace_id: string;
     pool: string;

@@ -27,6 +27,8 @@ const rows: readonly Row[] = [
   ['acquireLock', 'POST', '/v1/workspaces/{id}/locks', 'locks:write', 415, { path: 'a', type: 'exclusive', ttl: '1h' }],
   ['listQueue', 'GET', '/v1/workspaces/{id}/queue', 'locks:read', 200],
   ['releaseLock', 'DELETE', '/v1/workspaces/{id}/locks/{path}', 'locks:write', 404],
+  ['listPools', 'GET', '/v1/workspaces/{id}/pools', 'locks:read', 200],
+  ['getPool', 'GET', '/v1/workspaces/{id}/pools/{name}', 'locks:read', 404],
   ['registerHook', 'POST', '/v1/workspaces/{id}/hooks', 'hooks:write', 415, { url: 'https://ci.example.com/hook' }],
   ['health', 'GET', '/healthz', 'anyone', 200],
   ['readiness', 'GET', '/readyz', 'anyone', 200],
@@ -50,4 +52,4 @@ export const sufficientFor: Readonly<Record<Scope, readonly Scope[]>> = {
 };
 
 export const addressIn = ({ path }: ExpectedOperation, workspace: string): string =>
-  path.replace('{id}', workspace).replace('{path}', 'a%2Fb').replace('{sync_id}', 'sync_1');
+  path.replace('{id}', workspace).replace('{path}', 'a%2Fb').replace('{sync_id}', 'sync_1').replace('{name}', 'seats');

@@ -10,6 +10,8 @@ export interface Flag<T> {
   readonly otherwise: string;
   /** This argument also takes all arguments after it. */
   readonly takesRest?: true;
+  /** This flag also takes the words after its value, up to the next flag. */
+  readonly takesWords?: true;
   /** Reads all its texts, in order. `source` is the flag or the variable that they come from: a reason starts with it. */
   read(texts: readonly string[], source: string): Parsed<T>;
 }

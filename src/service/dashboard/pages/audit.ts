@@ -164,6 +164,8 @@ const hook = (detail: Detail): Markup =>
 const mirror = (detail: Detail): Markup =>
   html`the workspace ${named(detail, 'workspace')}, a mirror of ${named(detail, 'remote')}`;
 
+const pool = (detail: Detail): Markup => html`the pool ${named(detail, 'pool')} of ${named(detail, 'workspace')}`;
+
 const trusted = (detail: Detail): Markup =>
   html`jobs of ${named(detail, textIn(detail, 'repository') === undefined ? 'issuer' : 'repository')}, whose locks belong to ${named(detail, 'owner')}`;
 
@@ -190,6 +192,9 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
       ? html`changed how people work on ${named(detail, 'workspace')} with Git LFS`
       : html`changed ${mirror(detail)}`,
   'workspace.removed': (detail) => html`removed ${mirror(detail)}`,
+  'pool.added': (detail) => html`added ${pool(detail)}`,
+  'pool.updated': (detail) => html`changed ${pool(detail)}`,
+  'pool.removed': (detail) => html`removed ${pool(detail)}`,
   'trust.added': (detail) => html`added a trust rule for ${trusted(detail)}`,
   'trust.removed': (detail) => html`removed the trust rule for ${trusted(detail)}`,
   'backup.restored': (detail) => html`restored the backup of ${pointInTime(textIn(detail, 'taken_at') ?? '')}`,

@@ -1,0 +1,53 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import type { Pool } from '../../interface/resources.ts';
+import { jsonApiResponse } from '../contract/response.ts';
+import { poolSchema } from '../contract/schemas.ts';
+import type { AccessControl } from '../http/access.ts';
+import { bearerOf, type Environment } from '../http/context.ts';
+import type { Locks } from '../locks/locks.ts';
+import { addressedPool } from '../pools/addressed-pool.ts';
+import { findPools, type StoredPool } from '../pools/pools.ts';
+import { seatsOf } from '../pools/seats.ts';
+import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { poolParameter, workspaceParameter } from './parameters.ts';
+
+export interface PoolRoutes extends AccessControl {
+  readonly locks: Pick<Locks, 'find'>;
+}
+
+export function addPoolRoutes(api: Api, routes: PoolRoutes): void {
+  const { storage, locks } = routes;
+
+  const shown = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
+    const seats = await seatsOf(locks, pool, bearerOf(c));
+    return { name: pool.name, items: seats.map(({ item }) => item) };
+  };
+
+  addOperation(api, routes, {
+    operationId: 'listPools',
+    summary: 'List the pools of a workspace: names for lists of lock paths',
+    method: 'get',
+    path: '/v1/workspaces/{id}/pools',
+    access: 'locks:read',
+    params: workspaceParameter,
+    responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
+    async handle({ c }) {
+      const { id: workspace } = await addressedWorkspace(c, storage);
+      const pools = await findPools(storage.read, { workspace });
+      return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => shown(c, pool))) });
+    },
+  });
+
+  addOperation(api, routes, {
+    operationId: 'getPool',
+    summary: 'Get the items of a pool',
+    method: 'get',
+    path: '/v1/workspaces/{id}/pools/{name}',
+    access: 'locks:read',
+    params: poolParameter,
+    responses: { 200: jsonResponse('The pool.', poolSchema) },
+    handle: async ({ c }) => jsonApiResponse(200, await shown(c, await addressedPool(c, storage))),
+  });
+}

@@ -1,0 +1,185 @@
+import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
+import { accepted, refused } from '../../../interface/parsed.ts';
+import type { PoolItem } from '../../../interface/resources.ts';
+import { type NewPoolItem, parsePoolItemWords, parsePoolName, poolItemsSchema } from '../../pools/pool-item.ts';
+import { addPool, findPools, noSuchPool, removePool, updatePool } from '../../pools/pools.ts';
+import { withoutSecrets } from '../../pools/seats.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { CommandError } from '../definition/command.ts';
+import { type Flag, type FlagValues, optional, repeated, required } from '../definition/flags.ts';
+import { parseFile } from '../definition/values.ts';
+import { quoted } from '../output/print.ts';
+import type { ProcessIo } from '../output/process-io.ts';
+import { textTable } from '../output/table.ts';
+import { backupFailure } from '../storage/backup-file.ts';
+import {
+  defineStorageCommand,
+  operatorActor,
+  requireWorkspace,
+  workspaceArgument,
+} from '../storage/storage-command.ts';
+
+const itemFlag: Flag<readonly NewPoolItem[]> = {
+  placeholder: 'ITEM',
+  what: 'a lock path, and its properties as a second word: PATH NAME=VALUE,NAME=VALUE; repeatable',
+  otherwise: 'default none',
+  takesWords: true,
+  read(texts, source) {
+    const items = parsePoolItemWords(texts);
+    return items.ok ? items : refused(`${source} cannot be used. ${items.reason}`);
+  },
+};
+
+const itemFlags = {
+  item: itemFlag,
+  itemsFile: optional(
+    'FILE',
+    'items as JSON, [{"path": …, "properties": {…}, "secret": [names]}], or - for stdin',
+    'default none',
+    parseFile,
+  ),
+};
+
+const itemDetails = [
+  'Items are lock paths. Anyone who may list locks sees their properties, except for the values of secret ones: only the',
+  'holder of the lock sees these. Mark them with secret:NAME=VALUE, or in --items-file, because other users can read the',
+  'arguments of a process. Write a path that contains = as ./PATH.',
+];
+
+const poolArguments = {
+  workspace: workspaceArgument,
+  name: required('NAME', 'the name of the pool', parsePoolName),
+};
+
+export const poolAdd = defineStorageCommand({
+  name: 'pool add',
+  summary: 'add a pool: a name for lock paths, of which a job takes any that is free',
+  details: itemDetails,
+  arguments: poolArguments,
+  flags: itemFlags,
+  example: 'game unity-pro --item seats/1 serial=A,host=b1 --item seats/2 serial=B,host=b2',
+  check: ({ item, itemsFile }) =>
+    item.length === 0 && itemsFile === undefined ? ['A pool needs items. Set --item or --items-file.'] : [],
+  async run({ arguments: { workspace, name }, flags, io }, storage) {
+    await requireWorkspace(storage, workspace);
+    const items = await itemsOf(flags, io);
+    const stored = await storage.commit({ workspace }, (db) =>
+      addPool(db, storage.now, operatorActor(), { workspace, name, items }),
+    );
+    if (!stored.ok) throw new CommandError(stored.reason);
+    return outputOf('Added', workspace, name, stored.value);
+  },
+});
+
+export const poolUpdate = defineStorageCommand({
+  name: 'pool update',
+  summary: 'add items to a pool, replace them with their properties, or remove them',
+  details: [...itemDetails, 'A lock on a removed item stays until it is released or expires.'],
+  arguments: poolArguments,
+  flags: {
+    ...itemFlags,
+    removeItem: repeated('PATH', 'the path of an item to remove; repeatable', 'default none', (path) =>
+      canonicalLockPath(path, parseHeldPath),
+    ),
+  },
+  example: 'game unity-pro --item seats/3 serial=C,host=b3 --remove-item seats/1',
+  check: ({ item, itemsFile, removeItem }) =>
+    item.length === 0 && itemsFile === undefined && removeItem.length === 0
+      ? ['There is nothing to change. Set --item, --items-file or --remove-item.']
+      : [],
+  async run({ arguments: { workspace, name }, flags, io }, storage) {
+    await requireWorkspace(storage, workspace);
+    const items = await itemsOf(flags, io);
+    const stored = await storage.commit({ workspace }, (db) =>
+      updatePool(db, storage.now, operatorActor(), { workspace, name, items, removed: flags.removeItem }),
+    );
+    if (!stored.ok) throw new CommandError(stored.reason);
+    return outputOf('Changed', workspace, name, stored.value);
+  },
+});
+
+export const poolList = defineStorageCommand({
+  name: 'pool list',
+  summary: 'list pools and their items, without the values of secret properties',
+  arguments: { workspace: optional('WORKSPACE', 'only the pools of this workspace', 'default all', parseWorkspaceId) },
+  example: 'game',
+  async run({ arguments: { workspace } }, storage) {
+    if (workspace !== undefined) await requireWorkspace(storage, workspace);
+    const pools = (await findPools(storage.read, { workspace })).map(({ items, ...pool }) => ({
+      ...pool,
+      items: items.map(withoutSecrets),
+    }));
+    const rows = pools.flatMap((pool) =>
+      pool.items.map((item) => [pool.workspace, pool.name, item.path, shownProperties(item)]),
+    );
+    return {
+      document: { pools },
+      lines: textTable(
+        ['WORKSPACE', 'POOL', 'PATH', 'PROPERTIES'],
+        rows,
+        'There are no pools yet. Add one with: workspace-service pool add WORKSPACE NAME --item PATH',
+      ),
+    };
+  },
+});
+
+export const poolRemove = defineStorageCommand({
+  name: 'pool remove',
+  summary: 'remove a pool',
+  details: ['Locks on its items stay until they are released or expire.'],
+  arguments: poolArguments,
+  example: 'game unity-pro',
+  async run({ arguments: { workspace, name } }, storage) {
+    await requireWorkspace(storage, workspace);
+    const removed = await storage.commit({ workspace }, (db) =>
+      removePool(db, storage.now, operatorActor(), { workspace, name }),
+    );
+    if (!removed) throw new CommandError(await noSuchPool(storage.read, workspace, name));
+    return { document: { removed: name }, lines: [`Removed the pool "${name}" of the workspace "${workspace}".`] };
+  },
+});
+
+async function itemsOf(
+  { item, itemsFile }: FlagValues<typeof itemFlags>,
+  io: ProcessIo,
+): Promise<readonly NewPoolItem[]> {
+  if (itemsFile === undefined) return item;
+  const read = parseItems(await (itemsFile === '-' ? text(io.input()) : readItemsFile(itemsFile)));
+  if (!read.ok) throw new CommandError(`The items in ${quoted(itemsFile)} cannot be used. ${read.reason}`);
+  return [...item, ...read.value];
+}
+
+const readItemsFile = (file: string): Promise<string> =>
+  readFile(file, 'utf8').catch((error: unknown) => {
+    throw backupFailure(file, error, { ENOENT: 'it does not exist' });
+  });
+
+/** Errors do not quote the file, which may contain secrets. */
+function parseItems(json: string) {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return refused('It must be JSON.');
+  }
+  const items = poolItemsSchema.safeParse(value);
+  if (items.success) return accepted(items.data);
+  const [issue] = items.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  return refused(`${place}${issue?.message ?? 'It must be a list of items.'}`);
+}
+
+const shownProperties = ({ properties, secret }: PoolItem): string =>
+  [
+    ...Object.entries(properties).map(([name, value]) => `${name}=${value}`),
+    ...secret.map((name) => `${name}=***`),
+  ].join(' ');
+
+const outputOf = (done: string, workspace: string, name: string, items: readonly PoolItem[]) => ({
+  document: { workspace, name, items: items.map(withoutSecrets) },
+  lines: [
+    `${done} the pool "${name}" of the workspace "${workspace}". It has ${items.length === 1 ? 'one item' : `${items.length} items`}.`,
+  ],
+});

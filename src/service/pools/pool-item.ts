@@ -1,0 +1,98 @@
+import { z } from '@hono/zod-openapi';
+import { parseNote } from '../../interface/lock-note.ts';
+import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { PoolItem } from '../../interface/resources.ts';
+import { parsedBy } from '../contract/schemas.ts';
+import { workspaceIdPattern } from '../workspaces/workspace-id.ts';
+
+const maxProperties = 20;
+const maxPropertyNameLength = 64;
+
+/** Like a workspace id, because it is a segment of URLs as well. */
+export const poolNamePattern = workspaceIdPattern;
+
+export const parsePoolName = (text: string): Parsed<string> =>
+  poolNamePattern.test(text)
+    ? accepted(text)
+    : refused(
+        'A pool name has 1 to 64 characters: lower-case letters, digits, dots, dashes and underscores, with a letter or digit at both ends.',
+      );
+
+/** An item with the values of all its properties, also of secret ones. */
+export interface NewPoolItem extends PoolItem {
+  readonly path: LockPath;
+}
+
+const propertyName = new RegExp(`^[a-z][a-z0-9_-]{0,${maxPropertyNameLength - 1}}$`);
+
+/** The reason names the path and the property, never a value, which may be secret. */
+export function parsePoolItem({ path: text, properties, secret }: PoolItem): Parsed<NewPoolItem> {
+  const path = canonicalLockPath(text);
+  if (!path.ok) return refused(`${JSON.stringify(text.slice(0, 100))}: ${path.reason}`);
+  const wrong = (reason: string): Parsed<never> => refused(`The item ${JSON.stringify(path.value)}: ${reason}`);
+  const entries = Object.entries(properties);
+  if (entries.length > maxProperties) return wrong(`It has more than ${maxProperties} properties.`);
+  const kept: [string, string][] = [];
+  for (const [name, entered] of entries) {
+    if (!propertyName.test(name)) {
+      return wrong(
+        `A property name has 1 to ${maxPropertyNameLength} lower-case letters, digits, dashes and underscores, and starts with a letter.`,
+      );
+    }
+    const value = parseNote(entered);
+    if (!value.ok) return wrong(`The value of the property ${name} cannot be used. ${value.reason}`);
+    if (value.value === null) return wrong(`The property ${name} has no value.`);
+    kept.push([name, value.value]);
+  }
+  const unset = secret.find((name) => !Object.hasOwn(properties, name));
+  if (unset !== undefined) return wrong(`The secret property ${JSON.stringify(unset.slice(0, 100))} has no value.`);
+  return accepted({ path: path.value, properties: Object.fromEntries(kept), secret: [...new Set(secret)] });
+}
+
+/** Items in a file: the form in which the API returns them. */
+export const poolItemsSchema = z.array(
+  z
+    .object({
+      path: z.string(),
+      properties: z.record(z.string(), z.string()).default({}),
+      secret: z.array(z.string()).default([]),
+    })
+    .transform(parsedBy(parsePoolItem)),
+);
+
+/** A word with this start holds the properties of the path before it. A path that starts like this is written with ./ */
+const startOfProperties = /^(?:secret:)?[^/=:.]*=/;
+
+/** Items as words of a command: `seats/1`, or `seats/1 host=b1,secret:serial=A`. */
+export function parsePoolItemWords(words: readonly string[]): Parsed<readonly NewPoolItem[]> {
+  const items: NewPoolItem[] = [];
+  const rest = [...words];
+  for (let path = rest.shift(); path !== undefined; path = rest.shift()) {
+    // Not quoted, because it may be secret.
+    if (startOfProperties.test(path)) return refused('Properties must follow the path of their item, in one word.');
+    const pairs = startOfProperties.test(rest[0] ?? '') ? rest.shift()?.split(',') : [];
+    const item = parsePairs(path, pairs ?? []);
+    if (!item.ok) return item;
+    items.push(item.value);
+  }
+  return accepted(items);
+}
+
+const secretPrefix = 'secret:';
+
+function parsePairs(path: string, pairs: readonly string[]): Parsed<NewPoolItem> {
+  const wrong = (reason: string): Parsed<never> => refused(`The item ${JSON.stringify(path.slice(0, 100))}: ${reason}`);
+  const properties = new Map<string, string>();
+  const secret: string[] = [];
+  for (const pair of pairs) {
+    const at = pair.indexOf('=');
+    if (at < 0) return wrong('Its properties are NAME=VALUE,NAME=VALUE. For a value with a comma, use --items-file.');
+    const isSecret = pair.startsWith(secretPrefix);
+    const name = pair.slice(isSecret ? secretPrefix.length : 0, at);
+    if (properties.has(name)) return wrong('It has the same property twice.');
+    properties.set(name, pair.slice(at + 1));
+    if (isSecret) secret.push(name);
+  }
+  return parsePoolItem({ path, properties: Object.fromEntries(properties), secret });
+}

@@ -1,0 +1,164 @@
+import type { Selectable } from 'kysely';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { Pool, PoolItem } from '../../interface/resources.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
+import type { Database, Now } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
+import type { NewPoolItem } from './pool-item.ts';
+
+/** Includes the values of secret properties: see seats.ts. */
+export interface StoredPool extends Pool {
+  readonly workspace: string;
+}
+
+/** Pools by workspace and name, with their items in order. */
+export async function findPools(
+  db: Database,
+  { workspace, name }: { readonly workspace?: string | undefined; readonly name?: string },
+): Promise<readonly StoredPool[]> {
+  const rows = await db
+    .selectFrom('pool_items')
+    .selectAll()
+    .$if(workspace !== undefined, (items) => items.where('workspace_id', '=', workspace ?? ''))
+    .$if(name !== undefined, (items) => items.where('pool', '=', name ?? ''))
+    .orderBy('workspace_id')
+    .orderBy('pool')
+    .orderBy('position')
+    .execute();
+  return [...Map.groupBy(rows, (row) => `${row.workspace_id} ${row.pool}`).values()].flatMap((items) => {
+    const [first] = items;
+    return first === undefined ? [] : [{ workspace: first.workspace_id, name: first.pool, items: items.map(itemOf) }];
+  });
+}
+
+/** Names of the pools of a workspace. */
+export async function poolNames(db: Database, workspace: string): Promise<readonly string[]> {
+  const query = db.selectFrom('pool_items').select('pool').distinct().where('workspace_id', '=', workspace);
+  return (await query.orderBy('pool').execute()).map(({ pool }) => pool);
+}
+
+export interface PoolChange {
+  readonly workspace: string;
+  readonly name: string;
+  /** To add, or to replace the items with the same paths. */
+  readonly items: readonly NewPoolItem[];
+  readonly removed?: readonly string[];
+}
+
+const maxPools = 100;
+const maxItems = 1_000;
+
+/** Returns the items of the new pool, or the reason why nothing was added. */
+export async function addPool(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  change: PoolChange,
+): Promise<Parsed<readonly PoolItem[]>> {
+  const { workspace, name } = change;
+  const names = await poolNames(db, workspace);
+  if (names.includes(name)) {
+    return refused(`The pool "${name}" already exists. Change it with "workspace-service pool update".`);
+  }
+  if (names.length >= maxPools) {
+    return refused(`The workspace "${workspace}" already has ${maxPools} pools. Remove one that is no longer used.`);
+  }
+  const stored = await storeItems(db, change, []);
+  if (stored.ok) await record(db, now, actor, 'pool.added', change);
+  return stored;
+}
+
+/** Returns all items of the pool, or the reason why nothing was changed. */
+export async function updatePool(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  change: PoolChange,
+): Promise<Parsed<readonly PoolItem[]>> {
+  const { workspace, name } = change;
+  const [pool] = await findPools(db, { workspace, name });
+  if (pool === undefined) return refused(await noSuchPool(db, workspace, name));
+  const stored = await storeItems(db, change, pool.items);
+  if (stored.ok) await record(db, now, actor, 'pool.updated', change);
+  return stored;
+}
+
+/** False if the pool does not exist. */
+export async function removePool(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  { workspace, name }: Pick<PoolChange, 'workspace' | 'name'>,
+): Promise<boolean> {
+  const { numDeletedRows } = await deleteItems(db, { workspace, name });
+  if (numDeletedRows === 0n) return false;
+  await recordAudit(db, now, { actor, action: 'pool.removed', detail: { workspace, pool: name } });
+  return true;
+}
+
+/** More names would hide the rest of a sentence. */
+const maxNamed = 10;
+
+/** A sentence that names the pools that exist, if they are few. */
+export async function noSuchPool(db: Database, workspace: string, name: string): Promise<string> {
+  const names = await poolNames(db, workspace);
+  const known =
+    names.length === 0
+      ? 'It has none'
+      : names.length <= maxNamed
+        ? `Its pools are ${names.join(', ')}`
+        : `It has ${names.length} pools`;
+  return `The workspace "${workspace}" has no pool ${JSON.stringify(name)}. ${known}.`;
+}
+
+async function storeItems(
+  db: Database,
+  { workspace, name, items, removed = [] }: PoolChange,
+  current: readonly PoolItem[],
+): Promise<Parsed<readonly PoolItem[]>> {
+  const byPath = new Map(current.map((item) => [item.path, item]));
+  for (const path of removed) {
+    if (!byPath.delete(path)) return refused(`${JSON.stringify(path)} is not an item of the pool "${name}".`);
+  }
+  for (const item of items) byPath.set(item.path, item);
+  const all = [...byPath.values()];
+  if (all.length === 0)
+    return refused(`The pool "${name}" would be empty. Remove it with "workspace-service pool remove".`);
+  if (all.length > maxItems)
+    return refused(`The pool "${name}" would have ${all.length} items. It may have ${maxItems}.`);
+  await deleteItems(db, { workspace, name });
+  const rows = all.map(({ path, properties, secret }, position) => ({
+    workspace_id: workspace,
+    pool: name,
+    position,
+    path,
+    properties: JSON.stringify(properties),
+    secrets: JSON.stringify(secret),
+  }));
+  await db.insertInto('pool_items').values(rows).execute();
+  return accepted(all);
+}
+
+const deleteItems = (db: Database, { workspace, name }: Pick<PoolChange, 'workspace' | 'name'>) =>
+  db.deleteFrom('pool_items').where('workspace_id', '=', workspace).where('pool', '=', name).executeTakeFirstOrThrow();
+
+/** Properties may be secret, so the audit log has only the first paths. */
+async function record(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  action: 'pool.added' | 'pool.updated',
+  { workspace, name, items, removed = [] }: PoolChange,
+): Promise<void> {
+  const named = (paths: readonly string[]) => ({ count: paths.length, first: paths.slice(0, maxNamed) });
+  const set = named(items.map(({ path }) => path));
+  const detail = { workspace, pool: name, set, ...(removed.length > 0 && { removed: named(removed) }) };
+  await recordAudit(db, now, { actor, action, detail });
+}
+
+// Only storeItems() writes these columns.
+const itemOf = ({ path, properties, secrets }: Selectable<Tables['pool_items']>): PoolItem => ({
+  path,
+  properties: JSON.parse(properties) as Record<string, string>,
+  secret: JSON.parse(secrets) as string[],
+});

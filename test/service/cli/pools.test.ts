@@ -1,0 +1,98 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { besideService } from './in-service.ts';
+
+const { run, json, ask } = besideService();
+
+const readPool = async (name: string) => (await ask('GET', `/workspaces/sample/pools/${name}`)).body;
+
+test('pools are added, changed, listed and removed, and the running service sees each change', async () => {
+  const seats = ['--item', 'seats/1', 'secret:serial=s3cret-1,host=b1', '--item=seats/2', '--item', 'seats\\3'];
+  const added = await run('pool', 'add', 'sample', 'unity-pro', ...seats);
+  expect(added).toEqual({
+    code: 0,
+    stdout: 'Added the pool "unity-pro" of the workspace "sample". It has 3 items.\n',
+    stderr: '',
+  });
+  expect(await readPool('unity-pro')).toEqual({
+    name: 'unity-pro',
+    items: [
+      { path: 'seats/1', properties: { host: 'b1' }, secret: ['serial'] },
+      { path: 'seats/2', properties: {}, secret: [] },
+      { path: 'seats/3', properties: {}, secret: [] },
+    ],
+  });
+  const items = [
+    { path: 'seats/2', properties: { serial: 's3cret-2, with a comma' }, secret: ['serial'] },
+    { path: 'seats/4' },
+  ];
+  const file = join(temporaryFolder(), 'items.json');
+  await writeFile(file, JSON.stringify(items));
+  const changed = await json('pool', 'update', 'sample', 'unity-pro', '--items-file', file, '--remove-item', 'seats/3');
+  const left = [
+    { path: 'seats/1', properties: { host: 'b1' }, secret: ['serial'] },
+    { path: 'seats/2', properties: {}, secret: ['serial'] },
+    { path: 'seats/4', properties: {}, secret: [] },
+  ];
+  expect(changed).toEqual({ workspace: 'sample', name: 'unity-pro', items: left });
+  expect((await readPool('unity-pro')).items).toEqual(left);
+  expect(await json('pool', 'list')).toEqual({ pools: [changed] });
+  const listed = await run('pool', 'list', 'sample');
+  expect(listed.stdout.split('\n')).toEqual([
+    'WORKSPACE  POOL       PATH     PROPERTIES',
+    'sample     unity-pro  seats/1  host=b1 serial=***',
+    'sample     unity-pro  seats/2  serial=***',
+    'sample     unity-pro  seats/4  -',
+    '',
+  ]);
+  expect(await json('pool', 'remove', 'sample', 'unity-pro')).toEqual({ removed: 'unity-pro' });
+  expect((await ask('GET', '/workspaces/sample/pools')).body).toEqual({ pools: [] });
+
+  const { entries } = await json('audit', '--workspace', 'sample', '--limit', '3');
+  const pool = { workspace: 'sample', pool: 'unity-pro' };
+  expect(entries).toMatchObject([
+    { action: 'pool.removed', detail: pool },
+    {
+      action: 'pool.updated',
+      detail: { ...pool, set: { count: 2, first: ['seats/2', 'seats/4'] }, removed: { count: 1, first: ['seats/3'] } },
+    },
+    { action: 'pool.added', detail: { ...pool, set: { count: 3, first: ['seats/1', 'seats/2', 'seats/3'] } } },
+  ]);
+  expect(JSON.stringify([entries, added, changed, listed])).not.toContain('s3cret');
+});
+
+test('a change of a pool that cannot be made changes nothing, and the error says why', async () => {
+  await run('pool', 'add', 'sample', 'macs', '--item', 'macs/1');
+  const before = await readPool('macs');
+  const broken = join(temporaryFolder(), 'broken.json');
+  await writeFile(broken, '["s3cret"');
+  const wrong = join(temporaryFolder(), 'wrong.json');
+  await writeFile(wrong, JSON.stringify([{ path: 'macs/2', properties: { Serial: 's3cret' } }]));
+  const add = ['add', 'sample'];
+  const update = ['update', 'sample', 'macs'];
+  const tooMany = Array.from({ length: 1_001 }, (_, index) => `macs/${index}`);
+  for (const [args, code, text] of [
+    [[...add, 'macs', '--item', 'macs/2'], 1, 'The pool "macs" already exists.'],
+    [[...add, 'Big', '--item', 'a'], 2, 'A pool name has'],
+    [[...add, 'big', '--item', ...tooMany], 1, 'The pool "big" would have 1001 items. It may have 1000.'],
+    [[...add, 'new'], 2, 'A pool needs items.'],
+    [[...add, 'new', '--item', 'a', 'x=s3cret,s3cret'], 2, '--item cannot be used. The item "a": Its properties are'],
+    [['add', 'smaple', 'new', '--item', 'a'], 1, 'There is no workspace "smaple". Did you mean sample?'],
+    [update, 2, 'There is nothing to change.'],
+    [[...update, '--remove-item', 'macs/9'], 1, '"macs/9" is not an item of the pool "macs".'],
+    [[...update, '--remove-item', 'macs/1'], 1, 'The pool "macs" would be empty. Remove it with'],
+    [[...update, '--items-file', broken], 1, 'It must be JSON.'],
+    [[...update, '--items-file', wrong], 1, '0: The item "macs/2": A property name has'],
+    [[...update, '--items-file', `${broken}.none`], 1, 'it does not exist'],
+    [['update', 'sample', 'mac', '--item', 'a'], 1, 'The workspace "sample" has no pool "mac". Its pools are macs.'],
+    [['remove', 'sample', 'mac'], 1, 'The workspace "sample" has no pool "mac". Its pools are macs.'],
+    [['list', 'none'], 1, 'There is no workspace "none".'],
+  ] as const) {
+    const result = await run('pool', ...args);
+    expect(result).toEqual({ code, stdout: '', stderr: expect.stringContaining(text) });
+    expect(result.stderr).not.toContain('s3cret');
+  }
+  expect((await ask('GET', '/workspaces/sample/pools')).body).toEqual({ pools: [before] });
+});

@@ -1,0 +1,63 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { parsePoolItemWords, poolItemsSchema } from '../../../src/service/pools/pool-item.ts';
+
+test('reads items with and without properties from the words of a command', () => {
+  const words = ['seats/1', 'serial=A,host=b1', 'seats/2', './a=b', 'secret:serial=x=y', 'Über dem Tisch.txt'];
+  expect(parsePoolItemWords(words)).toEqual({
+    ok: true,
+    value: [
+      { path: 'seats/1', properties: { serial: 'A', host: 'b1' }, secret: [] },
+      { path: 'seats/2', properties: {}, secret: [] },
+      { path: 'a=b', properties: { serial: 'x=y' }, secret: ['serial'] },
+      { path: 'Über dem Tisch.txt', properties: {}, secret: [] },
+    ],
+  });
+});
+
+const many = (count: number) => Array.from({ length: count }, (_, index) => `n${index}=v`).join(',');
+
+test.each([
+  [['serial=s3cret'], 'Properties must follow the path of their item'],
+  [['a', 'x=s3cret', 'y=s3cret'], 'Properties must follow the path of their item'],
+  [['a', 'x=s3cret,s3cret'], 'For a value with a comma, use --items-file'],
+  [['a', 'x=s3cret,secret:x=s3cret'], 'the same property twice'],
+  [['a', 'X=s3cret'], 'A property name has'],
+  [['a', '=s3cret'], 'A property name has'],
+  [['a', 'x='], 'The property x has no value'],
+  [['a', `x=s3cret${'x'.repeat(200)}`], 'The value of the property x cannot be used. It has at most 200 characters.'],
+  [['a', 'x=s3cret\n'], 'The value of the property x cannot be used. It is one line'],
+  [['a', many(21)], 'more than 20 properties'],
+  [['../a', 'x=s3cret'], '"../a": A path must not have'],
+])('refuses the words %j without quoting a value', (words, reason) => {
+  const parsed = parsePoolItemWords(words);
+  expect(parsed).toEqual({ ok: false, reason: expect.stringContaining(reason) });
+  expect(JSON.stringify(parsed)).not.toContain('s3cret');
+});
+
+describe('items in a file', () => {
+  test('cannot make a property secret that has no value, as in a listing without secrets', () => {
+    const listed = [{ path: 'seats/1', properties: { host: 'b1' }, secret: ['serial'] }];
+    const { success, error } = poolItemsSchema.safeParse(listed);
+    expect([success, error?.issues[0]?.message]).toEqual([
+      false,
+      'The item "seats/1": The secret property "serial" has no value.',
+    ]);
+  });
+
+  test('are the same after they are read again', () => {
+    const value = fc.string({ minLength: 1, maxLength: 50, unit: 'grapheme' });
+    const item = fc.record({
+      path: value,
+      properties: fc.dictionary(fc.stringMatching(/^[a-z][a-z0-9_-]{0,9}$/), value, { maxKeys: 4 }),
+    });
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 3 }), (items) => {
+        const given = items.map((each) => ({ ...each, secret: Object.keys(each.properties).slice(0, 1) }));
+        const once = poolItemsSchema.safeParse(given);
+        fc.pre(once.success);
+        expect(poolItemsSchema.parse(once.data)).toEqual(once.data);
+      }),
+    );
+  });
+});
