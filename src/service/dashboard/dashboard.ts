@@ -22,6 +22,7 @@ import { addNewHookPages } from './pages/new-hook.ts';
 import { addNewLockPages } from './pages/new-lock.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addNewTrustPages } from './pages/new-trust.ts';
+import { addPoolPages } from './pages/pools.ts';
 import { addReleasePages } from './pages/release-lock.ts';
 import { addSelectedReleasePage } from './pages/release-selected.ts';
 import { addRotationPages } from './pages/rotate-token.ts';
@@ -60,6 +61,7 @@ export function createDashboard(parts: DashboardParts): App {
   addLockHistoryPages(app, parts);
   addGitLfsPage(app, parts);
   addLockPathPage(app, live);
+  addPoolPages(app, parts);
   addExtensionPages(app, parts);
   addOwnLocksPage(app, parts);
   addHookListPage(app, parts);

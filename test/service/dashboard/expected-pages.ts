@@ -59,6 +59,8 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'GET', path: '/workspaces/:id/locks/history/events', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/git-lfs', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/paths/:path', need: 'locks:read' },
+  { method: 'GET', path: '/workspaces/:id/pools', need: 'locks:read' },
+  { method: 'GET', path: '/workspaces/:id/pools/:name', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/hooks', need: 'hooks:write' },
   { method: 'POST', path: '/workspaces/:id/hooks', need: 'hooks:write' },
   { method: 'GET', path: '/workspaces/:id/hooks/new', need: 'hooks:write' },

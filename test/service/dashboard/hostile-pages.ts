@@ -4,6 +4,7 @@ import { addTrustRule } from '../../../src/service/trust/rules.ts';
 import { completeResponse } from '../../../src/service/webhooks/receiver-response.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
+import { storePool } from '../../support/stored-pool.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type SignedIn, signedIn } from './browser-like.ts';
@@ -50,6 +51,15 @@ export async function hostilePages(service: RunningService) {
   const origin = 'https://evil.example/"><script>alert(1)</script>';
   await takeLock(service, workspace, holder.secret, hostilePath, { origin, note: hostilePath.slice(0, 200) });
   await takeLock(service, workspace, admin.secret, `own/${hostilePath}`, { origin, note: hostilePath.slice(0, 200) });
+  await storePool(
+    storage,
+    workspace,
+    'seats',
+    `./${hostilePath}`,
+    'x=<script>alert(1)</script>',
+    './free/"><img src=x',
+    'secret:y=pool-s3cret',
+  );
   const json = {
     url: 'https://ci.example.com/?key=query-s3cret',
     headers: { 'x-key': 'header-s3cret' },
@@ -91,6 +101,14 @@ export async function hostilePages(service: RunningService) {
   const typed = encodeURIComponent(hostileName);
   const queries = [`/locks?search=${typed}`, `/branches?search=${typed}`, `/syncs?branch=${typed}`];
   const pages = await pagesFrom(admin, ['/', ...queries.map((query) => `/workspaces/${workspace}${query}`)]);
-  const secrets = [admin.secret, holder.secret, hook.secret, 'query-s3cret', 'header-s3cret', 'remote-s3cret'];
+  const secrets = [
+    admin.secret,
+    holder.secret,
+    hook.secret,
+    'query-s3cret',
+    'header-s3cret',
+    'remote-s3cret',
+    'pool-s3cret',
+  ];
   return { admin, workspace, pages, secrets };
 }

@@ -29,6 +29,7 @@ import { gitLfsAddress } from './git-lfs.ts';
 import { historyAddress } from './lock-history.ts';
 import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionForm, shownLock } from './lock-table.ts';
 import { lockNotice } from './one-lock.ts';
+import { poolsAddress } from './pools.ts';
 
 export function addLockListPage(app: App, parts: DashboardParts & LiveControl): void {
   const { storage } = parts;
@@ -146,6 +147,7 @@ function emptyState({ workspace, releasing }: RowContext, path: string, all: num
 
 const actions = (workspace: string, mayLock: boolean): Markup => html`
   <a class="button" href="${gitLfsAddress(workspace)}">Git LFS setup</a>
+  <a class="button" href="${poolsAddress(workspace)}">Pools</a>
   <a class="button" href="${historyAddress(workspace)}">History</a>
   ${mayLock ? html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>` : ''}`;
 

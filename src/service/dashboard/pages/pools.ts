@@ -1,0 +1,75 @@
+import { html } from 'hono/html';
+import { grants } from '../../../interface/scopes.ts';
+import type { App } from '../../http/context.ts';
+import { lockOf } from '../../locks/lock-row.ts';
+import { addressedPool } from '../../pools/addressed-pool.ts';
+import { findPools, type StoredPool } from '../../pools/pools.ts';
+import { type Seat, seatsOf, withoutSecrets } from '../../pools/seats.ts';
+import { htmlTable } from '../elements/list.ts';
+import { newLockAddress, originLink, pathLink } from '../elements/lock.ts';
+import { countdown, empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';
+import { inWorkspace, showPage } from '../frame/layout.ts';
+import { addPage, type PageCall, requestedWorkspace } from '../frame/page.ts';
+import type { DashboardParts } from '../frame/parts.ts';
+
+export const poolsAddress = (workspace: string): string => `/workspaces/${workspace}/pools`;
+
+export function addPoolPages(app: App, parts: DashboardParts): void {
+  const { storage, locks } = parts;
+
+  addPage(app, parts, { path: '/workspaces/:id/pools', access: 'locks:read' }, async (call) => {
+    const { id: workspace } = await requestedWorkspace(call, storage);
+    const pools = await findPools(storage.read, { workspace });
+    const rows = await Promise.all(
+      pools.map(async (pool) => {
+        const free = (await seatsOf(locks, pool, call.bearer)).filter(({ lock }) => lock === undefined).length;
+        return html`<tr>
+          <th scope="row"><a href="${poolsAddress(workspace)}/${pool.name}">${literal(pool.name)}</a></th>
+          <td data-label="Free">${free} of ${pool.items.length}</td>
+        </tr>`;
+      }),
+    );
+    const none = empty(
+      'This workspace has no pools.',
+      html`A pool names lock paths, such as license seats, of which a job takes any that is free. An operator adds one with <code>workspace-service pool add</code>.`,
+    );
+    const main = rows.length === 0 ? none : htmlTable('cards', ['Pool', 'Free'], rows);
+    return showPage(call, { title: 'Pools', location: inWorkspace(workspace, 'locks'), main });
+  });
+
+  addPage(app, parts, { path: '/workspaces/:id/pools/:name', access: 'locks:read' }, async (call) => {
+    const pool = await addressedPool(call.c, storage);
+    const rows = (await seatsOf(locks, pool, call.bearer)).map((seat) => seatRow(call, pool, seat));
+    return showPage(call, {
+      title: pool.name,
+      location: inWorkspace(pool.workspace, 'locks'),
+      script: 'live.js',
+      main: html`${liveState(`/workspaces/${pool.workspace}/locks/events`, call.now)}
+        <section data-part="seats">${htmlTable('cards', headings, rows)}</section>`,
+    });
+  });
+}
+
+const headings = ['Item', 'Properties', 'Holder', 'From run', 'Since', 'Time left'];
+
+function seatRow({ bearer, now }: PageCall, { workspace }: StoredPool, { item, lock: found }: Seat): Markup {
+  const { path, properties, secret } = withoutSecrets(item);
+  const texts = [
+    ...Object.entries(properties).map((pair) => pair.join('=')),
+    ...secret.map((name) => `${name} (secret)`),
+  ];
+  const start = html`<th scope="row">${pathLink(workspace, path)}</th>
+    <td data-label="Properties">${texts.map((text) => html`${userText(text)}<br>`)}</td>`;
+  if (found === undefined) {
+    const lockIt = html`<a href="${newLockAddress(workspace, path)}">Lock it</a>`;
+    return html`<tr>${start}
+      <td data-label="Holder">${faint('free')} ${grants(bearer.scopes, 'locks:write') ? lockIt : ''}</td>
+      <td></td><td></td><td></td></tr>`;
+  }
+  const { owner, note, origin, acquired_at, expires_at } = lockOf(found);
+  return html`<tr>${start}
+    <td data-label="Holder">${userText(owner)}${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}</td>
+    <td data-label="From run">${originLink(origin, 'short')}</td>
+    <td data-label="Since">${time(acquired_at, now)}</td>
+    <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td></tr>`;
+}
