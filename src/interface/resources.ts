@@ -94,6 +94,7 @@ export const hookEvents = [
   'lock.acquired',
   'lock.released',
   'lock.expired',
+  'lock.requested',
   'audit.recorded',
 ] as const;
 

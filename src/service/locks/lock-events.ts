@@ -1,3 +1,4 @@
+import type { LockRequest } from '../outbox/event.ts';
 import type { OccurredEvent, OutboxEvent } from '../outbox/outbox.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type LockRow, lockOf } from './lock-row.ts';
@@ -13,6 +14,11 @@ export function releasedEvent(lock: LockRow, at: number, by: string, forced: boo
   const { data, ...event } = about(lock, at);
   return occurred(lock, { type: 'lock.released', ...event, data: { ...data, released_by: by, forced } });
 }
+
+export const requestedEvent = (lock: LockRow, request: LockRequest, at: number): OccurredEvent => {
+  const { data, ...event } = about(lock, at);
+  return occurred(lock, { type: 'lock.requested', ...event, data: { ...data, request } });
+};
 
 const occurred = ({ path }: LockRow, event: OutboxEvent): OccurredEvent => ({
   event,

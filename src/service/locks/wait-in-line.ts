@@ -2,8 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
-import type { Storage } from '../storage/storage.ts';
+import { recordEvents } from '../outbox/outbox.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type AcquireRequest, linePathOf, type Place } from './acquire.ts';
+import { findLocks } from './find.ts';
 import {
   betweenRequestsMs,
   type JoinedPlace,
@@ -16,6 +18,7 @@ import {
   queuePositionOf,
   type Urgency,
 } from './line.ts';
+import { requestedEvent } from './lock-events.ts';
 import type { LockWaiters, PlacedOutcome } from './waiters.ts';
 
 /** How a client waits for a lock (RFC 7240, `Prefer: wait`). */
@@ -51,7 +54,18 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
   const { now } = storage;
   const join = storage.batchCommits(
     ({ workspace }: PlaceRequest) => ({ workspace }),
-    (db, requests) => joinLines(db, now, requests),
+    async (db, requests) => {
+      const joined = await joinLines(db, now, requests);
+      await notifyHolders(
+        db,
+        now,
+        requests.flatMap((request, index) => {
+          const place = joined[index];
+          return place?.isNew ? { ...request, since: place.since } : [];
+        }),
+      );
+      return joined;
+    },
   );
 
   function setPresence({ workspace }: LinePath, placeId: string, presentMs: number): Promise<void> {
@@ -154,6 +168,22 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
       }
     },
   };
+}
+
+/** Queues an event for each request that has begun to wait for a lock. */
+async function notifyHolders(
+  db: Database,
+  now: Now,
+  requests: readonly (PlaceRequest & Pick<JoinedPlace, 'since'>)[],
+): Promise<void> {
+  if (requests.length === 0) return;
+  const places = requests.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
+  const locks = await findLocks(db, now, places);
+  const events = requests.flatMap(({ owner, origin, note, since }, index) => {
+    const lock = locks[index];
+    return lock?.live ? requestedEvent(lock, { owner, origin, note }, since) : [];
+  });
+  await recordEvents(db, now, events);
 }
 
 /**

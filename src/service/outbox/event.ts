@@ -19,7 +19,7 @@ interface Occurrence<Type extends HookEvent, Data> {
 export type SyncOccurrence = Occurrence<SyncEvent, { readonly sync: Sync }>;
 
 export type LockOccurrence =
-  | Occurrence<Exclude<LockEvent, 'lock.released'>, { readonly lock: Lock }>
+  | Occurrence<Exclude<LockEvent, 'lock.released' | 'lock.requested'>, { readonly lock: Lock }>
   | Occurrence<
       'lock.released',
       {
@@ -28,7 +28,16 @@ export type LockOccurrence =
         readonly released_by?: string;
         readonly forced?: boolean;
       }
-    >;
+    >
+  | Occurrence<'lock.requested', { readonly lock: Lock; readonly request: LockRequest }>;
+
+/** A request that began to wait for a lock. */
+export interface LockRequest {
+  readonly owner: string;
+  /** URL of the run. */
+  readonly origin: string | null;
+  readonly note: string | null;
+}
 
 /** An audit entry, in the format for lists, exports and webhooks. */
 export interface RecordedEntry {

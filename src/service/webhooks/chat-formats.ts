@@ -86,6 +86,11 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
       return releaseText(data.lock, data.released_by, data.forced === true);
     case 'lock.expired':
       return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
+    case 'lock.requested': {
+      const { lock, request } = data;
+      const note = request.note === null ? '' : ` ${request.owner} says: ${request.note}`;
+      return `${request.owner} waits for ${fileName(lock)}, held by ${lock.owner}.${note}`;
+    }
     case 'audit.recorded':
       return `${workspace}: ${data.entry.action} by ${data.entry.actor}.`;
   }

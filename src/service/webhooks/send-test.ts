@@ -60,6 +60,8 @@ function exampleOf(
       return { ...about, type, data: { sync: sync('failed'), test } };
     case 'lock.released':
       return { ...about, type, data: { lock, released_by: name, test } };
+    case 'lock.requested':
+      return { ...about, type, data: { lock, request: { owner: name, origin: null, note: null }, test } };
     case 'lock.acquired':
     case 'lock.expired':
       return { ...about, type, data: { lock, test } };

@@ -1,7 +1,11 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
+import { registerHook } from '../../../src/service/webhooks/hooks.ts';
+import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
+import { valueIn } from '../../support/value-in.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
@@ -193,6 +197,31 @@ describe.each(realDatabaseKinds)('a request that waits for a lock, on $name', (k
     expect((await take('any-b', { key: 'any/3', wait: 'wait=0, any' })).status).toBe(201);
     await locks.release('any-a');
     expect((await locks.take('any-a')).status).toBe(201);
+  });
+
+  test('causes one event for the holder, however often it asks again', async () => {
+    const { storage } = service;
+    const origin = run('requested');
+    const about = {
+      events: ['lock.requested'],
+      branches: null,
+      format: 'standard',
+      secret: newWebhookSecret(),
+    } as const;
+    await storage.commit('global', (db) =>
+      registerHook(db, storage.now, {
+        ...{ workspace, url: 'https://hooks.example.com/', ...about, headers: valueIn(parseExtraHeaders({})) },
+        actor: { name: 'ada', tokenId: null, address: null },
+      }),
+    );
+    const { body: held } = await locks.take('requested');
+    for (const wait of ['wait=0', 'wait=1']) {
+      expect((await take('requested', { key: 'requested-1', wait, referer: origin })).status).toBe(409);
+    }
+    const events = await storage.read.selectFrom('deliveries').select('event').execute();
+    expect(events.map(({ event }) => JSON.parse(event))).toMatchObject([
+      { type: 'lock.requested', workspace, data: { lock: held, request: { owner: held.owner, origin, note: null } } },
+    ]);
   });
 
   test('gets nothing if its token is revoked while it waits', async () => {

@@ -38,6 +38,14 @@ const told: readonly (readonly [HookEventOccurrence, string])[] = [
     { ...about, type: 'lock.expired', data: { lock: arena } },
     'Arena.umap is free: the lock of release-bot has expired.\ngame: Content/Maps/Arena.umap',
   ],
+  [
+    {
+      ...about,
+      type: 'lock.requested',
+      data: { lock: arena, request: { owner: 'bo', origin: null, note: 'Two minutes?' } },
+    },
+    'bo waits for Arena.umap, held by release-bot. bo says: Two minutes?\ngame: Content/Maps/Arena.umap',
+  ],
   [{ ...succeeded, data: { sync, test: true } }, 'Test: game: art/änderung is in sync.'],
 ];
 
