@@ -66,7 +66,7 @@ async function measureRound(bench: Bench, { target, proxy, path, restart }: Roun
 
   const waits = Promise.withResolvers<void>();
   proxy.meet(({ headers }) => {
-    if (headers['prefer'] !== undefined) waits.resolve();
+    if (/wait=[1-9]/.test(String(headers['prefer']))) waits.resolve();
     return undefined;
   });
   const job = await startJob(bench, { secrets: [token] });

@@ -3,15 +3,13 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import { clockSlackMs, timestamp } from './clock.ts';
-import { etagOf, holderOf, type KnownLock, namesLock, readListedLock, readLock, unwrapped } from './known-lock.ts';
+import { etagOf, holderOf, type KnownLock, namesLock, readLock, unwrapped } from './known-lock.ts';
 import { createLists } from './lists.ts';
 import { lookUp } from './lookup.ts';
-import { entriesIn, expectEntries } from './pages.ts';
-import { isOwnProblem } from './recognize.ts';
+import { hasWaited, type LineRequest, lineHeaders, type Queue, queueIn, turnIn } from './queue.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
-import { retryAfterOfError } from './retry.ts';
 import type { ServiceError } from './service-error.ts';
 
 export interface AcquireLockRequest {
@@ -27,6 +25,8 @@ export interface AcquireLockRequest {
    * When the key was first sent, by the clock of the service, if this call repeats an earlier request; NaN if unknown.
    */
   readonly firstSentAt?: number | undefined;
+  /** Waits in line for the lock. A request that waits is sent once: the caller sends it again to keep its place. */
+  readonly line?: LineRequest | undefined;
 }
 
 export interface AcquiredLock extends KnownLock {
@@ -43,8 +43,12 @@ export type AcquireLockResult =
       readonly kind: 'held';
       readonly holder: KnownLock | undefined;
       readonly retryAfterMs: number | undefined;
-      /** The service is known to support requests that wait. */
-      readonly supportsWait: boolean;
+      /** The service confirms that it applied the requested wait. */
+      readonly hasWaited: boolean;
+      /** The place in line, if the service reports one. */
+      readonly queue: Queue | undefined;
+      /** Other paths of the same place that the service would grant now. */
+      readonly turn: readonly string[];
       /**
        * An earlier attempt had no response: without idempotency keys in the service, the holder may be this request.
        */
@@ -65,8 +69,18 @@ export const createAcquireLock = (context: ClientContext) => {
     const error = isSuccess(response)
       ? fail(notUnderstood(response, texts, 'it contains an earlier lock'))
       : refuse(response);
-    const retryAfterMs = retryAfterHeader(response, serverNow());
-    return { kind: 'held', holder, retryAfterMs, supportsWait: isOwnProblem(response), mayBeOurs, error };
+    const queue = queueIn(response);
+    return {
+      kind: 'held',
+      holder,
+      retryAfterMs: retryAfterHeader(response, serverNow()),
+      hasWaited: hasWaited(response),
+      queue,
+      turn: turnIn(response),
+      // A path that others wait for, but nobody holds, is not locked by an earlier attempt.
+      mayBeOurs: mayBeOurs && (holder !== undefined || queue === undefined),
+      error,
+    };
   }
 
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
@@ -84,18 +98,22 @@ export const createAcquireLock = (context: ClientContext) => {
   }
 
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
-    const { workspace, path, type, ttl, note, idempotencyKey, firstSentAt } = request;
+    const { workspace, path, type, ttl, note, idempotencyKey, firstSentAt, line } = request;
+    const waits = line !== undefined && line.seconds > 0;
     let listed: KnownLock | undefined;
     const result = await call(
       {
         method: 'POST',
         target: addresses.locks(workspace),
-        headers: { 'idempotency-key': idempotencyKey },
+        headers: { 'idempotency-key': idempotencyKey, ...(line && lineHeaders(line)) },
         body: { path, type, ttl: formatDuration(ttl), ...(note !== undefined && { note }) },
         keySentBefore: firstSentAt !== undefined,
+        ...(waits && { attempts: 'once', responseDelayMs: line.seconds * 1_000 }),
         expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
-        async confirm({ status }, limits) {
-          const found = status === 409 ? await lookUp(lists, { workspace, path, attempts: 'once' }, limits) : undefined;
+        async confirm(response, limits) {
+          // If a gateway cuts off the wait, the list of locks does not show whether the place is kept.
+          const isHeld = response.status === 409 && (!waits || hasWaited(response));
+          const found = isHeld ? await lookUp(lists, { workspace, path, attempts: 'once' }, limits) : undefined;
           listed = found?.kind === 'locked' ? found.lock : undefined;
           return listed !== undefined;
         },
@@ -115,45 +133,6 @@ export const createAcquireLock = (context: ClientContext) => {
     return without(result.refuse(response));
   };
 };
-
-export interface WaitForReleaseRequest {
-  readonly workspace: WorkspaceId;
-  readonly path: LockPath;
-  /** How long the service should hold back its response. */
-  readonly seconds: number;
-}
-
-export type WaitForReleaseResult =
-  | { readonly kind: 'free' }
-  | { readonly kind: 'held'; readonly holder: KnownLock }
-  /** The service does not wait, or does not confirm that it did. */
-  | { readonly kind: 'unsupported' }
-  /** The service did not respond. */
-  | { readonly kind: 'failed'; readonly retryAfterMs?: number | undefined };
-
-/** Waits until a path is free or the time has passed (RFC 7240, `Prefer: wait`). */
-export const createWaitForRelease =
-  ({ call, addresses }: ClientContext) =>
-  async ({ workspace, path, seconds }: WaitForReleaseRequest, within: CallLimits): Promise<WaitForReleaseResult> => {
-    const result = await call(
-      {
-        method: 'GET',
-        target: `${addresses.locks(workspace)}?${new URLSearchParams({ path })}`,
-        headers: { prefer: `wait=${seconds}` },
-        attempts: 'once',
-        responseDelayMs: seconds * 1_000,
-        expect: (response, texts) => expectEntries(response, texts, 'locks'),
-      },
-      within,
-    );
-    if (result.kind === 'given-up') return { kind: 'failed', retryAfterMs: retryAfterOfError(result.error) };
-    const { response, texts } = result;
-    const entries = entriesIn(response, 'locks');
-    if (!isSuccess(response) || entries === undefined || !waited(headerOf(response, 'preference-applied')))
-      return { kind: 'unsupported' };
-    const holder = entries.map((entry) => readListedLock(entry, texts)).find((lock) => lock?.path === path);
-    return holder === undefined ? { kind: 'free' } : { kind: 'held', holder };
-  };
 
 /** The lock in a response that grants one. `from` is the earliest time at which its ttl can have started. */
 export function grantedIn(
@@ -175,6 +154,3 @@ export function grantedIn(
 /** No standard defines the header: services use one of these names. */
 const isReplayed = (response: ClientResponse): boolean =>
   ['idempotency-replayed', 'idempotent-replayed'].some((name) => headerOf(response, name)?.toLowerCase() === 'true');
-
-/** RFC 7240 section 3: whether `wait` is among the preferences that the service has applied. */
-const waited = (applied: string | undefined): boolean => /(^|[,;\s])wait($|[=,;\s])/i.test(applied ?? '');

@@ -1,4 +1,4 @@
-import { createAcquireLock, createWaitForRelease } from './acquire-lock.ts';
+import { createAcquireLock } from './acquire-lock.ts';
 import { createEndpoints } from './addresses.ts';
 import { createCall } from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
@@ -31,6 +31,7 @@ export { inParallel } from './connection.ts';
 export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
+export type { LineRequest, Queue, Urgency } from './queue.ts';
 export type { CallLimits, Retry } from './request.ts';
 export { isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';
@@ -128,8 +129,6 @@ export function createClient(options: ClientOptions) {
     acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),
-    /** Never throws: without a response, the caller polls instead. */
-    waitForRelease: createWaitForRelease(context),
     registerHook: createRegisterHook(context),
     getOwner: createGetOwner(context),
 

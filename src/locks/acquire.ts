@@ -2,15 +2,16 @@ import {
   type CallLimits,
   inParallel,
   isTransient,
+  type LineRequest,
   lastAttemptMs,
   retryAfterOfError,
   type ServiceError,
+  type Urgency,
 } from '../client/client.ts';
 import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent } from './ledger/entry.ts';
-import { createListener } from './listen.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import {
   keepOrRollBack,
@@ -23,6 +24,7 @@ import {
   unsettledAfter,
 } from './roll-back.ts';
 import type { Conflict, LockSession, LockTerms } from './session.ts';
+import { createLine, type NextRound } from './wait-in-line.ts';
 
 /** The paths that a step may lock, and the number that it needs. */
 export interface AcquireGoal {
@@ -59,31 +61,44 @@ interface AcquireContext extends Omit<LockContext, 'record'> {
 /** Lets a waiting step notice within 300 ms that the service is back. */
 const maxWaitingBackoffMs = 250;
 
+/** How long a step waits for its locks, and how urgently it needs them. */
+export interface Patience {
+  readonly wait: Duration;
+  readonly urgency: Urgency;
+}
+
 /** Retries until the locks are acquired or the wait has ended. One deadline covers everything. */
 export async function acquireLocks(
   context: AcquireContext,
   wanted: AcquireGoal,
-  wait: Duration,
+  { wait, urgency }: Patience,
 ): Promise<AcquireLocksResult> {
-  const { client, clock, sleep, random, signal, log, terms, withoutWait } = context;
+  const { client, clock, sleep, random, signal, log, withoutWait } = context;
   const paths = firstOrder(wanted, random);
   const began = clock();
   const deadline = began + milliseconds(wait);
-  const listen = createListener(context, terms.workspace);
+  const waitInLine = createLine(context, { oneIsEnough: oneIsEnough(wanted, 0), urgency });
   const unanswered = new Map<string, Intent>();
   let lastBlocked: Blocked | undefined;
-  let freed: LockPath | undefined;
+  let next: NextRound | undefined;
   /** Leftovers of the previous round, which would block the next one. */
   let unsettled: Taken = { acquired: [], unanswered: [] };
   for (let number = 0; ; number += 1) {
     const roundBegan = clock();
     // The first round gets at least the time of a step without a wait, minus the time for a rollback.
     const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
-    const order = orderOf(paths, lastBlocked, freed);
-    const round = await acquireOrRollBack(context, wanted, order, unsettled, {
-      ...{ deadline: roundEnds, signal },
-      ...(lastBlocked !== undefined && { maxBackoffMs: maxWaitingBackoffMs }),
-    });
+    const round = await acquireOrRollBack(
+      context,
+      {
+        ...{ wanted, unsettled, order: orderOf(paths, lastBlocked, next) },
+        inHand: next?.kind === 'granted' ? [next.grant] : [],
+        urgency: wait.seconds > 0 ? urgency : undefined,
+      },
+      {
+        ...{ deadline: roundEnds, signal },
+        ...(lastBlocked !== undefined && { maxBackoffMs: maxWaitingBackoffMs }),
+      },
+    );
     for (const { key } of unsettled.unanswered) unanswered.delete(key);
     for (const { intent } of round.back.unanswered) unanswered.set(intent.key, intent);
     unsettled = unsettledAfter(round.back);
@@ -100,10 +115,17 @@ export async function acquireLocks(
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${reason} Waiting, ${formatSpan(left / 1_000)} left.`);
     const until = deadline - reservedMs;
-    freed = lastBlocked && (await listen(lastBlocked, until, deadline));
-    if (freed !== undefined) continue;
+    // A step that waits in line holds nothing, and would not know its own lock from a new one.
+    const isSettled = unsettled.acquired.length + unsettled.unanswered.length === 0;
+    const waited = isSettled && lastBlocked !== undefined ? await waitInLine(lastBlocked, until, deadline) : undefined;
+    if (waited?.unanswered !== undefined) {
+      unanswered.set(waited.unanswered.key, waited.unanswered);
+      unsettled = { ...unsettled, unanswered: [...unsettled.unanswered, waited.unanswered] };
+    }
+    next = waited?.next;
+    if (next !== undefined) continue;
     const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
-    await sleep(Math.min(pauseMs(number, askedMs, random), until - clock()), signal);
+    await sleep(Math.min(pauseMs(isSettled ? number : 0, askedMs, random), until - clock()), signal);
   }
 }
 
@@ -113,15 +135,23 @@ interface Order {
   readonly rest: readonly LockPath[];
 }
 
+interface Round {
+  readonly wanted: AcquireGoal;
+  readonly order: Order;
+  readonly unsettled: Taken;
+  /** Locks that were granted during the wait, before which all was settled. */
+  readonly inHand: readonly Grant[];
+  /** Undefined if the step does not wait in line. */
+  readonly urgency: Urgency | undefined;
+}
+
 /**
  * Acquires the wanted number of locks, or rolls back. Requests run in parallel, decisive paths first, and never for
  * more locks than are missing. They stop as soon as the round cannot succeed.
  */
 async function acquireOrRollBack(
   context: AcquireContext,
-  wanted: AcquireGoal,
-  { decisive, rest }: Order,
-  unsettled: Taken,
+  { wanted, order: { decisive, rest }, unsettled, inHand, urgency }: Round,
   within: CallLimits,
 ): Promise<RoundResult> {
   const { client, session, terms, signal } = context;
@@ -129,7 +159,7 @@ async function acquireOrRollBack(
   const stuck = stuckAfter(before);
   if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, back: before };
 
-  const acquired: Grant[] = [];
+  const acquired: Grant[] = [...inHand];
   const unanswered: Intent[] = [];
   const conflicts: Conflict[] = [];
   let error: ServiceError | undefined;
@@ -143,8 +173,14 @@ async function acquireOrRollBack(
     await inParallel(
       paths,
       async (path) => {
+        // A wait of 0 s takes a place in line with the first refusal.
+        const line: LineRequest | undefined = urgency && {
+          seconds: 0,
+          oneIsEnough: oneIsEnough(wanted, acquired.length),
+          urgency,
+        };
         underWay += 1;
-        const result = await session.ask(session.intend(path, terms), within);
+        const result = await session.ask(session.intend(path, terms), within, line);
         underWay -= 1;
         if (result.kind === 'acquired') {
           acquired.push(result.grant);
@@ -207,6 +243,10 @@ function soonestRetryMs({ conflicts }: Blocked): number | undefined {
 const firstOrder = (wanted: AcquireGoal, random: () => number): readonly LockPath[] =>
   spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);
 
+/** Whether one more lock, on any of several paths, is all that is missing. */
+const oneIsEnough = (wanted: AcquireGoal, acquired: number): boolean =>
+  spareOf(wanted) > 0 && acquired === wanted.count - 1;
+
 /** The number of paths that the step can do without. */
 const spareOf = ({ paths, count }: AcquireGoal): number => paths.length - count;
 
@@ -220,9 +260,11 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
  * starts with a single path: of several jobs that want the same paths, one gets it, and the others have nothing to roll
  * back.
  */
-function orderOf(paths: readonly LockPath[], blocked: Blocked | undefined, freed: LockPath | undefined): Order {
-  const held = blocked?.conflicts.map(({ path }) => path).filter((path) => path !== freed) ?? paths.slice(0, 1);
-  const decisive = freed === undefined ? held : [freed, ...held];
-  const first = new Set(decisive);
-  return { decisive, rest: paths.filter((path) => !first.has(path)) };
+function orderOf(paths: readonly LockPath[], blocked: Blocked | undefined, next: NextRound | undefined): Order {
+  const granted = next?.kind === 'granted' ? next.grant.path : undefined;
+  const turn = new Set(next?.kind === 'turn' ? next.paths : []);
+  const missing = paths.filter((path) => path !== granted);
+  const held = blocked?.conflicts.map(({ path }) => path) ?? paths.slice(0, 1);
+  const first = new Set([...missing.filter((path) => turn.has(path)), ...held.filter((path) => path !== granted)]);
+  return { decisive: [...first], rest: missing.filter((path) => !first.has(path)) };
 }

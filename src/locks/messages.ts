@@ -1,5 +1,5 @@
 import type { KnownLock } from '../client/client.ts';
-import { formatNumber, formatTime, runName } from '../interface/words.ts';
+import { formatNumber, formatTime, pluralize, runName } from '../interface/words.ts';
 import type { Intent, Loss } from './ledger/entry.ts';
 import type { Conflict } from './session.ts';
 
@@ -28,8 +28,8 @@ const maxNamed = 3;
 
 /** The holder of the path. For any N of several paths, the number of free ones and the holders of the others. */
 export function blockedText({ conflicts, count, of }: Blocked, now?: number, withStart = false): string {
-  const [one, ...more] = conflicts.map(({ path, holder }) => heldText(path, holder, now, withStart));
-  if (one !== undefined && more.length === 0) return one;
+  const [one, ...more] = conflicts.map((conflict) => conflictText(conflict, now, withStart));
+  if (one !== undefined && more.length === 0) return `${one}${placeText(conflicts[0])}`;
   // An upper limit: paths that were not requested may be held as well.
   const free = of - conflicts.length;
   const tooFew =
@@ -39,6 +39,27 @@ export function blockedText({ conflicts, count, of }: Blocked, now?: number, wit
   const named = [one, ...more].slice(0, maxNamed).join('; ');
   const others = conflicts.length - maxNamed;
   return `${tooFew}: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;
+}
+
+function conflictText({ path, holder, queue }: Conflict, now: number | undefined, withStart: boolean): string {
+  return holder === undefined && queue !== undefined
+    ? `${path} is free, but others are ahead in line`
+    : heldText(path, holder, now, withStart);
+}
+
+/** A step that does not wait has no place, and reads how many others wait. */
+function placeText({ hasWaited, queue }: Conflict): string {
+  if (queue === undefined) return '';
+  const { position, length } = queue;
+  if (hasWaited) return `. You are ${ordinal(position)} of ${formatNumber(length)}`;
+  return position === 1 ? '' : `. ${pluralize(position - 1, 'other is', 'others are')} waiting for it`;
+}
+
+const endings = new Intl.PluralRules('en', { type: 'ordinal' });
+
+function ordinal(number: number): string {
+  const ending = { one: 'st', two: 'nd', few: 'rd', many: 'th', other: 'th', zero: 'th' }[endings.select(number)];
+  return `${formatNumber(number)}${ending}`;
 }
 
 /** Describes a lock that an unanswered request may have left, and when it expires. */

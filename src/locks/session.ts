@@ -1,7 +1,16 @@
-import type { AcquiredLock, CallLimits, KnownLock, ServiceError, WorkspaceId } from '../client/client.ts';
+import {
+  type AcquiredLock,
+  type CallLimits,
+  isTransient,
+  type KnownLock,
+  type LineRequest,
+  type Queue,
+  type ServiceError,
+  type WorkspaceId,
+} from '../client/client.ts';
 import { clockSlackMs } from '../client/clock.ts';
 import { formatDuration } from '../interface/duration.ts';
-import type { LockPath } from '../interface/lock-path.ts';
+import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from './ledger/entry.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
@@ -12,7 +21,11 @@ export interface Conflict {
   /** Undefined if the service does not name the holder. */
   readonly holder: KnownLock | undefined;
   readonly retryAfterMs: number | undefined;
-  readonly supportsWait: boolean;
+  /** The service confirms the requested wait: the step has a place in line. */
+  readonly hasWaited: boolean;
+  readonly queue: Queue | undefined;
+  /** Other paths of the step that the service would grant now. */
+  readonly turn: readonly LockPath[];
   readonly error: ServiceError;
 }
 
@@ -58,8 +71,11 @@ interface HowToRelease {
 export interface LockSession {
   /** Records that a lock is about to be requested. */
   intend(path: LockPath, terms: LockTerms): Intent;
-  /** Requests the lock of an intent. An unanswered request can be repeated with the same intent. */
-  ask(intent: Intent, within: CallLimits): Promise<AcquireResult>;
+  /**
+   * Requests the lock of an intent. An unanswered request can be repeated with the same intent. All requests of the
+   * session in a line have one place.
+   */
+  ask(intent: Intent, within: CallLimits, line?: LineRequest): Promise<AcquireResult>;
   release(grant: Grant, within: CallLimits, how?: HowToRelease): Promise<ReleaseResult>;
 }
 
@@ -70,6 +86,7 @@ export function openLockSession(context: SessionContext): LockSession {
   const askedWith = new Map<string, number>();
   const unsent = new Set<Intent>();
   let announced = false;
+  let intents = 0;
   let serviceAnswered = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
 
@@ -89,13 +106,15 @@ export function openLockSession(context: SessionContext): LockSession {
 
   return {
     intend(path, { service, workspace, type, ttl }) {
+      intents += 1;
       const intent: Intent = {
         kind: 'intent',
         service,
         workspace,
         path,
         step,
-        key: crypto.randomUUID(),
+        // The part before the slash names the place in line.
+        key: `${step}/${intents}`,
         type,
         ttl: formatDuration(ttl),
         at: now(),
@@ -109,7 +128,7 @@ export function openLockSession(context: SessionContext): LockSession {
       return intent;
     },
 
-    async ask(intent, within) {
+    async ask(intent, within, line) {
       const { service, key, type } = intent;
       const { workspace, path } = parsedAddress(intent);
       const ttl = parsedTtl(intent);
@@ -117,7 +136,10 @@ export function openLockSession(context: SessionContext): LockSession {
       if (!firstAsked.has(path)) firstAsked.set(path, clock());
       if (!keySentBefore) askedWith.set(key, clock());
       const acquisition = await client.acquireLock(
-        { workspace, path, type, ttl, idempotencyKey: key, firstSentAt: keySentBefore ? askedAt(intent) : undefined },
+        {
+          ...{ workspace, path, type, ttl, idempotencyKey: key, line },
+          firstSentAt: keySentBefore ? askedAt(intent) : undefined,
+        },
         within,
       );
       const entry = { service, workspace, path, step, key };
@@ -131,8 +153,11 @@ export function openLockSession(context: SessionContext): LockSession {
           return { kind: 'acquired', grant };
         }
         case 'held': {
-          const { holder, retryAfterMs, supportsWait, error, mayBeOurs } = acquisition;
-          const conflict: Conflict = { path, holder, retryAfterMs, supportsWait, error };
+          const { holder, retryAfterMs, hasWaited, queue, error, mayBeOurs } = acquisition;
+          const turn = acquisition.turn
+            .map((each) => parseLockPath(each))
+            .flatMap((each) => (each.ok ? each.value : []));
+          const conflict: Conflict = { path, holder, retryAfterMs, hasWaited, queue, turn, error };
           // A service without idempotency keys treats a repeated request as a new one, and refuses it because of the
           // first.
           if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', intent, error, conflict };
@@ -143,6 +168,10 @@ export function openLockSession(context: SessionContext): LockSession {
         case 'unanswered':
           return { kind: 'unanswered', intent, error: acquisition.error, conflict: undefined };
         case 'failed':
+          // Repeated with the same intent, or an outage would fill the ledger.
+          if (line !== undefined && line.seconds > 0 && isTransient(acquisition.error)) {
+            return { kind: 'unanswered', intent, error: acquisition.error, conflict: undefined };
+          }
           record({ kind: 'denied', ...entry, at: now() });
           return { kind: 'failed', error: acquisition.error };
       }

@@ -81,6 +81,7 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['lock', 'ttl', '31d', ttl],
   ['lock', 'wait', '-5m', duration],
   ['lock', 'renew', 'sometimes', boolean],
+  ['lock', 'priority', 'urgent', 'It must be one of low, normal, high.'],
   ['lock', 'on-lost', 'ignore', reaction],
   ['lock', 'on-lost', 'Fail', reaction],
   ['unlock', 'locks', '[]', oneOf, hidden],
@@ -164,7 +165,7 @@ const onPaths = { workspace: '/', path: '..', glob: 'x' };
 
 const wrongIn: Readonly<Record<OperationName, Given>> = {
   sync: { workspace: '/', branch: '\u0007', wait: 'x' },
-  lock: { ...onPaths, type: '\u0007', ttl: 'x', wait: 'x', 'auto-release': 'x', 'on-lost': 'x' },
+  lock: { ...onPaths, type: '\u0007', ttl: 'x', wait: 'x', priority: 'x', 'auto-release': 'x', 'on-lost': 'x' },
   unlock: { ...onPaths, locks: 'x', force: 'x' },
   'list-locks': { ...onPaths, 'changed-files': 'x', 'fail-if-locked': 'x' },
   'register-hook': { workspace: '/', 'hook-url': 'x', 'hook-options': 'x' },

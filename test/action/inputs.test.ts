@@ -29,6 +29,7 @@ const rows: readonly Row[] = [
   { input: 'type', usedBy: ['lock'], value: 'shared' },
   { input: 'ttl', usedBy: ['lock'], value: '2h' },
   { input: 'wait', usedBy: ['lock', 'sync'], value: '15m' },
+  { input: 'priority', usedBy: ['lock'], value: 'high' },
   { input: 'auto-release', usedBy: ['lock'], value: 'false' },
   { input: 'renew', usedBy: ['lock'], value: 'true' },
   { input: 'on-lost', usedBy: ['lock'], value: 'warn' },

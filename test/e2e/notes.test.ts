@@ -29,7 +29,7 @@ describe('the note of a lock', () => {
     const workspace = await lockedWithNote('a');
     const job = await scene.job({ workspace });
     const step = await job.step({ with: { operation: 'lock', path: 'a', wait: '10m' } });
-    await step.waitForLog(`, with the note "${note}". Waiting, `);
+    await step.waitForLog(`, with the note "${note}". You are 1st of 1. Waiting, `);
     await scene.release(workspace, 'a');
     const result = await step.finished;
     expect(result).toMatchObject({ outputs: { acquired: 'true' } });

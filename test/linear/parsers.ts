@@ -162,7 +162,7 @@ const inputsOfAll = ['base-url', 'token', 'workspace'];
 
 /** Each of these functions reads an input of some operation. */
 const parsersOfInputs =
-  'parseOneOf parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseLossReaction';
+  'parseOneOf parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseLossReaction parsePriority';
 
 /** Every parser of external text. A new one needs its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [

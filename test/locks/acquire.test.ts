@@ -1,13 +1,24 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { WaitForReleaseRequest, WaitForReleaseResult } from '../../src/client/acquire-lock.ts';
-import type { Client } from '../../src/client/client.ts';
+import type { Client, Queue } from '../../src/client/client.ts';
 import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
-import type { AcquireResult } from '../../src/locks/session.ts';
+import type { AcquireResult, Conflict } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
-import { errorOf, grantOf, intentOf, iso, knownLock, lockOf, place, refused, sessionOf, start } from './samples.ts';
+import {
+  errorOf,
+  grantOf,
+  intentOf,
+  iso,
+  knownLock,
+  lockOf,
+  place,
+  refused,
+  sessionOf,
+  start,
+  type WaitingRequest,
+} from './samples.ts';
 
 const second = 1_000;
 
@@ -17,14 +28,19 @@ const requestMs = 20;
 const origin = 'https://ci.example.com/runs/7';
 const holderOf = (path: LockPath) => knownLock(path, { origin, acquired_at: iso(-120 * second) });
 
-const held = (path: LockPath, retryAfterMs?: number, supportsWait = false): AcquireResult => ({
+const held = (path: LockPath, retryAfterMs?: number, more: Partial<Conflict> = {}): AcquireResult => ({
   kind: 'held',
   path,
   holder: holderOf(path),
   retryAfterMs,
-  supportsWait,
+  ...{ hasWaited: false, queue: undefined, turn: [] },
   error: errorOf(refused(409)),
+  ...more,
 });
+
+/** The response of a service that confirms the wait, with the place in line if it reports one. */
+const inLine = (path: LockPath, queue?: Queue, turn: readonly LockPath[] = []): AcquireResult =>
+  held(path, undefined, { hasWaited: true, queue, turn });
 
 const taken = (path: LockPath): AcquireResult => ({
   kind: 'acquired',
@@ -33,19 +49,27 @@ const taken = (path: LockPath): AcquireResult => ({
 
 const failed = (failure: RequestFailure): AcquireResult => ({ kind: 'failed', error: errorOf(failure) });
 
+/** The request may have been granted. */
+const lost = (
+  path: LockPath,
+  intent = intentOf(path),
+  failure: RequestFailure = { kind: 'deadline', last: undefined, retryAfterMs: undefined },
+): AcquireResult => ({ kind: 'unanswered', intent, error: errorOf(failure), conflict: undefined });
+
 interface Answering {
   /** Response to the request with this number, counted from 0. */
   readonly response: (path: LockPath, number: number) => AcquireResult;
   readonly paths?: readonly string[];
+  readonly count?: number;
   readonly waitSeconds?: number;
   readonly random?: () => number;
   /** Response when the step asks about an unanswered request; the number counts from 0. */
   readonly settle?: (path: LockPath, number: number) => AcquireResult;
-  /** Response to a request that waits for a release, and the delay before it; undefined if not supported. */
+  /** Response to a request that waits in line, and the delay before it. */
   readonly tell?: (
-    request: WaitForReleaseRequest,
+    request: WaitingRequest,
     number: number,
-  ) => { readonly result: WaitForReleaseResult; readonly afterMs: number };
+  ) => { readonly result: AcquireResult; readonly afterMs: number };
 }
 
 /** Waits in virtual time, which passes only in pauses and requests. */
@@ -57,31 +81,24 @@ async function waiting({
   settle = () => {
     throw new Error('Nothing was unclear.');
   },
-  tell,
+  tell = () => {
+    throw new Error('The service does not support waiting.');
+  },
+  count = paths.length,
 }: Answering) {
   let now = start;
   const clock = (): number => now;
   const sleeps: number[] = [];
   const lines: string[] = [];
-  /** All events in order: `ask a`, `give back a`, `sleep`, `listen a 30`. */
+  /** All events in order: `ask a`, `give back a`, `sleep`, `wait a 30`. */
   const events: string[] = [];
   /** Start of each request, relative to the start of the wait. */
   const askedAt: number[] = [];
   /** Time limits of the rollback requests. */
   const givingBackMs: number[] = [];
-  let listened = 0;
-  const client: Pick<Client, 'serverNow' | 'waitForRelease'> = {
-    serverNow: clock,
-    async waitForRelease(request, { deadline }) {
-      if (tell === undefined) return { kind: 'unsupported' };
-      events.push(`listen ${request.path} ${request.seconds}`);
-      const { result, afterMs } = tell(request, listened);
-      listened += 1;
-      const answersAt = now + afterMs;
-      now = Math.min(deadline, answersAt);
-      return answersAt > deadline ? { kind: 'failed' } : result;
-    },
-  };
+  /** The keys of the requests that wait. */
+  const keys: string[] = [];
+  const client: Pick<Client, 'serverNow'> = { serverNow: clock };
   const result = await acquireLocks(
     {
       // A wait uses no other methods.
@@ -109,6 +126,14 @@ async function waiting({
           now += requestMs;
           return settle(lockPath(path), events.filter((event) => event.startsWith('settle')).length - 1);
         },
+        async waitInLine(request) {
+          events.push(`wait ${request.path} ${request.seconds}${request.oneIsEnough ? ' any' : ''}`);
+          const { result, afterMs } = tell(request, keys.length);
+          keys.push(request.intent.key);
+          const answersAt = now + afterMs;
+          now = Math.min(request.deadline, answersAt);
+          return answersAt > request.deadline ? lost(request.path, request.intent) : result;
+        },
         async release({ path }, { deadline }) {
           events.push(`give back ${path}`);
           givingBackMs.push(deadline - now);
@@ -116,10 +141,10 @@ async function waiting({
         },
       }),
     },
-    { paths: paths.map(lockPath), count: paths.length },
-    { seconds: waitSeconds },
+    { paths: paths.map(lockPath), count },
+    { wait: { seconds: waitSeconds }, urgency: 3 },
   );
-  return { result, sleeps, lines, events, askedAt, tookMs: now - start, givingBackMs };
+  return { result, keys, sleeps, lines, events, askedAt, tookMs: now - start, givingBackMs };
 }
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -201,16 +226,13 @@ describe('a wait', () => {
 });
 
 describe('an unanswered request', () => {
-  const lost = (path: LockPath): AcquireResult => ({
-    kind: 'unanswered',
-    intent: intentOf(path),
-    error: errorOf({ kind: 'timeout', limitMs: 1 }),
-    conflict: undefined,
-  });
   const away = { response: (path: LockPath, number: number) => (number === 0 ? lost(path) : taken(path)) };
 
   test('is resolved at the start of each round, before the path is requested again', async () => {
-    const { events, result } = await waiting({ ...away, settle: (path, number) => (number < 3 ? lost : taken)(path) });
+    const { events, result } = await waiting({
+      ...away,
+      settle: (path, number) => (number < 3 ? lost(path) : taken(path)),
+    });
     expect(events).toEqual([
       ...['ask a', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a'],
       ...['give back a', 'ask a'],
@@ -221,7 +243,8 @@ describe('an unanswered request', () => {
   test('is not resolved forever if the service responds without the result', async () => {
     const error = errorOf(refused(409));
     const settle = (path: LockPath): AcquireResult => {
-      const conflict = { path, holder: holderOf(path), retryAfterMs: undefined, supportsWait: false, error };
+      const known = { path, holder: holderOf(path), retryAfterMs: undefined, error };
+      const conflict: Conflict = { ...known, hasWaited: false, queue: undefined, turn: [] };
       return { kind: 'unanswered', intent: intentOf(path), error, conflict };
     };
     const { events, result } = await waiting({ ...away, settle });
@@ -236,36 +259,67 @@ test('rolls back within ten seconds, and leaves the rest to the post-step', asyn
   expect(givingBackMs).toEqual([10 * second]);
 });
 
-describe('a wait on a service that supports waiting', () => {
-  const free = { kind: 'free' } as const;
-  const stillHeld = (path: LockPath, afterMs: number) => ({
-    result: { kind: 'held', holder: holderOf(path) } as const,
+describe('a wait in line', () => {
+  const third = { position: 3, length: 5 };
+  const stillHeld = (path: LockPath, afterMs: number, queue = third) => ({
+    result: inLine(path, queue),
     afterMs,
   });
-  const heldAtFirst = (times: number) => (path: LockPath, number: number) =>
-    number < times ? held(path) : taken(path);
+  const granted = (path: LockPath, afterMs: number) => ({ result: taken(path), afterMs });
+  const cut = ({ path, intent }: WaitingRequest, afterMs: number, failure?: RequestFailure) => ({
+    result: lost(path, intent, failure ?? refused(502)),
+    afterMs,
+  });
+  const blockedAtFirst = (times: number) => (path: LockPath, number: number) =>
+    number < times ? inLine(path, third) : taken(path);
 
-  test('requests the path as soon as it is reported free, and then the other paths', async () => {
+  test('gets the lock at its turn, keeps it, and then requests the other paths', async () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
-      response: (path, number) => (path === 'b' && number === 1 ? held(path) : taken(path)),
-      tell: () => ({ result: free, afterMs: 7 * second }),
+      response: (path, number) => (path === 'b' && number === 1 ? inLine(path, third) : taken(path)),
+      tell: ({ path }) => granted(path, 7 * second),
     });
-    expect(events).toEqual(['ask a', 'ask b', 'give back a', 'listen b 30', 'ask b', 'ask a']);
-    expect(result).toMatchObject({ round: { kind: 'acquired' }, waitedMs: 7 * second + 4 * requestMs });
+    expect(events).toEqual(['ask a', 'ask b', 'give back a', 'wait b 30', 'ask a']);
+    expect(result).toMatchObject({ round: { kind: 'acquired' }, waitedMs: 7 * second + 3 * requestMs });
   });
 
-  test('asks again while the path is still held, and logs the holder each time', async () => {
-    const { events, lines } = await waiting({
-      response: heldAtFirst(1),
-      tell: ({ path, seconds }, number) =>
-        number < 2 ? stillHeld(path, seconds * second) : { result: free, afterMs: 5 * second },
+  test('gives the lock back before it waits for another path', async () => {
+    const { events, result } = await waiting({
+      paths: ['a', 'b'],
+      response: (path, number) => (number < 2 ? inLine(path, third) : taken(path)),
+      tell: ({ path }) => granted(path, second),
     });
-    expect(events).toEqual(['ask a', 'listen a 30', 'listen a 30', 'listen a 30', 'ask a']);
-    expect(lines.map((line) => /Waiting, .*$/.exec(line)?.[0])).toEqual(
-      ['10', '10', '9'].map((minutes) => `Waiting, ${minutes} min left.`),
-    );
+    expect(events).toEqual(['ask a', 'wait a 30', 'ask b', 'give back a', 'wait b 30', 'ask a']);
+    expect(result.round.kind).toBe('acquired');
+  });
+
+  test('asks again with a new key while the path is held, and logs the holder and its place each time', async () => {
+    const { events, keys, lines } = await waiting({
+      response: blockedAtFirst(1),
+      tell: ({ path, seconds }, number) =>
+        number < 2 ? stillHeld(path, seconds * second, { position: 2 - number, length: 4 }) : granted(path, 5 * second),
+    });
+    expect(events).toEqual(['ask a', 'wait a 30', 'wait a 30', 'wait a 30']);
+    expect(new Set(keys).size).toBe(3);
+    expect(lines.map((line) => /You are .*$/.exec(line)?.[0])).toEqual([
+      'You are 3rd of 5. Waiting, 10 min left.',
+      'You are 2nd of 4. Waiting, 10 min left.',
+      'You are 1st of 4. Waiting, 9 min left.',
+    ]);
     for (const line of lines) expect(line).toMatch(/^a is held by grace until 13:00 UTC/);
+  });
+
+  test('says that a free path is kept for others', async () => {
+    const free = held(lockPath('a'), undefined, {
+      holder: undefined,
+      hasWaited: true,
+      queue: { position: 2, length: 2 },
+    });
+    const { lines } = await waiting({
+      response: (path, number) => (number === 0 ? free : taken(path)),
+      tell: ({ path }) => granted(path, second),
+    });
+    expect(lines).toEqual(['a is free, but others are ahead in line. You are 2nd of 2. Waiting, 10 min left.']);
   });
 
   test('ends in time, after a last request', async () => {
@@ -273,7 +327,8 @@ describe('a wait on a service that supports waiting', () => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 1, max: 200 }), late, async (waitSeconds, lateMs) => {
         const { result, askedAt, tookMs, events } = await waiting({
-          response: (path) => held(path),
+          response: (path) => inLine(path, third),
+          settle: (path) => held(path),
           waitSeconds,
           tell: ({ path, seconds }) => stillHeld(path, seconds * second + lateMs),
         });
@@ -281,108 +336,158 @@ describe('a wait on a service that supports waiting', () => {
         expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
         expect(askedAt.at(-1)).toBeGreaterThan(waitSeconds * second - 2 * second);
         expect(events.at(-1)).toBe('ask a');
+        expect(result.unanswered).toEqual([]);
       }),
     );
   });
 
-  test('polls if the service does not support waiting, and does not ask it to wait again', async () => {
-    const { events, result } = await waiting({
-      response: heldAtFirst(3),
-      tell: () => ({ result: { kind: 'unsupported' }, afterMs: 10 }),
-    });
-    expect(events).toEqual(['ask a', 'listen a 30', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
-    expect(result.round.kind).toBe('acquired');
+  test('does not start if the service does not confirm that it waits', async () => {
+    const { events } = await waiting({ response: (path, number) => (number < 2 ? held(path) : taken(path)) });
+    expect(events).toEqual(['ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
   });
 
-  test('retries an unavailable service within 300 ms until it is back', async () => {
-    const { events, sleeps } = await waiting({
-      response: heldAtFirst(1),
-      tell: ({ path, seconds }, number) => {
-        if (number === 0) return stillHeld(path, seconds * second);
-        return { result: { kind: number < 50 ? 'failed' : 'free' }, afterMs: 5 };
-      },
+  test.each<[string, AcquireResult]>([
+    ['confirms only a wait of 0 s', held(lockPath('a'))],
+    ['refuses requests that wait', failed(refused(422))],
+  ])('polls a service that %s, and does not ask it to wait again', async (_, result) => {
+    const { events } = await waiting({ response: blockedAtFirst(3), tell: () => ({ result, afterMs: 10 }) });
+    expect(events).toEqual(['ask a', 'wait a 30', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
+  });
+
+  test('repeats an unanswered request with the same key within 300 ms until the service is back', async () => {
+    const { events, sleeps, keys, result } = await waiting({
+      response: blockedAtFirst(1),
+      tell: (request, number) => (number < 50 ? cut(request, 5) : granted(request.path, 5)),
       random: () => 0.999,
     });
-    expect(sleeps).toHaveLength(49);
+    expect(sleeps).toHaveLength(50);
     expect(Math.max(...sleeps)).toBeLessThan(250);
-    expect(events.filter((event) => event === 'ask a')).toHaveLength(2);
+    expect(new Set(keys).size).toBe(1);
+    expect(events.filter((event) => event === 'ask a')).toHaveLength(1);
+    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
 
-  test('treats a connection that is cut on the first wait as a restart as well', async () => {
-    const { sleeps } = await waiting({
-      response: heldAtFirst(1),
-      tell: (_, number) => ({ result: { kind: number < 20 ? 'failed' : 'free' }, afterMs: number === 0 ? 2_500 : 5 }),
-    });
-    expect(sleeps).toHaveLength(20);
-    expect(Math.max(...sleeps)).toBeLessThan(250);
-  });
-
-  test('retries a service that supports waiting within 300 ms even if it goes away at once', async () => {
-    const { sleeps } = await waiting({
-      response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
-      tell: (_, number) => ({ result: { kind: number < 20 ? 'failed' : 'free' }, afterMs: 5 }),
-    });
-    expect(sleeps).toHaveLength(20);
-    expect(Math.max(...sleeps)).toBeLessThan(250);
-  });
-
-  test('asks again within 300 ms while a service that supports waiting shuts down and responds at once', async () => {
+  test('asks again within 300 ms while a service shuts down and responds at once', async () => {
     const { sleeps, events } = await waiting({
-      response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
-      tell: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : { result: free, afterMs: 5 }),
+      response: blockedAtFirst(1),
+      tell: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : granted(path, 5)),
     });
     expect(sleeps).toHaveLength(20);
     expect(Math.max(...sleeps)).toBeLessThan(250);
-    expect(events.filter((event) => event === 'ask a')).toHaveLength(2);
+    expect(events.filter((event) => event === 'ask a')).toHaveLength(1);
   });
 
-  test('requests the lock within a minute if a gateway rejects all requests that wait', async () => {
-    const { result, tookMs } = await waiting({
-      response: (path, number) => (number === 0 ? held(path, undefined, true) : taken(path)),
-      tell: () => ({ result: { kind: 'failed' }, afterMs: 5 }),
+  test('settles the request and requests the lock within a minute if a gateway rejects all requests that wait', async () => {
+    const { result, tookMs, events } = await waiting({
+      response: blockedAtFirst(1),
+      settle: (path) => held(path),
+      tell: (request) => cut(request, 5),
     });
-    expect(result.round.kind).toBe('acquired');
+    expect(events.slice(-2)).toEqual(['settle a', 'ask a']);
+    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
     expect(tookMs).toBeLessThan(60 * second);
+  });
+
+  test('continues through a proxy that cuts each request after ten seconds', async () => {
+    const { events, result } = await waiting({
+      response: blockedAtFirst(1),
+      settle: (path) => inLine(path, third),
+      tell: (request, number) => (number < 3 ? cut(request, 10 * second) : granted(request.path, 2 * second)),
+    });
+    expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(4);
+    expect(result.round.kind).toBe('acquired');
   });
 
   test('falls back to polling if a service never responds to requests that wait', async () => {
     const { events } = await waiting({
-      response: heldAtFirst(6),
-      tell: ({ seconds }) => ({ result: { kind: 'failed' }, afterMs: seconds * second + 30 * second }),
+      response: blockedAtFirst(6),
+      settle: (path) => held(path),
+      tell: (request) => cut(request, (request.seconds + 30) * second, { kind: 'timeout', limitMs: 60 * second }),
     });
-    expect(events.filter((event) => event.startsWith('listen'))).toHaveLength(3);
+    expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(3);
   });
 
   test('pauses as long as a gateway asks while the service is unavailable', async () => {
     const { sleeps } = await waiting({
-      response: heldAtFirst(1),
-      tell: ({ path }, number) => {
-        if (number === 0) return stillHeld(path, 30 * second);
-        return { result: number === 1 ? { kind: 'failed', retryAfterMs: 7 * second } : free, afterMs: 5 };
-      },
+      response: blockedAtFirst(1),
+      tell: (request, number) =>
+        number === 0 ? cut(request, 5, refused(503, { retryAfterMs: 7 * second })) : granted(request.path, 5),
     });
     expect(sleeps).toEqual([7 * second]);
   });
 
-  test('waits for its path after a failed round, and so notices when the service is back', async () => {
+  test('continues after a failed round, and so notices when the service is back', async () => {
     const { events, result } = await waiting({
+      paths: ['a', 'b'],
       response: (path, number) => {
-        if (number === 0) return held(path);
+        if (number === 0) return inLine(path, third);
         return number === 1 ? failed({ kind: 'timeout', limitMs: 1 }) : taken(path);
       },
-      tell: () => ({ result: free, afterMs: 2 * second }),
+      tell: ({ path }) => granted(path, 2 * second),
     });
-    expect(events).toEqual(['ask a', 'listen a 30', 'ask a', 'listen a 30', 'ask a']);
+    expect(events).toEqual(['ask a', 'wait a 30', 'ask b', 'give back a', 'wait a 30', 'ask b']);
     expect(result.round.kind).toBe('acquired');
   });
 
-  test.each(['free', 'held'])('does not trust a service that keeps reporting %s at once', async (kind) => {
+  test('does not trust a service without places that keeps responding at once', async () => {
     const { events } = await waiting({
-      response: (path) => held(path),
+      response: (path) => inLine(path),
       waitSeconds: 60,
-      tell: ({ path }) => (kind === 'free' ? { result: free, afterMs: 5 } : stillHeld(path, 5)),
+      tell: ({ path }) => ({ result: inLine(path), afterMs: 5 }),
     });
     expect(events.length).toBeLessThan(60);
     expect(events.filter((event) => event === 'sleep').length).toBeGreaterThan(4);
+  });
+
+  test('ends early when it is the turn of the step on another path, which it requests first', async () => {
+    const { events, result } = await waiting({
+      paths: ['a', 'b', 'c'],
+      count: 1,
+      random: () => 0,
+      response: (path, number) => (number < 3 ? inLine(path, third) : taken(path)),
+      tell: ({ path }) => ({ result: inLine(path, third, [lockPath('c')]), afterMs: 4 * second }),
+    });
+    expect(events).toEqual(['ask a', 'ask b', 'ask c', 'wait a 30 any', 'ask c']);
+    expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'c' }] });
+  });
+
+  test('is not trusted if it ends for a turn again and again', async () => {
+    const { events } = await waiting({
+      paths: ['a', 'b'],
+      count: 1,
+      waitSeconds: 60,
+      response: (path) => inLine(path, third),
+      tell: ({ path }) => ({ result: inLine(path, third, [lockPath('b')]), afterMs: 5 }),
+    });
+    expect(events.filter((event) => event === 'sleep').length).toBeGreaterThan(4);
+    expect(events.length).toBeLessThan(100);
+  });
+
+  test('is short for any of several paths on a service without places, because others may become free', async () => {
+    const { events } = await waiting({
+      paths: ['a', 'b'],
+      count: 1,
+      random: () => 0,
+      response: (path, number) => (number < 2 ? inLine(path) : taken(path)),
+      tell: ({ path, seconds }) => ({ result: inLine(path), afterMs: seconds * second }),
+    });
+    expect(events).toEqual(['ask a', 'ask b', 'wait a 5 any', 'sleep', 'ask a']);
+  });
+
+  test('does not start before all earlier requests are settled', async () => {
+    const { events, result } = await waiting({
+      paths: ['a', 'b'],
+      response: (path, number) => {
+        if (number === 0) return inLine(path, third);
+        return path === 'b' && number === 1 ? lost(path) : taken(path);
+      },
+      settle: (path, number) => (number < 2 ? lost(path) : held(path)),
+      tell: ({ path }) => granted(path, second),
+    });
+    expect(events).toEqual([
+      ...['ask a', 'wait a 30', 'ask b', 'give back a', 'settle b'],
+      ...['sleep', 'settle b', 'sleep', 'settle b', 'ask a', 'ask b'],
+    ]);
+    expect(result.round.kind).toBe('acquired');
   });
 });

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { type AcquireLocksResult, acquireLocks } from '../../src/locks/acquire.ts';
-import type { Grant } from '../../src/locks/ledger/entry.ts';
+import type { Grant, Intent } from '../../src/locks/ledger/entry.ts';
 import type { AcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
@@ -17,30 +17,76 @@ const requestMs = 20;
 type Trouble = 'none' | 'busy' | 'refused' | 'unanswered' | 'granted-unanswered' | 'granted-held';
 type ReleaseTrouble = 'none' | 'busy' | 'done-busy';
 
-/** The current holders, and the steps that wait for a release. */
+interface Waiter {
+  readonly name: string;
+  readonly path: LockPath;
+  readonly end: (how: 'granted' | 'turn' | 'held' | 'gone', turn?: readonly LockPath[]) => void;
+}
+
+/**
+ * The current holders, and the requests that wait, in the order in which their steps first waited. A step has a place
+ * in the line of each path that it asked for.
+ */
 function createTable(time: VirtualTime) {
   const holders = new Map<LockPath, string>();
-  const waiting = new Set<{ readonly path: LockPath; readonly tell: () => void }>();
+  const waiting = new Map<string, Waiter>();
+  const places = new Map<string, Set<LockPath>>();
+  const placesOf = (name: string): Set<LockPath> => places.get(name) ?? new Set();
+
+  /** Grants the path to the first step that waits for it, or ends its wait if it waits for another path. */
+  function serve(path: LockPath): void {
+    for (const [name, lines] of places) {
+      const waiter = waiting.get(name);
+      if (holders.has(path) || waiter === undefined || !lines.has(path)) continue;
+      if (waiter.path !== path) {
+        waiter.end('turn', [path]);
+        return;
+      }
+      holders.set(path, name);
+      lines.delete(path);
+      waiter.end('granted');
+    }
+  }
+
   return {
     holders,
     release(path: LockPath): void {
       holders.delete(path);
-      const first = [...waiting].find((one) => one.path === path);
-      first?.tell();
+      serve(path);
     },
-    listen: (path: LockPath, seconds: number, signal: AbortSignal | undefined): Promise<'free' | 'held' | 'gone'> =>
+    /** Takes a place with the first refusal. Nobody who waits is overtaken. */
+    take(name: string, path: LockPath): boolean {
+      const lines = placesOf(name);
+      places.set(name, lines.add(path));
+      const ahead = [...places].slice(0, [...places.keys()].indexOf(name));
+      if (holders.has(path) || ahead.some(([other, its]) => waiting.has(other) && its.has(path))) return false;
+      holders.set(path, name);
+      lines.delete(path);
+      return true;
+    },
+    wait: (
+      name: string,
+      path: LockPath,
+      seconds: number,
+      signal: AbortSignal | undefined,
+    ): Promise<{ readonly how: Parameters<Waiter['end']>[0]; readonly turn: readonly LockPath[] }> =>
       new Promise((resolve) => {
-        const end = (how: 'free' | 'held' | 'gone'): void => {
-          waiting.delete(waiter);
+        const end: Waiter['end'] = (how, turn = []) => {
+          if (waiting.get(name) !== waiter) return;
+          waiting.delete(name);
           cancel();
-          time.fulfil(resolve, how);
+          time.fulfil(resolve, { how, turn });
+          // Those behind may have waited for this step.
+          for (const line of placesOf(name)) serve(line);
         };
-        const waiter = { path, tell: () => end('free') };
-        const cancel = time.after(holders.has(path) ? seconds * second : 0, () =>
-          end(holders.has(path) ? 'held' : 'free'),
-        );
-        waiting.add(waiter);
+        const waiter: Waiter = { name, path, end };
+        places.set(name, placesOf(name).add(path));
+        const cancel = time.after(seconds * second, () => end('held'));
+        waiting.set(name, waiter);
+        // The repetition of a granted request.
+        if (holders.get(path) === name) end('granted');
         signal?.addEventListener('abort', () => end('gone'));
+        for (const line of [path, ...placesOf(name)]) serve(line);
       }),
   };
 }
@@ -55,7 +101,7 @@ interface Step {
   readonly random: () => number;
   readonly troubles?: readonly Trouble[];
   readonly releaseTroubles?: readonly ReleaseTrouble[];
-  readonly listens?: boolean;
+  readonly waits?: boolean;
   readonly signal?: AbortSignal;
 }
 
@@ -63,7 +109,7 @@ const busy = errorOf(refused(503));
 
 /** A step of the action with this table, and a record of its behavior. */
 function openStep(time: VirtualTime, table: Table, step: Step) {
-  const { name, paths, count, waitSeconds, random, troubles = [], releaseTroubles = [], listens = true } = step;
+  const { name, paths, count, waitSeconds, random, troubles = [], releaseTroubles = [], waits = true } = step;
   const { signal = new AbortController().signal } = step;
   const left = [...troubles];
   const leftForReleases = [...releaseTroubles];
@@ -76,24 +122,29 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
   const mine = (): readonly LockPath[] => paths.filter(isOurs);
   /** Paths taken by an unanswered request, or with a failed release: not a fault of the step. */
   const excused = new Set<LockPath>();
+  const repeated = new Set<Intent>();
   const pause = (): void => void whilePausing.push(mine().filter((path) => !excused.has(path)).length);
 
-  const take = (path: LockPath): boolean => {
-    if (table.holders.has(path)) return false;
-    table.holders.set(path, name);
+  const noteMax = (): void => {
     max = Math.max(max, mine().filter((one) => !excused.has(one)).length);
-    return true;
+  };
+  const take = (path: LockPath): boolean => {
+    const isTaken = table.take(name, path);
+    if (isTaken) noteMax();
+    return isTaken;
   };
   const granted = (path: LockPath): AcquireResult => {
     const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
     return { kind: 'acquired', grant };
   };
-  const held = (path: LockPath): AcquireResult => ({
+  const held = (path: LockPath, turn: readonly LockPath[] = []): AcquireResult => ({
     kind: 'held',
     path,
-    holder: knownLock(path, { owner: table.holders.get(path) }),
+    holder: table.holders.has(path) ? knownLock(path, { owner: table.holders.get(path) }) : undefined,
     retryAfterMs: undefined,
-    supportsWait: false,
+    hasWaited: waits,
+    queue: waits ? { position: 1, length: 1 } : undefined,
+    turn,
     error: errorOf(refused(409)),
   });
 
@@ -107,7 +158,8 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       const isFree = trouble === 'unanswered' ? !table.holders.has(path) : take(path);
       if (trouble === 'none' || !isFree) return isFree ? granted(path) : held(path);
       if (trouble !== 'unanswered') excused.add(path);
-      const conflict = { path, holder: undefined, retryAfterMs: undefined, supportsWait: false, error: busy };
+      const unknown = { holder: undefined, retryAfterMs: undefined, queue: undefined };
+      const conflict = { path, ...unknown, hasWaited: false, turn: [], error: busy };
       const intent = intentOf(path, { key: `${path} ${requests}` });
       return { kind: 'unanswered', intent, error: busy, conflict: trouble === 'granted-held' ? conflict : undefined };
     },
@@ -128,18 +180,27 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       if (isOurs(path)) table.release(path);
       return trouble === 'none' ? { kind: 'released' } : { kind: 'unanswered', error: busy };
     },
-  });
-  const client: Pick<Client, 'serverNow' | 'waitForRelease'> = {
-    serverNow: time.now,
-    async waitForRelease({ path, seconds }, within) {
-      if (!listens) return { kind: 'unsupported' };
+    async waitInLine({ path, intent, seconds, signal }) {
       pause();
       requests += 1;
-      const how = await table.listen(path, seconds, within.signal);
-      if (how === 'gone') return { kind: 'failed' };
-      return how === 'free' ? { kind: 'free' } : { kind: 'held', holder: knownLock(path) };
+      const trouble = left.shift() ?? 'none';
+      const isRepeated = repeated.has(intent);
+      repeated.add(intent);
+      if (trouble === 'refused') {
+        const error = errorOf(refused(403));
+        return isRepeated ? { kind: 'unanswered', intent, error, conflict: undefined } : { kind: 'failed', error };
+      }
+      const { how, turn } = await table.wait(name, path, seconds, signal);
+      const isLost = how === 'gone' || trouble !== 'none';
+      if (how !== 'granted') {
+        return isLost ? { kind: 'unanswered', intent, error: busy, conflict: undefined } : held(path, turn);
+      }
+      if (isLost) excused.add(path);
+      noteMax();
+      return isLost ? { kind: 'unanswered', intent, error: busy, conflict: undefined } : granted(path);
     },
-  };
+  });
+  const client: Pick<Client, 'serverNow'> = { serverNow: time.now };
   const finished: Promise<AcquireLocksResult> = acquireLocks(
     {
       // A wait uses no other methods.
@@ -157,7 +218,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       session,
     },
     { paths, count },
-    { seconds: waitSeconds },
+    { wait: { seconds: waitSeconds }, urgency: 3 },
   );
   return { finished, mine, excused, max: () => max, requests: () => requests, whilePausing, lines };
 }
@@ -192,13 +253,13 @@ const steps = fc.integer({ min: 1, max: 12 }).chain((of) =>
     }),
     waitSeconds: fc.constantFrom(0, 5, 120),
     seed: fc.integer({ min: 1 }),
-    listens: fc.boolean(),
+    waits: fc.boolean(),
     troubles: mostly<Trouble>('none', 'busy', 'refused', 'unanswered', 'granted-unanswered', 'granted-held'),
     releaseTroubles: mostly<ReleaseTrouble>('none', 'busy', 'done-busy'),
   }),
 );
 
-interface Played extends Pick<Step, 'count' | 'waitSeconds' | 'troubles' | 'releaseTroubles' | 'listens'> {
+interface Played extends Pick<Step, 'count' | 'waitSeconds' | 'troubles' | 'releaseTroubles' | 'waits'> {
   readonly of: number;
   readonly freeAfter: readonly number[];
   readonly seed: number;
@@ -260,7 +321,7 @@ describe('any N of several paths', () => {
         expect(result.round.kind).toBe(enoughAfter < never ? 'acquired' : 'held');
         const slack = (given.of + 2) * 4 * requestMs;
         // A pause between two rounds; the step also polls if there are more paths than it may wait for.
-        const longestPause = (given.listens && given.of - given.count < 8 ? 0 : 15) * second;
+        const longestPause = (given.waits && given.of - given.count < 8 ? 0 : 15) * second;
         if (enoughAfter < never) expect(tookMs).toBeLessThanOrEqual(enoughAfter * second + longestPause + slack);
       }),
       { numRuns: runs(300, 10_000) },
@@ -289,17 +350,17 @@ describe('any N of several paths', () => {
 
   test('are requested only now and then while they are held: a wait pauses', async () => {
     const paused = { of: 6, count: 1, freeAfter: Array(6).fill(never), seed: 1, troubles: [], releaseTroubles: [] };
-    const { requests, lines } = await playing({ ...paused, waitSeconds: 120, listens: false });
+    const { requests, lines } = await playing({ ...paused, waitSeconds: 120, waits: false });
     expect(requests()).toBeLessThan(6 * 25);
     expect(lines.length).toBeLessThan(25);
-    const told = await playing({ ...paused, waitSeconds: 120, listens: true });
+    const told = await playing({ ...paused, waitSeconds: 120, waits: true });
     expect(told.requests()).toBeLessThan(6 * 8);
     for (const line of told.lines) expect(line).toMatch(/^None of the 6 paths is free: .*; and 3 more\. Waiting, /);
   });
 });
 
 describe('any one of several paths', () => {
-  const plain = { count: 1, seed: 1, listens: true, troubles: [], releaseTroubles: [] };
+  const plain = { count: 1, seed: 1, waits: true, troubles: [], releaseTroubles: [] };
 
   test('is found within seconds of its release, even with more paths than a step can wait for', async () => {
     for (let freed = 0; freed < 12; freed += 1) {
@@ -331,13 +392,13 @@ const crowds = fc.record({
   /** Number of paths that each job wants, as a fraction of all paths. */
   wants: fc.array(fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true }), { minLength: 2, maxLength: 12 }),
   holdMs: fc.integer({ min: 0, max: 30_000 }),
-  listens: fc.boolean(),
+  waits: fc.boolean(),
   seed: fc.integer({ min: 1 }),
 });
 
 test('serves all jobs that want different numbers of the same seats, and never assigns a seat twice', async () => {
   await fc.assert(
-    fc.asyncProperty(crowds, async ({ of, wants, holdMs, listens, seed }) => {
+    fc.asyncProperty(crowds, async ({ of, wants, holdMs, waits, seed }) => {
       const time = createVirtualTime(start);
       const table = createTable(time);
       const paths = pathsOf(of);
@@ -346,7 +407,7 @@ test('serves all jobs that want different numbers of the same seats, and never a
         const name = `job ${index}`;
         const count = 1 + Math.floor(part * of);
         const random = createDraws(seed + index * 104_729);
-        const step = openStep(time, table, { name, paths, count, waitSeconds: 7_200, random, listens });
+        const step = openStep(time, table, { name, paths, count, waitSeconds: 7_200, random, waits });
         void step.finished.then(async ({ round }) => {
           expect(round.kind).toBe('acquired');
           expect(step.mine()).toHaveLength(count);

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { KnownLock } from '../../src/client/client.ts';
 import { blockedText, lostRenewalText } from '../../src/locks/messages.ts';
 import { conflictOf, iso, knownLock, place, start } from './samples.ts';
 
@@ -15,6 +16,24 @@ test('names the first three holders of several paths, and counts the rest', () =
   expect(blockedText({ conflicts: five, count: 3, of: 7 }, start)).toMatch(
     new RegExp(`^At most 2 of the 7 paths can be free, and \`any\` asks for 3: ${named}$`),
   );
+});
+
+test.each([
+  [1, 1, true, '. You are 1st of 1'],
+  [2, 11, true, '. You are 2nd of 11'],
+  [3, 5, true, '. You are 3rd of 5'],
+  [11, 1_200, true, '. You are 11th of 1,200'],
+  [1, 1, false, ''],
+  [2, 2, false, '. 1 other is waiting for it'],
+  [3, 3, false, '. 2 others are waiting for it'],
+])('name place %i of %i of a step that waits: %s', (position, length, hasWaited, rest) => {
+  const text = (holder: KnownLock | undefined): string =>
+    blockedText({
+      conflicts: [{ ...conflictOf('a', 50), holder, hasWaited, queue: { position, length } }],
+      ...{ count: 1, of: 1 },
+    });
+  expect(text(knownLock('a', { expires_at: undefined }))).toBe(`a is held by grace${rest}`);
+  expect(text(undefined)).toBe(`a is free, but others are ahead in line${rest}`);
 });
 
 test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([

@@ -1,4 +1,4 @@
-import type { KnownLock } from '../../src/client/client.ts';
+import type { CallLimits, KnownLock, LineRequest } from '../../src/client/client.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { Grant, GrantedLock, Intent } from '../../src/locks/ledger/entry.ts';
@@ -38,10 +38,20 @@ export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
 interface SessionParts extends Pick<LockSession, 'release'> {
   readonly acquire: (path: LockPath) => Promise<AcquireResult>;
   readonly settle: (intent: Intent) => Promise<AcquireResult>;
+  readonly waitInLine?: (request: WaitingRequest) => Promise<AcquireResult>;
 }
 
-/** A session that answers the first request for a lock with `acquire`, and repetitions with `settle`. */
-export function sessionOf({ acquire, settle, release }: SessionParts): LockSession {
+/** A request that waits in line, and its limits. */
+export interface WaitingRequest extends LineRequest, CallLimits {
+  readonly path: LockPath;
+  readonly intent: Intent;
+}
+
+/**
+ * A session that answers requests that wait with `waitInLine`, other first requests for a lock with `acquire`, and their
+ * repetitions with `settle`.
+ */
+export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts): LockSession {
   const unsent = new Map<Intent, LockPath>();
   let intents = 0;
   return {
@@ -51,7 +61,11 @@ export function sessionOf({ acquire, settle, release }: SessionParts): LockSessi
       unsent.set(intent, path);
       return intent;
     },
-    ask(intent) {
+    ask(intent, within, line) {
+      if (line !== undefined && line.seconds > 0 && waitInLine !== undefined) {
+        unsent.delete(intent);
+        return waitInLine({ path: lockPath(intent.path), intent, ...line, ...within });
+      }
       const path = unsent.get(intent);
       if (!unsent.delete(intent) || path === undefined) return settle(intent);
       return acquire(path);
@@ -109,6 +123,6 @@ export const conflictOf = (path: string, minutes: number): Conflict => ({
   path: lockPath(path),
   holder: knownLock(path, { owner: `owner of ${path}`, expires_at: iso(minutes * 60_000) }),
   retryAfterMs: undefined,
-  supportsWait: false,
+  ...{ hasWaited: false, queue: undefined, turn: [] },
   error: errorOf(refused(409)),
 });

@@ -5,7 +5,7 @@ import { openLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { place } from './samples.ts';
 
-test('records the intent in the ledger before it announces a post-step or sends a request', async () => {
+test('records the intent in the ledger, with a new key for the one place of the step, before it announces a post-step or sends a request', async () => {
   const ledger: Entry[] = [];
   const found: Record<string, readonly Entry[]> = {};
   const look = (when: string): void => {
@@ -34,7 +34,8 @@ test('records the intent in the ledger before it announces a post-step or sends 
     const asked = session.ask(session.intend(lockPath(path), terms), { deadline: Number.POSITIVE_INFINITY });
     await expect(asked).rejects.toThrow('killed');
   }
-  const intent = (path: string) => expect.objectContaining({ kind: 'intent', step: 'step', path, ttl: '1h' });
+  const intent = (path: string) =>
+    expect.objectContaining({ kind: 'intent', step: 'step', path, ttl: '1h', key: `step/${path === 'a' ? 1 : 2}` });
   expect(found).toEqual({
     announced: [intent('a')],
     'asked a': [intent('a')],

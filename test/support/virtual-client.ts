@@ -1,4 +1,4 @@
-import { createAcquireLock, createWaitForRelease } from '../../src/client/acquire-lock.ts';
+import { createAcquireLock } from '../../src/client/acquire-lock.ts';
 import { createEndpoints } from '../../src/client/addresses.ts';
 import { type CallOptions, createCall } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
@@ -38,7 +38,6 @@ export function createVirtualClient(options: VirtualClientOptions) {
     acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),
-    waitForRelease: createWaitForRelease(context),
   };
   return { call, client };
 }

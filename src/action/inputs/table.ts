@@ -46,6 +46,7 @@ export const inputTable = {
   type: { fallback: 'exclusive', usedBy: ['lock'] },
   ttl: { fallback: '1h', usedBy: ['lock'] },
   wait: { fallback: '0s', usedBy: ['lock', 'sync'] },
+  priority: { fallback: 'normal', usedBy: ['lock'] },
   'auto-release': { fallback: 'true', usedBy: ['lock'] },
   renew: { fallback: 'false', usedBy: ['lock'] },
   'on-lost': { fallback: 'fail', usedBy: ['lock'] },

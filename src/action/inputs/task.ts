@@ -1,5 +1,6 @@
 import type { WorkspaceId } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
+import type { Urgency } from '../../client/queue.ts';
 import type { Duration } from '../../interface/duration.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { HandoffSelection, OnLost } from './parse.ts';
@@ -32,6 +33,7 @@ export interface LockTask {
   readonly type: string;
   readonly ttl: Ttl;
   readonly wait: Duration;
+  readonly urgency: Urgency;
   readonly autoRelease: boolean;
   readonly renew: boolean;
   readonly onLost: OnLost;

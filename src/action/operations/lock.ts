@@ -71,7 +71,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     const session = openLockSession({ ...context, step, origin: runner.origin, announce });
     const terms = { service, workspace, type, ttl };
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context) };
-    const result = await acquireLocks(acquire, { paths: others, count: wanted }, task.wait);
+    const result = await acquireLocks(acquire, { paths: others, count: wanted }, task);
     const { round } = result;
     // Awaited here, so that the renewal does not end before it has started.
     if (round.kind === 'acquired') return await acquired(lockStep, round.grants, result);

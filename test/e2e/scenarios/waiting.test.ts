@@ -27,7 +27,7 @@ test('a wait of one second for a path that is held for an hour ends within one a
   expect(pollsOf(proxy).length).toBeGreaterThanOrEqual(2);
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', holder: 'build-bot' } });
   expect(result.annotations[0]?.message).toMatch(
-    /^Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7\. Waited 1s for it\. Increase `wait` to wait longer\.$/,
+    /^Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7\. You are 1st of 1\. Waited 1s for it\. Increase `wait` to wait longer\.$/,
   );
 });
 

@@ -39,7 +39,9 @@ describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }
     expect(advised.annotations[0]?.message).toMatch(/\(in 20 min\).* Set `wait: 25m` to wait for it\./);
     const step = await job.step(locking(hero, { wait: '10m', ttl: '30m' }));
     const line = await step.waitForLog('is held by');
-    expect(line).toMatch(/\(in 20 min\), since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d s ago\)\. Waiting, 10 min left\./);
+    expect(line).toMatch(
+      /\(in 20 min\), since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d s ago\)\. You are 1st of 1\. Waiting, 10 min left\./,
+    );
     await stage.release(hero);
     const result = await step.finished;
     expect(result).toMatchObject({ conclusion: 'success' });

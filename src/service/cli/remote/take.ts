@@ -47,8 +47,11 @@ async function takeOrWait(
   unanswered: Map<LockPath, string>,
 ): Promise<readonly AcquiredLock[]> {
   const deadline = steadyClock() + milliseconds(request.wait);
+  let blocked: LockPath | undefined;
   for (;;) {
-    const round = await takeAllOrNone(remote, request, unanswered);
+    const began = steadyClock();
+    const seconds = Math.max(0, Math.min(maxWaitSeconds, Math.floor((deadline - began) / 1_000)));
+    const round = await takeAllOrNone(remote, request, unanswered, blocked && { path: blocked, seconds });
     const leftMs = deadline - steadyClock();
     switch (round.kind) {
       case 'taken':
@@ -67,7 +70,8 @@ async function takeOrWait(
         const advice = request.wait.seconds > 0 ? 'Increase --wait to wait longer' : 'To wait for it, add --wait 15m';
         if (leftMs <= 0) throw new CommandError(`${held} Nothing was locked. ${advice}.`);
         remote.tell(`${held} Waiting, ${formatSpan(leftMs / 1_000)} left.`);
-        await untilFree(remote, path, deadline);
+        blocked = path;
+        if (steadyClock() - began < minPauseMs) await pause(remote, deadline);
       }
     }
   }
@@ -80,11 +84,15 @@ type Round =
   | { readonly kind: 'failed'; readonly error: ServiceError }
   | { readonly kind: 'interrupted' };
 
-/** `unanswered` has the keys of unanswered requests: a retry with the same key does not take a second lock. */
+/**
+ * Waits for the path that blocked the last round before it requests others. `unanswered` has the keys of unanswered
+ * requests: a retry with the same key does not take a second lock.
+ */
 async function takeAllOrNone(
   remote: RemoteService,
   { paths, ttl, note }: TakeRequest,
   unanswered: Map<LockPath, string>,
+  blocked: { readonly path: LockPath; readonly seconds: number } | undefined,
 ): Promise<Round> {
   const { client, workspace, interrupted, within } = remote;
   const taken: AcquiredLock[] = [];
@@ -93,8 +101,13 @@ async function takeAllOrNone(
   async function takeOne(path: LockPath): Promise<void> {
     const idempotencyKey = unanswered.get(path) ?? crypto.randomUUID();
     const request = { workspace, path, type: 'exclusive', ttl, note, idempotencyKey };
+    const seconds = path === blocked?.path ? blocked.seconds : 0;
     const first = await client.acquireLock(
-      { ...request, firstSentAt: unanswered.has(path) ? Number.NaN : undefined },
+      {
+        ...request,
+        firstSentAt: unanswered.has(path) ? Number.NaN : undefined,
+        ...(seconds > 0 && { line: { seconds, oneIsEnough: false, urgency: 3 } }),
+      },
       within(),
     );
     // A retry with the same key returns the lost response, or takes the lock now: either way it can be rolled back.
@@ -118,8 +131,10 @@ async function takeAllOrNone(
   }
 
   // Competitors for the same paths collide on the first of the sorted paths, so that losers have nothing to roll back.
-  await inParallel(paths.slice(0, 1), takeOne);
-  await inParallel(paths.slice(1), takeOne, () => refusal === undefined && !interrupted.aborted);
+  const [first, ...rest] =
+    blocked === undefined ? paths : [blocked.path, ...paths.filter((path) => path !== blocked.path)];
+  await inParallel(first === undefined ? [] : [first], takeOne);
+  await inParallel(rest, takeOne, () => refusal === undefined && !interrupted.aborted);
   if (taken.length === paths.length && !interrupted.aborted) return { kind: 'taken', locks: taken };
   await inParallel(taken, (lock) => giveBack(remote, lock));
   return interrupted.aborted || refusal === undefined ? { kind: 'interrupted' } : refusal;
@@ -139,18 +154,6 @@ const toGiveBack = () => ({ deadline: steadyClock() + rollBackMs });
 /** Well below a minute, because proxies cut connections that are silent for that long. */
 const maxWaitSeconds = 30;
 const minPauseMs = 1_000;
-
-/** Returns when the path may be free. The service reports this if it supports waiting. */
-async function untilFree(remote: RemoteService, path: LockPath, deadline: number): Promise<void> {
-  const { client, workspace, interrupted } = remote;
-  const began = steadyClock();
-  const seconds = Math.min(maxWaitSeconds, Math.floor((deadline - began) / 1_000));
-  if (seconds >= 1) {
-    const result = await client.waitForRelease({ workspace, path, seconds }, { deadline, signal: interrupted });
-    if (result.kind === 'free' || steadyClock() - began >= minPauseMs) return;
-  }
-  await pause(remote, deadline);
-}
 
 /** Random, so that waiting clients do not all retry at the same moment. */
 const pause = ({ interrupted }: RemoteService, deadline: number): Promise<void> =>

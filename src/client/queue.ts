@@ -1,0 +1,53 @@
+import { asObject, isArray } from './json.ts';
+import { type ClientResponse, headerOf, objectIn } from './response.ts';
+import { plainName } from './service-text.ts';
+
+/** Waits in line for a lock (RFC 7240, `Prefer: wait`). */
+export interface LineRequest {
+  /** How long the service should hold back its response. 0 only takes a place. */
+  readonly seconds: number;
+  /** The place ends in all its lines as soon as one lock is granted. */
+  readonly oneIsEnough: boolean;
+  readonly urgency: Urgency;
+}
+
+/** RFC 9218 section 4.1: 1 comes first. */
+export type Urgency = 1 | 3 | 5;
+
+export interface Queue {
+  /** Counted from 1. */
+  readonly position: number;
+  readonly length: number;
+}
+
+export const lineHeaders = ({ seconds, oneIsEnough, urgency }: LineRequest): Readonly<Record<string, string>> => ({
+  prefer: `wait=${seconds}${oneIsEnough ? ', any' : ''}`,
+  priority: `u=${urgency}`,
+});
+
+/** RFC 7240 section 3: whether `wait` is among the preferences that the service has applied. */
+export const hasWaited = (response: ClientResponse): boolean =>
+  /(^|[,;\s])wait($|[=,;\s])/i.test(headerOf(response, 'preference-applied') ?? '');
+
+/** More would be a mistake. */
+const maxPlaces = 1_000_000;
+
+export function queueIn(response: ClientResponse): Queue | undefined {
+  const queue = asObject(objectIn(response)['queue']);
+  const count = (name: string): number => {
+    const number = Number(queue[name]);
+    return Number.isSafeInteger(number) && number >= 1 && number <= maxPlaces ? number : Number.NaN;
+  };
+  const position = count('position');
+  // A place that was not taken comes after all others.
+  const length = Math.max(position, count('length') || 0);
+  return Number.isNaN(position) ? undefined : { position, length };
+}
+
+const maxTurns = 1_000;
+
+export function turnIn(response: ClientResponse): readonly string[] {
+  const { turn } = objectIn(response);
+  const paths = typeof turn === 'string' ? [turn] : isArray(turn) ? turn.slice(0, maxTurns) : [];
+  return paths.filter((path) => typeof path === 'string').map(plainName);
+}

@@ -1,0 +1,123 @@
+import { isTransient, type LineRequest, retryAfterOfError } from '../client/client.ts';
+import { formatSpan } from '../interface/duration.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import type { LockContext } from './context.ts';
+import type { Grant, Intent } from './ledger/entry.ts';
+import { type Blocked, blockedText } from './messages.ts';
+import type { Conflict, LockSession, LockTerms } from './session.ts';
+
+/** Proxies cut connections that are idle for a minute. */
+const maxSeconds = 30;
+
+/** For services that do not report places in line: meanwhile, another of the paths may become free. */
+const maxSecondsForSome = 5;
+
+/** A faster response suggests that the service did not wait. */
+const quickMs = 1_000;
+const maxQuickResponses = 3;
+
+/** A service may confirm a wait of 0 s, but never respond to longer ones. */
+const maxTimeouts = 3;
+
+/** Lets a step notice within 300 ms that the service is back. */
+const minReconnectMs = 100;
+const maxReconnectMs = 200;
+
+/**
+ * A gateway may reject only the requests that wait. After this time without success, the step requests the lock itself.
+ */
+const maxVainMs = 30_000;
+
+interface WaitResult {
+  /** Undefined if there is a reason to pause before the next round: the wait itself did not take long. */
+  readonly next?: NextRound;
+  /** The lock may have been granted. */
+  readonly unanswered?: Intent | undefined;
+}
+
+/** The start of the next round: a lock that was granted at its turn, or the paths to request first. */
+export type NextRound =
+  | { readonly kind: 'granted'; readonly grant: Grant }
+  | { readonly kind: 'turn'; readonly paths: readonly LockPath[] };
+
+interface WaitContext extends Pick<LockContext, 'client' | 'clock' | 'sleep' | 'random' | 'signal' | 'log'> {
+  readonly session: LockSession;
+  readonly terms: LockTerms;
+}
+
+/**
+ * Waits in line for the first of the blocked paths, with one request at a time. A service that does not confirm the
+ * wait is not asked to wait again. One that does may be restarting, and is asked until it is back.
+ */
+export function createLine(
+  { client, clock, sleep, random, signal, log, session, terms }: WaitContext,
+  line: Omit<LineRequest, 'seconds'>,
+) {
+  let waits = true;
+  let quickResponses = 0;
+  let timeouts = 0;
+
+  return async (blocked: Blocked, until: number, waitEnds: number): Promise<WaitResult> => {
+    const [{ path, hasWaited, queue }] = blocked.conflicts;
+    const followsAll = blocked.conflicts.length === 1 || queue !== undefined;
+    let inVainFrom = Number.POSITIVE_INFINITY;
+    let intent: Intent | undefined;
+    // The grants led nowhere: jobs that need the same paths may take them from each other in turn.
+    if (quickResponses > maxQuickResponses) {
+      quickResponses = 0;
+      return {};
+    }
+    while (waits && hasWaited && !signal.aborted) {
+      const began = clock();
+      const longest = followsAll ? maxSeconds : maxSecondsForSome;
+      const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
+      if (seconds < 1) break;
+      intent ??= session.intend(path, terms);
+      const result = await session.ask(intent, { deadline: until, signal }, { ...line, seconds });
+      const isQuick = clock() - began < quickMs;
+      if (result.kind === 'acquired') {
+        quickResponses = isQuick ? quickResponses + 1 : 0;
+        return { next: { kind: 'granted', grant: result.grant } };
+      }
+      let askedMs = 0;
+      let isInVain = true;
+      switch (result.kind) {
+        case 'failed':
+          waits = false;
+          return {};
+        case 'unanswered':
+          if (result.conflict !== undefined || !isTransient(result.error)) return { unanswered: intent };
+          timeouts += result.error.failure.kind === 'timeout' ? 1 : 0;
+          waits = timeouts < maxTimeouts;
+          askedMs = retryAfterOfError(result.error) ?? 0;
+          break;
+        case 'held': {
+          intent = undefined;
+          waits = result.hasWaited;
+          timeouts = 0;
+          // Our service answers all waiting requests when it shuts down.
+          isInVain = isQuick && result.queue !== undefined && result.turn.length === 0;
+          if (!isInVain) quickResponses = isQuick ? quickResponses + 1 : 0;
+          if (!waits || quickResponses > maxQuickResponses) return {};
+          if (result.turn.length > 0) return { next: { kind: 'turn', paths: result.turn } };
+          if (!followsAll) return {};
+          if (isInVain) break;
+          const left = formatSpan((waitEnds - clock()) / 1_000);
+          log.line(`${blockedText(withConflict(blocked, result), client.serverNow(), true)}. Waiting, ${left} left.`);
+        }
+      }
+      inVainFrom = isInVain ? Math.min(inVainFrom, clock()) : Number.POSITIVE_INFINITY;
+      if (!isInVain) continue;
+      if (clock() - inVainFrom >= maxVainMs) return { next: { kind: 'turn', paths: [path] }, unanswered: intent };
+      const pauseMs = minReconnectMs + random() * (maxReconnectMs - minReconnectMs);
+      await sleep(Math.min(Math.max(askedMs, pauseMs), until - clock()), signal);
+    }
+    return { unanswered: intent };
+  };
+}
+
+/** Updates the first of the conflicts. */
+const withConflict = ({ conflicts: [, ...others], ...blocked }: Blocked, conflict: Conflict): Blocked => ({
+  ...blocked,
+  conflicts: [conflict, ...others],
+});
