@@ -243,9 +243,8 @@ function soonestRetryMs({ conflicts }: Blocked): number | undefined {
 const firstOrder = (wanted: AcquireGoal, random: () => number): readonly LockPath[] =>
   spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);
 
-/** Whether one more lock, on any of several paths, is all that is missing. */
-const oneIsEnough = (wanted: AcquireGoal, acquired: number): boolean =>
-  spareOf(wanted) > 0 && acquired === wanted.count - 1;
+/** Whether one more lock is all that is missing: its grant ends the place in line at once, which delays others less. */
+const oneIsEnough = (wanted: AcquireGoal, acquired: number): boolean => acquired === wanted.count - 1;
 
 /** The number of paths that the step can do without. */
 const spareOf = ({ paths, count }: AcquireGoal): number => paths.length - count;
