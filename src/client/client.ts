@@ -6,6 +6,7 @@ import { maxConnections, openConnection } from './connection.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { firstName } from './json.ts';
 import { createLists } from './lists.ts';
+import { createGetPool } from './pools.ts';
 import { notUnderstood } from './refusal.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
@@ -31,6 +32,7 @@ export { inParallel } from './connection.ts';
 export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
+export type { PoolItem } from './pools.ts';
 export type { LineRequest, Queue, Urgency } from './queue.ts';
 export type { CallLimits, Retry } from './request.ts';
 export { isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
@@ -130,6 +132,7 @@ export function createClient(options: ClientOptions) {
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),
     registerHook: createRegisterHook(context),
+    getPool: createGetPool(context),
     getOwner: createGetOwner(context),
 
     /** By the clock of the server, from its last response. */

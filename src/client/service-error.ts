@@ -138,6 +138,15 @@ export class ServiceError extends Error {
   }
 }
 
+/** Whether a server that does not know the path of the request has answered: a service of an earlier version, or another. */
+export const isUnknownRoute = ({ failure }: ServiceError): boolean => {
+  const refused = responseIn(failure);
+  if (refused?.kind !== 'refused') return false;
+  const { status, isRecognized, words } = refused;
+  if ([405, 501].includes(status)) return true;
+  return status === 404 && (!isRecognized || words === undefined || noSuchRoute.test(words));
+};
+
 /** Appends the request, in parentheses, to the last sentence. */
 export const withRequest = (sentences: string, request: string | undefined): string =>
   request === undefined ? sentences : `${sentences.replace(/\.$/, '')} (${request}).`;

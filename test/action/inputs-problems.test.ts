@@ -116,6 +116,23 @@ test('lock with `renew: true` and `auto-release: false` reports why renewal does
   expect(problemsOf(rightStep('lock', { ...both, 'auto-release': 'true' }))).toEqual([]);
 });
 
+test('a lock takes its paths from `path` or from `pool`, and `where` goes with a pool', () => {
+  const pool = { path: '', pool: 'unity-pro' };
+  expect(problemsOf(rightStep('lock', { ...pool, where: 'host=b1\n os = linux, arm ' }))).toEqual([]);
+  expect(problemsOf(rightStep('lock', { ...pool, path: 'a' }))).toEqual([
+    'Input `path` is "a". Give either `path` or `pool`, not both.',
+  ]);
+  expect(problemsOf(rightStep('lock', { path: 'a', where: 'host=b1' }))).toEqual([
+    'Input `where` is "host=b1". It chooses among the items of a pool: set `pool`, too.',
+  ]);
+  expect(problemsOf(rightStep('lock', { ...pool, pool: 'a\u0007', where: 'host\n=b1\nos=a\nos=b' }))).toEqual([
+    'Input `pool` is "a\\u0007". It must be the name of a pool.',
+    'Input `where` has the line "host". Write it as name=value.',
+    'Input `where` has the line "=b1". Write it as name=value.',
+    'Input `where` has the line "os=b". No item has two values of the same property.',
+  ]);
+});
+
 describe('the input changed-files', () => {
   const changed = (given: Given): readonly string[] =>
     problemsOf(rightStep('list-locks', { 'changed-files': 'true', ...given }));

@@ -25,6 +25,8 @@ const rows: readonly Row[] = [
   { input: 'branch', usedBy: ['sync'], value: 'release/1.0' },
   { input: 'path', usedBy: withPath, value: 'Content/Villain.uasset' },
   { input: 'glob', usedBy: withPath, value: 'false', beside: { path: 'Content/Rock[1].fbx' } },
+  { input: 'pool', usedBy: ['lock'], value: 'unity-pro', beside: { path: '' } },
+  { input: 'where', usedBy: ['lock'], value: 'host=b1', beside: { path: '', pool: 'unity-pro' } },
   { input: 'any', usedBy: ['lock'], value: '1' },
   { input: 'type', usedBy: ['lock'], value: 'shared' },
   { input: 'ttl', usedBy: ['lock'], value: '2h' },

@@ -43,7 +43,9 @@ async function resolve(path: string, options: Partial<ResolveOptions> = {}, glob
   const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
   if (!loaded.ok || loaded.inputs.task.operation !== 'lock')
     throw new Error('The lines are refused before they are resolved.');
-  return resolvePaths(loaded.inputs.task.paths, { checkout, ...options });
+  const { from } = loaded.inputs.task;
+  if (from.kind !== 'paths') throw new Error('The step names a pool.');
+  return resolvePaths(from.lines, { checkout, ...options });
 }
 
 const pathsOf = async (...given: Parameters<typeof resolve>) => (await resolve(...given)).paths.map(({ path }) => path);

@@ -46,7 +46,9 @@ beforeAll(async () => {
 function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = true) {
   const loaded = loadStep(rightStep('lock', { path, glob: String(glob) }));
   if (!loaded.ok || loaded.inputs.task.operation !== 'lock') return undefined;
-  return resolvePaths(loaded.inputs.task.paths, { checkout, ...options });
+  const { from } = loaded.inputs.task;
+  if (from.kind !== 'paths') throw new Error('The step names a pool.');
+  return resolvePaths(from.lines, { checkout, ...options });
 }
 
 const paths = async (...given: Parameters<typeof resolve>) => (await resolve(...given))?.paths.map((each) => each.path);

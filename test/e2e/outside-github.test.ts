@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { expect, test } from 'vitest';
 import { readActionFile } from '../support/runner/action-file.ts';
 import { keyValuePairs } from '../support/runner/file-commands.ts';
+import { storePool } from '../support/stored-pool.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { openScene } from './scene.ts';
 
@@ -26,7 +27,7 @@ async function openScript(env: Readonly<Record<string, string>>) {
         RUNNER_TEMP: folder,
         RUNNER_DEBUG: '1',
         GITHUB_STATE: state,
-        GITHUB_OUTPUT: output,
+        GITHUB_OUTPUT: env['GITHUB_OUTPUT'] ?? output,
       },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -54,5 +55,30 @@ test('writes no secrets to the log if nothing masks them', async () => {
     expect(log).not.toContain(secret);
     expect(log).not.toContain(hookSecret);
     expect(log).not.toContain('::add-mask::');
+  }
+});
+
+test('writes no secret of a pool to the log, whether or not a file takes the outputs', async () => {
+  const workspace = await scene.service.workspace();
+  await storePool(
+    scene.service.storage,
+    workspace,
+    'unity-pro',
+    'seats/1',
+    'secret:serial=s3cret',
+    'seats/2',
+    'host=b2',
+  );
+  const { secret } = await scene.service.token();
+  const place = {
+    WORKSPACE_BASE_URL: `${scene.service.baseUrl}/v1`,
+    WORKSPACE_TOKEN: secret,
+    WORKSPACE_ID: workspace,
+  };
+  for (const more of [{}, { GITHUB_OUTPUT: '' }]) {
+    const run = await openScript({ ...place, ...more });
+    const logs = [await run(main, { operation: 'lock', pool: 'unity-pro', any: '2' }), await run(post)].join('\n');
+    expect(logs).toMatch(/Locked 2 paths in .*Released 2 locks at the end of the job/s);
+    expect(logs).not.toContain('s3cret');
   }
 });

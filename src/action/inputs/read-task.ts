@@ -27,6 +27,7 @@ import type {
   ListLocksTask,
   LockScope,
   LockTask,
+  PoolSelection,
   RegisterHookTask,
   SyncTask,
   Task,
@@ -87,12 +88,12 @@ function readLock(reader: Reader): Read<LockTask> {
   const autoRelease = read('auto-release', parseBoolean);
   const renew = read('renew', parseBoolean);
   if (renew === true && autoRelease === false) complain('renew', renewalEnds);
-  if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path per line.');
   return complete<LockTask>({
     operation: 'lock',
     workspace: readWorkspace(reader),
-    paths: readPathLines(reader),
-    any: read('any', parsePathCount),
+    from: raw.pool === '' ? readLockPaths(reader) : readPool(reader),
+    // Of a pool, one item is enough.
+    any: raw.pool !== '' && raw.any === '' ? 1 : read('any', parsePathCount),
     type: read('type', parseText('It must be a kind of lock, such as exclusive.')),
     ttl: read('ttl', parseTtl),
     wait: read('wait', parseWait),
@@ -101,6 +102,27 @@ function readLock(reader: Reader): Read<LockTask> {
     renew,
     onLost: read('on-lost', parseLossReaction),
   });
+}
+
+function readLockPaths(reader: Reader): Read<LockTask['from']> {
+  const { raw, complain } = reader;
+  if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path per line.');
+  if (raw.where !== '') complain('where', 'It chooses among the items of a pool: set `pool`, too.');
+  const paths = readPathLines(reader);
+  return paths && { kind: 'paths', lines: paths };
+}
+
+function readPool({ raw, read, complain, complainOfLine }: Reader): Read<PoolSelection> {
+  if (raw.path !== '') complain('path', 'Give either `path` or `pool`, not both.');
+  const name = read('pool', parseText('It must be the name of a pool.'));
+  const where = new Map<string, string>();
+  for (const line of lines(raw.where)) {
+    const [, property, value] = /^([^=]*[^=\s])\s*=\s*(.+)$/.exec(line) ?? [];
+    if (property === undefined || value === undefined) complainOfLine('where', line, 'Write it as name=value.');
+    else if (where.has(property)) complainOfLine('where', line, 'No item has two values of the same property.');
+    else where.set(property, value);
+  }
+  return name === undefined ? undefined : { kind: 'pool', name, where: Object.fromEntries(where) };
 }
 
 const readUnlock = (reader: Reader): Read<UnlockTask> =>

@@ -42,6 +42,8 @@ export const inputTable = {
   branch: { fallback: '', usedBy: ['sync'] },
   path: { fallback: '', usedBy: ['lock', 'unlock', 'list-locks'] },
   glob: { fallback: 'true', usedBy: ['lock', 'unlock', 'list-locks'] },
+  pool: { fallback: '', usedBy: ['lock'] },
+  where: { fallback: '', usedBy: ['lock'] },
   any: { fallback: '', usedBy: ['lock'] },
   type: { fallback: 'exclusive', usedBy: ['lock'] },
   ttl: { fallback: '1h', usedBy: ['lock'] },

@@ -27,7 +27,7 @@ export interface SyncTask {
 export interface LockTask {
   readonly operation: 'lock';
   readonly workspace: WorkspaceId;
-  readonly paths: readonly PathLine[];
+  readonly from: { readonly kind: 'paths'; readonly lines: readonly PathLine[] } | PoolSelection;
   /** The number of paths to lock. */
   readonly any: number | 'all';
   readonly type: string;
@@ -37,6 +37,13 @@ export interface LockTask {
   readonly autoRelease: boolean;
   readonly renew: boolean;
   readonly onLost: OnLost;
+}
+
+/** The items of a pool that have all these properties. */
+export interface PoolSelection {
+  readonly kind: 'pool';
+  readonly name: string;
+  readonly where: Readonly<Record<string, string>>;
 }
 
 export interface UnlockTask {

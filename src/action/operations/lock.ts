@@ -1,4 +1,5 @@
 import { writeFileSync } from 'node:fs';
+import { type CallLimits, ServiceError } from '../../client/client.ts';
 import type { Duration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
@@ -18,12 +19,13 @@ import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
 import { type Blocked, blockedText, heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { ReleaseResult } from '../../locks/release.ts';
-import type { RollbackResult } from '../../locks/roll-back.ts';
+import { type RollbackResult, rollBackInTime } from '../../locks/roll-back.ts';
 import { openLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { LockTask } from '../inputs/task.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
 import { alreadyHeldText, blockedAdvice, stepText } from '../locks/messages.ts';
+import { openPool, type Properties } from '../paths/pool.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { Renewal } from '../renewal/start.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
@@ -39,10 +41,12 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const isLocked = createLockedTest(ledger, service, workspace);
-  const resolved = await resolvePaths(task.paths, { ...runner, isLocked });
-  const paths = resolved.paths.map(({ path }) => path);
+  const pool = task.from.kind === 'pool' ? await openPool(context, task, task.from) : undefined;
+  const resolved =
+    task.from.kind === 'paths' ? await resolvePaths(task.from.lines, { ...runner, isLocked }) : undefined;
+  const paths = pool?.paths() ?? resolved?.paths.map(({ path }) => path) ?? [];
   const wanted = wantedOf(task.any, paths);
-  if (resolved.warning !== undefined) log.warn(resolved.warning);
+  if (resolved?.warning !== undefined) log.warn(resolved.warning);
   // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
   const step = crypto.randomUUID();
@@ -59,7 +63,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     });
     await warnOfLostLocks(context, workspace);
     const own = await findAlreadyHeld(context, workspace, paths);
-    const others = paths.filter((path) => !own.some((held) => held.path === path));
+    const others = withoutOwn(paths, own);
     if (others.length < wanted) return heldByThisJob(lockStep, own);
 
     const announce = (): void => {
@@ -70,15 +74,43 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     };
     const session = openLockSession({ ...context, step, origin: runner.origin, announce });
     const terms = { service, workspace, type, ttl };
-    const acquire = { ...context, session, terms, withoutWait: defaultLimits(context) };
+    const refresh =
+      pool &&
+      (async (within: CallLimits) => {
+        await pool.refresh(within);
+        return { paths: withoutOwn(pool.paths(), own), count: wanted };
+      });
+    const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), refresh };
     const result = await acquireLocks(acquire, { paths: others, count: wanted }, task);
     const { round } = result;
     // Awaited here, so that the renewal does not end before it has started.
-    if (round.kind === 'acquired') return await acquired(lockStep, round.grants, result);
-    return notAcquired(lockStep, round, result);
+    if (round.kind !== 'acquired') return notAcquired(lockStep, round, result);
+    let properties: Properties | undefined;
+    try {
+      const within = { deadline: clock() + propertiesMs(round.grants, client.serverNow()), signal: context.signal };
+      const locked = round.grants.map(({ path }) => path);
+      properties = await pool?.propertiesOf(locked, within);
+    } catch (error) {
+      // An item without its properties is of no use: the job may need its serial number or host.
+      const back = await rollBackInTime(acquire, { acquired: round.grants, unanswered: [] });
+      if (!(error instanceof ServiceError)) throw error;
+      return notAcquired(lockStep, { kind: 'failed', error, back }, { ...result, lastBlocked: undefined });
+    }
+    return await acquired(lockStep, round.grants, result, properties);
   } finally {
     renewal?.end();
   }
+}
+
+const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): readonly LockPath[] =>
+  paths.filter((path) => !own.some((held) => held.path === path));
+
+const maxPropertiesMs = 30_000;
+
+/** The time to read the properties of locked items, before the first of the locks expires. */
+function propertiesMs(grants: readonly Grant[], now: number): number {
+  const left = soonestEnd(grants.map(({ lock }) => lock)) - now;
+  return Number.isNaN(left) ? maxPropertiesMs : Math.min(maxPropertiesMs, left);
 }
 
 const maxNamed = 5;
@@ -127,6 +159,7 @@ async function acquired(
   lockStep: LockStep,
   unsorted: readonly Grant[],
   { waitedMs, unanswered }: AcquireLocksResult,
+  properties: Properties | undefined,
 ): Promise<Outcome> {
   const { context, task, step, began, renewal } = lockStep;
   const { client, log, clock, redact } = context;
@@ -160,6 +193,7 @@ async function acquired(
     waited_seconds: String(Math.floor(waitedMs / 1_000)),
     locks: output,
     ...writeLocksFile(lockStep, all),
+    ...(properties !== undefined && { properties: JSON.stringify(properties) }),
   };
   saveLocks(lockStep, grants, outputs);
   const rows = locks.map(({ path, expires_at }) => [path, timeCell(expires_at)]);
@@ -171,7 +205,9 @@ async function acquired(
 function inOrder({ task, paths }: LockStep, grants: readonly Grant[]): readonly Grant[] {
   if (task.any === 'all') return grants.toSorted(byPath);
   const taken = new Map<string, Grant>(grants.map((grant) => [grant.path, grant]));
-  return paths.flatMap((path) => taken.get(path) ?? []);
+  // A pool may have grown during the wait.
+  const added = grants.filter(({ path }) => !paths.some((each) => each === path));
+  return [...paths.flatMap((path) => taken.get(path) ?? []), ...added];
 }
 
 function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {

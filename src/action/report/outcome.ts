@@ -24,6 +24,7 @@ export const outputNames = [
   'missing_objects',
   'locks',
   'locks_file',
+  'properties',
   'count',
   'acquired',
   'holder',

@@ -80,7 +80,10 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     for (const name of outputNames) {
       const value = outputs[name];
       if (value === undefined) continue;
-      const text = redact(value);
+      // The secrets of a pool are for the next steps. The runner masks them in the log.
+      const text = name === 'properties' ? value : redact(value);
+      // The runner reads outputs from this file. Without it, the toolkit would print them.
+      if (name === 'properties' && !process.env['GITHUB_OUTPUT']) continue;
       if (fitsOutput(name, text)) {
         core.setOutput(name, text);
         continue;

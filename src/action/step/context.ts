@@ -23,6 +23,8 @@ export interface Context extends LockContext {
   readonly setOutputs: (outputs: Outputs) => void;
   readonly saveState: (name: StateName, value: string) => void;
   readonly redact: Redact;
+  /** Keeps a secret out of the log, and out of everything that the step reports. */
+  readonly mask: (secret: string) => void;
   /** Formats an error for users, in terms of the inputs of the step. */
   readonly explain: (error: unknown) => string;
 }
@@ -45,6 +47,7 @@ export function createContext(
     setOutputs,
     saveState,
     redact,
+    mask,
     explain: explainErrors(given),
     signal: cancellation(),
     clock: steadyClock,

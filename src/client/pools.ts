@@ -1,0 +1,69 @@
+import type { LockPath } from '../interface/lock-path.ts';
+import { parseLockPath } from '../interface/lock-path.ts';
+import type { WorkspaceId } from './access.ts';
+import { asObject, firstName, isArray, isObject, type Json, nameIn } from './json.ts';
+import { entriesIn } from './pages.ts';
+import { notUnderstood, unusable } from './refusal.ts';
+import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { type ClientResponse, objectIn } from './response.ts';
+import { isUnknownRoute, ServiceError } from './service-error.ts';
+
+/** A lock path of a pool, with the properties that the service shows to this client. */
+export interface PoolItem {
+  readonly path: LockPath;
+  readonly properties: Readonly<Record<string, string>>;
+  /** The names of properties whose values only the holder of the lock sees. */
+  readonly secret: readonly string[];
+}
+
+export type PoolResult =
+  | { readonly kind: 'found'; readonly items: readonly PoolItem[] }
+  /** The service does not know pools. */
+  | { readonly kind: 'unsupported'; readonly error: ServiceError };
+
+export const createGetPool =
+  ({ call, addresses }: ClientContext) =>
+  /** Throws a ServiceError, also for an unknown pool. */
+  async (
+    { workspace, name }: { readonly workspace: WorkspaceId; readonly name: string },
+    within: CallLimits,
+  ): Promise<PoolResult> => {
+    try {
+      const result = await call({ method: 'GET', target: addresses.pool(workspace, name), expect }, within);
+      const { response } = expectSuccess(result);
+      return { kind: 'found', items: (itemsIn(response) ?? []).flatMap(readItem) };
+    } catch (error) {
+      if (error instanceof ServiceError && isUnknownRoute(error)) return { kind: 'unsupported', error };
+      throw error;
+    }
+  };
+
+/** Without an excerpt, which could contain secrets. */
+const expect: Request['expect'] = (response, texts) => {
+  const wrong = unusable(response, texts);
+  if (wrong !== undefined) return { ...wrong, excerpt: '' };
+  return itemsIn(response) === undefined ? notUnderstood(response, texts, 'it contains no items of a pool') : undefined;
+};
+
+function itemsIn(response: ClientResponse): readonly Json[] | undefined {
+  const items = asObject(objectIn(response)['pool'])['items'];
+  return isArray(items) ? items : entriesIn(response, 'items');
+}
+
+function readItem(entry: Json): readonly PoolItem[] {
+  const path = parseLockPath((typeof entry === 'string' ? entry : firstName(asObject(entry), ['path', 'name'])) ?? '');
+  if (!path.ok) return [];
+  const { properties, secret } = asObject(entry);
+  const values = Object.entries(asObject(properties)).flatMap(([name, value]) => {
+    const text = typeof value === 'boolean' ? String(value) : nameIn(value);
+    return text === undefined ? [] : [[name, text] as const];
+  });
+  const names = isArray(secret) ? secret : isObject(secret) ? Object.keys(secret) : [];
+  return [
+    {
+      path: path.value,
+      properties: Object.fromEntries(values),
+      secret: names.filter((name) => typeof name === 'string'),
+    },
+  ];
+}

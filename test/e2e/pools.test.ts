@@ -1,0 +1,146 @@
+import { expect, test } from 'vitest';
+import { parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
+import { updatePool } from '../../src/service/pools/pools.ts';
+import { json, problem } from '../support/other-servers/responses.ts';
+import { passOn } from '../support/other-servers/slash-proxies.ts';
+import { startOtherServer } from '../support/other-servers/start-other-server.ts';
+import { fasterTime } from '../support/preload.ts';
+import type { StepResult } from '../support/runner/step.ts';
+import { storePool } from '../support/stored-pool.ts';
+import { checkOut, errorsOf, everythingLeft, jobAt, openScene } from './scene.ts';
+
+const scene = openScene();
+
+const seatsIn = ({ outputs }: StepResult): readonly string[] =>
+  JSON.parse(outputs['locks'] ?? '[]').map(({ path }: { readonly path: string }) => path);
+
+const fromPool = (inputs: Readonly<Record<string, string>> = {}) => ({
+  with: { operation: 'lock', pool: 'unity-pro', ...inputs },
+});
+
+async function workspaceWith(...items: readonly string[]): Promise<string> {
+  const workspace = await scene.service.workspace();
+  await storePool(scene.service.storage, workspace, 'unity-pro', ...items);
+  return workspace;
+}
+
+async function changePool(workspace: string, words: readonly string[], removed: readonly string[] = []) {
+  const items = parsePoolItemWords(words);
+  if (!items.ok) throw new Error(items.reason);
+  const { commit, now } = scene.service.storage;
+  const actor = { name: 'operator:root', tokenId: null, address: null };
+  const change = { workspace, name: 'unity-pro', items: items.value, removed };
+  expect(await commit({ workspace }, (db) => updatePool(db, now, actor, change))).toMatchObject({ ok: true });
+}
+
+const three = ['seats/1', 'host=b1', 'seats/2', 'host=b2', 'seats/3', 'host=b3'];
+
+test('five jobs share the three seats of a pool, never two on one seat, and all seats are free at the end', async () => {
+  const workspace = await workspaceWith(...three);
+  const holders = new Map<string, number>();
+  const serve = async (_: unknown, number: number): Promise<void> => {
+    const job = await scene.job({ workspace, timeoutMs: 120_000 });
+    const result = await job.run({ ...fromPool({ wait: '2h' }), env: { NODE_OPTIONS: fasterTime(8) } });
+    const [seat = '', ...others] = seatsIn(result);
+    expect([result.conclusion, others]).toEqual(['success', []]);
+    expect([seat, holders.get(seat)]).toEqual([expect.stringMatching(/^seats\/[123]$/), undefined]);
+    holders.set(seat, number);
+    expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ [seat]: { host: `b${seat.slice(-1)}` } });
+    holders.delete(seat);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  };
+  await Promise.all(Array.from({ length: 5 }, serve));
+  expect(await scene.locked(workspace)).toEqual([]);
+}, 120_000);
+
+test('`where` chooses among the items of a pool, and `any` locks several', async () => {
+  const workspace = await workspaceWith(...three, 'seats/4', 'host=b3,os=linux', 'seats/5', 'secret:serial=s3cret');
+  const job = await scene.job({ workspace });
+  const both = await job.run(fromPool({ where: 'host = b3', any: '2' }));
+  expect(seatsIn(both).toSorted()).toEqual(['seats/3', 'seats/4']);
+  const held = await (await scene.job({ workspace })).run(fromPool({ where: 'host=b3\nos=linux' }));
+  expect(held).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
+  for (const [inputs, error] of [
+    [
+      { where: 'host=b9' },
+      'Input `where`: no item of the pool "unity-pro" has host=b9. Its items have host=b1, host=b2, host=b3, os=linux, serial (secret, so not for `where`).',
+    ],
+    [
+      { where: 'host=b3', any: '3' },
+      'Input `any` is 3, but the pool "unity-pro" has only 2 items that match `where`: seats/3, seats/4.',
+    ],
+    [{ pool: 'unity' }, expect.stringMatching(/has no pool "unity"\. Its pools are unity-pro \(GET /)],
+  ] as const) {
+    const result = await (await scene.job({ workspace })).run(fromPool(inputs));
+    expect(errorsOf(result)).toEqual([error]);
+  }
+});
+
+test('the secret of a locked seat is in the output, and nowhere else; secrets of other seats are not read', async () => {
+  const secret = 'A1-"quoted"-B2-C3';
+  const workspace = await workspaceWith(
+    'seats/1',
+    `secret:serial=${secret},host=b1`,
+    'seats/2',
+    'secret:serial=other-0',
+  );
+  const job = await scene.job({ workspace });
+  const result = await job.run(fromPool({ where: 'host=b1', renew: 'true' }));
+  expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/1': { serial: secret, host: 'b1' } });
+  const escaped = JSON.stringify(secret).slice(1, -1);
+  expect(result.masks).toEqual(expect.arrayContaining([secret, escaped]));
+  expect(result.log + result.summary).not.toContain('A1-');
+  const { properties = '', ...outputs } = result.outputs;
+  // The file that passes the outputs to the runner is in the temporary folder, too.
+  const left = (await everythingLeft(job, { ...result, outputs })).replace(properties, '');
+  expect(left).toContain('seats/1');
+  for (const hidden of [secret, escaped, 'other-0']) expect(left).not.toContain(hidden);
+  const firstMask = result.written.findIndex(({ text }) => text.includes('A1-'));
+  expect(result.written[firstMask]?.text).toMatch(/^::add-mask::/);
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+});
+
+test('a step that waits gets a seat that is added meanwhile, and no seat that is removed', async () => {
+  const workspace = await workspaceWith('seats/1', 'seats/2');
+  for (const seat of ['seats/1', 'seats/2']) await scene.lock(workspace, seat);
+  const job = await scene.job({ workspace, timeoutMs: 60_000 });
+  const step = await job.step(fromPool({ wait: '10m' }));
+  await step.waitForLog('Waiting, ');
+  await changePool(workspace, ['seats/3', 'secret:serial=C-serial'], ['seats/1']);
+  await scene.release(workspace, 'seats/1');
+  const result = await step.finished;
+  expect(seatsIn(result)).toEqual(['seats/3']);
+  expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/3': { serial: 'C-serial' } });
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+  expect(await scene.locked(workspace)).toEqual(['seats/2']);
+}, 60_000);
+
+test('releases the seat and fails if its secret properties cannot be read', async () => {
+  const workspace = await workspaceWith('seats/1', 'secret:serial=s3cret-serial');
+  const onward = passOn(scene.service.port);
+  let reads = 0;
+  const server = await startOtherServer((response, request) => {
+    if (request.url.endsWith('/pools/unity-pro')) reads += 1;
+    if (reads > 1 && request.method === 'GET') problem(503, {})(response, request);
+    else onward(response, request);
+  });
+  const job = await scene.job({ workspace, env: { WORKSPACE_BASE_URL: server.baseUrl } });
+  const result = await job.run(fromPool({ retries: '0' }));
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false', locks: '[]' } });
+  expect(result.log).toContain('1 of 1 path had been locked; 1 was released again.');
+  expect(await scene.locked(workspace)).toEqual([]);
+});
+
+test('a service without pools is reported in one sentence', async () => {
+  const server = await startOtherServer((response, request) =>
+    (request.url.includes('/pools')
+      ? problem(404, { detail: 'There is nothing at "/v1/workspaces/game/pools/unity-pro".' })
+      : json(200, { locks: [] }))(response, request),
+  );
+  const job = await jobAt(server.baseUrl);
+  await checkOut(job, 'a');
+  const result = await job.run(fromPool());
+  expect(errorsOf(result)).toEqual([
+    'Input `pool` is "unity-pro", but the service has no pools: it needs a newer version of the Workspace service (GET /v1/workspaces/game/pools/unity-pro: 404 Not Found).',
+  ]);
+});
