@@ -74,6 +74,7 @@ import { protocolOf } from '../../src/service/mirror/read-request.ts';
 import { parseTarget } from '../../src/service/outbound/target.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { safeText } from '../../src/service/platform/safe-text.ts';
+import { parsePoolItemWords, parsePoolName } from '../../src/service/pools/pool-item.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime, parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
@@ -532,6 +533,12 @@ export const parsers: readonly Parser[] = [
   row('service/webhooks/signature.ts parseSecret', (text) => [parseSecret(text), parseSecret(`whsec_${text}`)]),
   row('service/outbound/target.ts parseTarget', (text) => [parseTarget(text), parseTarget(`https://${text}`)]),
   row('service/workspaces/workspace-id.ts parseWorkspaceId', parseWorkspaceId),
+  row('service/pools/pool-item.ts parsePoolName', parsePoolName),
+  row('service/pools/pool-item.ts parsePoolItem, service/pools/pool-item.ts parsePoolItemWords', (text) => [
+    parsePoolItemWords([text]),
+    parsePoolItemWords(['a', text]),
+    parsePoolItemWords(['a', `x=${text}`]),
+  ]),
 ];
 
 /** It looks at the number of characters, not at the characters themselves. */

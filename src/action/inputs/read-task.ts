@@ -92,7 +92,7 @@ function readLock(reader: Reader): Read<LockTask> {
     operation: 'lock',
     workspace: readWorkspace(reader),
     from: raw.pool === '' ? readLockPaths(reader) : readPool(reader),
-    // Of a pool, one item is enough.
+    // A step needs one item of a pool, but all paths.
     any: raw.pool !== '' && raw.any === '' ? 1 : read('any', parsePathCount),
     type: read('type', parseText('It must be a kind of lock, such as exclusive.')),
     ttl: read('ttl', parseTtl),
@@ -117,8 +117,9 @@ function readPool({ raw, read, complain, complainOfLine }: Reader): Read<PoolSel
   const name = read('pool', parseText('It must be the name of a pool.'));
   const where = new Map<string, string>();
   for (const line of lines(raw.where)) {
-    const [, property, value] = /^([^=]*[^=\s])\s*=\s*(.+)$/.exec(line) ?? [];
-    if (property === undefined || value === undefined) complainOfLine('where', line, 'Write it as name=value.');
+    const at = line.indexOf('=');
+    const [property, value] = [line.slice(0, Math.max(0, at)).trim(), line.slice(at + 1).trim()];
+    if (property === '' || value === '') complainOfLine('where', line, 'Write it as name=value.');
     else if (where.has(property)) complainOfLine('where', line, 'No item has two values of the same property.');
     else where.set(property, value);
   }

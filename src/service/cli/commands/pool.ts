@@ -55,7 +55,7 @@ const poolArguments = {
 
 export const poolAdd = defineStorageCommand({
   name: 'pool add',
-  summary: 'add a pool: a name for lock paths, of which a job takes any that is free',
+  summary: 'add a pool: a name for lock paths; a job locks one that is free',
   details: itemDetails,
   arguments: poolArguments,
   flags: itemFlags,

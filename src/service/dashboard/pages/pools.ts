@@ -31,7 +31,7 @@ export function addPoolPages(app: App, parts: DashboardParts): void {
     );
     const none = empty(
       'This workspace has no pools.',
-      html`A pool names lock paths, such as license seats, of which a job takes any that is free. An operator adds one with <code>workspace-service pool add</code>.`,
+      html`A pool is a name for lock paths, such as license seats. A job locks one that is free. An operator adds one with <code>workspace-service pool add</code>.`,
     );
     const main = rows.length === 0 ? none : htmlTable('cards', ['Pool', 'Free'], rows);
     return showPage(call, { title: 'Pools', location: inWorkspace(workspace, 'locks'), main });
