@@ -6,6 +6,22 @@ import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
 
+/** Stores places in line that do not end during the test. */
+const storeWaiting = (workspace_id: string, path: string, ...owners: readonly string[]) =>
+  service.storage.commit({ workspace: workspace_id }, async (db) => {
+    for (const [rank, owner] of owners.entries()) {
+      const id = `place_${workspace_id}_${owner}`;
+      const times = { since: Date.now(), rank, asked_at: Date.now(), present_until: Date.now() + 3_600_000 };
+      const place = { id, workspace_id, token_id: 'tok_1', owner, origin: null, note: null, urgency: 3, ttl: null };
+      await db
+        .insertInto('lock_places')
+        .values({ ...place, ...times })
+        .execute();
+      const line = { workspace_id, path, place_id: id, asked_path: path, rank };
+      await db.insertInto('lock_lines').values(line).execute();
+    }
+  });
+
 test('the page of a pool shows who holds each seat, and links to the free ones', async () => {
   const workspace = await service.workspace();
   await storePool(service.storage, workspace, 'unity-pro', 'seats/1', 'host=b1,secret:serial=s3cret', 'seats/2');
@@ -15,6 +31,7 @@ test('the page of a pool shows who holds each seat, and links to the free ones',
   const { text: pools } = await ada.get(`/workspaces/${workspace}/pools`);
   expect(pools).toContain(`href="/workspaces/${workspace}/pools/unity-pro"`);
   expect(pools).toContain('1 of 2');
+  await storeWaiting(workspace, 'seats/1', 'bo', 'cy', 'di', 'ed');
   const { text } = await ada.get(`/workspaces/${workspace}/pools/unity-pro`);
   const [, first = '', second = ''] = text.split('<th scope="row">');
   for (const part of [
@@ -27,6 +44,8 @@ test('the page of a pool shows who holds each seat, and links to the free ones',
   ])
     expect(first).toContain(part);
   expect(first).not.toContain('Lock it');
+  expect(first.slice(first.indexOf('"Waiting"'))).toMatch(/bo.*cy.*di.*and 1 more/s);
+  expect(second.slice(second.indexOf('"Waiting"'))).toContain('nobody');
   expect(second).toContain(`href="/workspaces/${workspace}/locks/new?path=seats%2F2"`);
   // Not even to the holder: a page may be seen by others.
   expect(text).not.toContain('s3cret');

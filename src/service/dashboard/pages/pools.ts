@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
+import type { QueuedRequest } from '../../locks/line.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { addressedPool } from '../../pools/addressed-pool.ts';
 import { findPools, type StoredPool } from '../../pools/pools.ts';
@@ -39,7 +40,12 @@ export function addPoolPages(app: App, parts: DashboardParts): void {
 
   addPage(app, parts, { path: '/workspaces/:id/pools/:name', access: 'locks:read' }, async (call) => {
     const pool = await addressedPool(call.c, storage);
-    const rows = (await seatsOf(locks, pool, call.bearer)).map((seat) => seatRow(call, pool, seat));
+    const [seats, queue] = await Promise.all([
+      seatsOf(locks, pool, call.bearer),
+      locks.queue({ workspace: pool.workspace }),
+    ]);
+    const lines = Map.groupBy(queue, ({ path }) => path);
+    const rows = seats.map((seat) => seatRow(call, pool, seat, lines.get(seat.item.path) ?? []));
     return showPage(call, {
       title: pool.name,
       location: inWorkspace(pool.workspace, 'locks'),
@@ -50,9 +56,14 @@ export function addPoolPages(app: App, parts: DashboardParts): void {
   });
 }
 
-const headings = ['Item', 'Properties', 'Holder', 'From run', 'Since', 'Time left'];
+const headings = ['Item', 'Properties', 'Holder', 'From run', 'Since', 'Time left', 'Waiting'];
 
-function seatRow({ bearer, now }: PageCall, { workspace }: StoredPool, { item, lock: found }: Seat): Markup {
+function seatRow(
+  { bearer, now }: PageCall,
+  { workspace }: StoredPool,
+  { item, lock: found }: Seat,
+  line: readonly QueuedRequest[],
+): Markup {
   const { path, properties, secret } = withoutSecrets(item);
   const texts = [
     ...Object.entries(properties).map((pair) => pair.join('=')),
@@ -60,16 +71,29 @@ function seatRow({ bearer, now }: PageCall, { workspace }: StoredPool, { item, l
   ];
   const start = html`<th scope="row">${pathLink(workspace, path)}</th>
     <td data-label="Properties">${texts.map((text) => html`${userText(text)}<br>`)}</td>`;
+  const end = html`<td data-label="Waiting">${waitingText(line, now)}</td>`;
   if (found === undefined) {
     const lockIt = html`<a href="${newLockAddress(workspace, path)}">Lock it</a>`;
     return html`<tr>${start}
       <td data-label="Holder">${faint('free')} ${grants(bearer.scopes, 'locks:write') ? lockIt : ''}</td>
-      <td></td><td></td><td></td></tr>`;
+      <td></td><td></td><td></td>${end}</tr>`;
   }
   const { owner, note, origin, acquired_at, expires_at } = lockOf(found);
   return html`<tr>${start}
     <td data-label="Holder">${userText(owner)}${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}</td>
     <td data-label="From run">${originLink(origin, 'short')}</td>
     <td data-label="Since">${time(acquired_at, now)}</td>
-    <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td></tr>`;
+    <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td>${end}</tr>`;
 }
+
+/** The page of the path has all of them. */
+const maxShown = 3;
+
+const waitingText = (line: readonly QueuedRequest[], now: number): Markup =>
+  line.length === 0
+    ? faint('nobody')
+    : html`${line
+        .slice(0, maxShown)
+        .map(({ owner, since }) => html`${userText(owner)} <span class="faint">${time(since, now)}</span><br>`)}${
+        line.length > maxShown ? faint(`and ${line.length - maxShown} more`) : ''
+      }`;
