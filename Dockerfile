@@ -28,6 +28,7 @@ WORKDIR /opt/workspace-automation
 COPY --from=build /build/node_modules node_modules
 COPY --from=build /build/build/client build/client
 COPY --from=build /build/build/interface build/interface
+COPY --from=build /build/build/locks build/locks
 COPY --from=build /build/build/service build/service
 # node_modules has a link to one of them.
 COPY stubs stubs

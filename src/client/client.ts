@@ -33,7 +33,7 @@ export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
-export type { LineRequest, Queue, Urgency } from './queue.ts';
+export { type LineRequest, type Priority, type Queue, type Urgency, urgencies } from './queue.ts';
 export type { CallLimits, Retry } from './request.ts';
 export { isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';

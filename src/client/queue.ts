@@ -12,7 +12,11 @@ export interface LineRequest {
 }
 
 /** RFC 9218 section 4.1: 1 comes first. */
-export type Urgency = 1 | 3 | 5;
+export const urgencies = { low: 5, normal: 3, high: 1 } as const;
+
+export type Priority = keyof typeof urgencies;
+
+export type Urgency = (typeof urgencies)[Priority];
 
 export interface Queue {
   /** Counted from 1. */

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
-import type { Urgency } from '../../client/queue.ts';
+import { type Urgency, urgencies } from '../../client/queue.ts';
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -27,8 +27,6 @@ export function parsePriority(text: string): Parsed<Urgency> {
   const priority = parseOneOf(['low', 'normal', 'high'])(text);
   return priority.ok ? accepted(urgencies[priority.value]) : priority;
 }
-
-const urgencies = { high: 1, normal: 3, low: 5 } as const;
 
 export const lines = (text: string): readonly string[] =>
   text

@@ -5,6 +5,7 @@ import { hookList, hookRemove } from './commands/hook.ts';
 import { lockCheck } from './commands/lock-check.ts';
 import { lockList } from './commands/lock-list.ts';
 import { lockRelease } from './commands/lock-release.ts';
+import { lockRun } from './commands/lock-run.ts';
 import { lockTake } from './commands/lock-take.ts';
 import { poolAdd, poolList, poolRemove, poolUpdate } from './commands/pool.ts';
 import { raiseFencesCommand } from './commands/raise-fences.ts';
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   lockList,
   lockRelease,
   lockCheck,
+  lockRun,
   hookList,
   hookRemove,
   audit,

@@ -6,21 +6,30 @@ import { withoutTypedSecrets } from './output/print.ts';
 import { versionText } from './output/process-io.ts';
 import { printLines } from './output/table.ts';
 
-export interface ProgramContext extends Omit<Surroundings, 'commands'> {
+export interface ProgramContext extends Pick<Surroundings, 'environment' | 'io'> {
   readonly commands?: readonly Command[];
   /** Runs a valid command. */
   readonly run?: (work: () => Promise<void>) => Promise<void>;
 }
 
-/** Returns the exit code: 2 for wrong usage, 0 otherwise. Errors of the command are rethrown. */
-export async function runCli(args: readonly string[], context: ProgramContext): Promise<number> {
+/**
+ * Returns the exit code: 2 for wrong usage, otherwise 0 or that of the command that it ran. Errors of the command are
+ * rethrown.
+ */
+export async function runCli(all: readonly string[], context: ProgramContext): Promise<number> {
   const { commands = allCommands } = context;
+  const { args, childCommand } = splitAtCommand(all, commands);
+  let exitCode = 0;
+  const exitWith = (code: number): void => {
+    exitCode = code;
+  };
   // `help token create` and `token create help`: the `help` of `commander` takes one word, after a group.
   const words = args.filter((word) => word !== 'help');
   const isHelp = words.length < args.length && commands.some(({ name }) => name === words.join(' '));
   try {
-    await createProgram({ ...context, commands }).parseAsync(isHelp ? [...words, '--help'] : args, { from: 'user' });
-    return 0;
+    const program = createProgram({ ...context, commands, childCommand, exitWith });
+    await program.parseAsync(isHelp ? [...words, '--help'] : args, { from: 'user' });
+    return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
     return error.exitCode === 0 ? 0 : 2;
@@ -28,6 +37,15 @@ export async function runCli(args: readonly string[], context: ProgramContext): 
 }
 
 export const programName = 'workspace-service';
+
+/** `commander` drops the `--`, after which every word belongs to the other command, also one such as `--help`. */
+function splitAtCommand(all: readonly string[], commands: readonly Command[]) {
+  const runs = commands.some(
+    (one) => one.runsCommand && one.name.split(' ').every((word, index) => all[index] === word),
+  );
+  const end = runs ? all.indexOf('--') : -1;
+  return end < 0 ? { args: all, childCommand: [] } : { args: all.slice(0, end), childCommand: all.slice(end + 1) };
+}
 
 type ParserContext = Surroundings & Pick<ProgramContext, 'run'>;
 
@@ -96,7 +114,7 @@ function addCommand(parent: Commander, command: Command, { run = (work) => work(
   });
   const commander = parent
     .command(name.split(' ').at(-1) ?? name)
-    .usage([...places, '[flags]'].join(' '))
+    .usage([...places, '[flags]', ...(command.runsCommand ? ['-- <COMMAND>...'] : [])].join(' '))
     .summary(summary)
     .description([`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].join('\n'))
     .addHelpText(

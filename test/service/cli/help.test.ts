@@ -12,7 +12,9 @@ test.each(named)(
     const { code, stdout, stderr } = await runMain([...words, '--help']);
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.split('\n');
-    expect(lines[0]).toMatch(new RegExp(`^Usage: workspace-service ${name}\\b.* \\[flags\\]$`));
+    expect(lines[0]).toMatch(
+      new RegExp(`^Usage: workspace-service ${name}\\b.* \\[flags\\]( -- <COMMAND>\\.\\.\\.)?$`),
+    );
     for (const { placeholder } of Object.values(command.arguments)) expect(stdout).toContain(`  ${placeholder} `);
     for (const [flag, { what, otherwise }] of Object.entries(command.flags)) {
       const line = lines.find((text) => text.startsWith(`  --${flag} `)) ?? '';

@@ -6,10 +6,10 @@ import { type Flags, type FlagValues, flagName, toggle, variableOf } from './fla
 /** An expected failure of a command. The message is written for the user and contains no secret. */
 export class CommandError extends Error {
   override readonly name = 'Failure';
-  readonly exitCode: 1 | 2;
+  readonly exitCode: number;
 
   /** 2 for wrong usage that is detected only when the command runs. */
-  constructor(message: string, exitCode: 1 | 2 = 1) {
+  constructor(message: string, exitCode = 1) {
     super(message);
     this.exitCode = exitCode;
   }
@@ -26,6 +26,10 @@ export interface Surroundings {
   readonly io: ProcessIo;
   /** All commands of the program. */
   readonly commands: readonly Command[];
+  /** The words after `--`, for a command that runs another one. */
+  readonly childCommand: readonly string[];
+  /** Sets the exit code of a command that succeeds. */
+  exitWith(code: number): void;
 }
 
 export interface CommandContext<F extends Flags, A extends Flags> extends Surroundings {
@@ -48,6 +52,8 @@ export interface Definition<F extends Flags, A extends Flags> {
   readonly flags?: F;
   /** In positional order. */
   readonly arguments?: A;
+  /** It runs the command after `--`. */
+  readonly runsCommand?: true;
   /** Checks combinations of flags. Each flag is valid on its own. */
   check?(flags: FlagValues<F>): readonly string[];
   /** Throws a CommandError for an expected failure. */
@@ -62,7 +68,7 @@ export interface TypedArguments {
 }
 
 export interface Command
-  extends Pick<Definition<Flags, Flags>, 'name' | 'summary' | 'details' | 'variables' | 'example'> {
+  extends Pick<Definition<Flags, Flags>, 'name' | 'summary' | 'details' | 'variables' | 'example' | 'runsCommand'> {
   /** Keys are names as typed, without the dashes. */
   readonly flags: Flags;
   readonly arguments: Flags;

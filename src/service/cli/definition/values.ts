@@ -34,6 +34,10 @@ export const parseAuditAction = oneOf(auditActions, `The actions are ${auditActi
 
 export const parseFolder = pathOf('a folder');
 
+export const parseOnLost = oneOf(['stop', 'warn'], 'It must be stop or warn.');
+
+export const parsePriority = oneOf(['low', 'normal', 'high'], 'It must be low, normal or high.');
+
 /** `-` is stdin or stdout. */
 export const parseFile = pathOf('a file, or -');
 

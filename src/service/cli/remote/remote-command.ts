@@ -8,16 +8,19 @@ import {
   defineCommand,
   jsonFlag,
   type None,
+  type Surroundings,
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, toggle } from '../definition/flags.ts';
 import type { ShownLock } from '../output/locks.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
-import { type ProcessIo, packageVersion } from '../output/process-io.ts';
+import { packageVersion } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
 
+export const allowHttpFlag = toggle('send the token to other machines over plain http, unencrypted');
+
 const remoteFlags = {
-  allowHttp: toggle('send the token to other machines over plain http, unencrypted'),
+  allowHttp: allowHttpFlag,
   json: jsonFlag,
 } as const;
 
@@ -51,7 +54,7 @@ export const addressVariable = 'WORKSPACE_BASE_URL';
  * The variables of the action, so that people and jobs have the same setup. The token is not a flag because other users
  * can read the arguments of a process.
  */
-const variables = [
+export const variables = [
   [addressVariable, 'the service, such as https://assets.example.com/v1'],
   ['WORKSPACE_TOKEN', 'an API token of the service'],
   ['WORKSPACE_ID', 'the id of the workspace'],
@@ -68,7 +71,7 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
     // Without flags of its own, F is empty.
     flags: { ...flags, ...remoteFlags } as F & typeof remoteFlags,
     async run(call) {
-      const { io, environment } = call;
+      const { io } = call;
       // The remote flags are always among the flags. TypeScript cannot infer this.
       const { allowHttp, json } = call.flags as FlagValues<typeof remoteFlags>;
       const { ServiceError } = await import('../../../client/service-error.ts');
@@ -77,7 +80,7 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
       void stop.received.then(() => interruption.abort());
       let remote: RemoteService | undefined;
       const connect = async (): Promise<RemoteService> => {
-        remote ??= await connectTo(environment, allowHttp, io, interruption.signal);
+        remote ??= await connectTo(call, allowHttp, interruption.signal);
         return remote;
       };
       try {
@@ -102,11 +105,29 @@ export const shown = ({ raw, ...lock }: KnownLock): ShownLock => lock;
 const requestMs = 60_000;
 const attemptMs = 15_000;
 
-async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io: ProcessIo, interrupted: AbortSignal) {
-  const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }] = await Promise.all([
-    import('../../../client/access.ts'),
-    import('../../../client/client.ts'),
-  ]);
+/** The limits of each request: by default, those for a person at a terminal. */
+export interface RequestLimits {
+  readonly requestTimeoutMs: number;
+  readonly retries?: number;
+}
+
+export interface ConnectedService extends RemoteService {
+  /** The URL of the service. */
+  readonly service: string;
+}
+
+export async function connectTo(
+  { environment, io }: Pick<Surroundings, 'environment' | 'io'>,
+  allowHttp: boolean,
+  interrupted: AbortSignal,
+  limits: RequestLimits = { requestTimeoutMs: attemptMs },
+): Promise<ConnectedService> {
+  const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }, { identityOf }] =
+    await Promise.all([
+      import('../../../client/access.ts'),
+      import('../../../client/client.ts'),
+      import('./identity.ts'),
+    ]);
   const problems: string[] = [];
   function read<T>(
     [name, what]: readonly [string, string],
@@ -122,18 +143,21 @@ async function connectTo(environment: NodeJS.ProcessEnv, allowHttp: boolean, io:
   }
   const [address, secret, id] = variables;
   const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
-  const token = read(secret, parseToken('It must not contain spaces or line breaks.'), true);
+  const identity = baseUrl === undefined || environment[secret[0]] ? undefined : identityOf(environment, baseUrl);
+  const token =
+    identity === undefined ? read(secret, parseToken('It must not contain spaces or line breaks.'), true) : undefined;
   const workspace = read(id, parseWorkspaceId);
-  if (baseUrl === undefined || token === undefined || workspace === undefined)
+  const credentials = token === undefined ? identity : { kind: 'given' as const, token };
+  if (baseUrl === undefined || credentials === undefined || workspace === undefined)
     throw new CommandError(problems.join(' '), 2);
   const tell = (line: string): void => printLines(io.stderr, [line]);
   const client = createClient({
     baseUrl,
-    credentials: { kind: 'given', token },
+    credentials,
     userAgent: `workspace-service/${packageVersion()}`,
-    requestTimeoutMs: attemptMs,
+    ...limits,
     onWarning: tell,
   });
   const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
-  return { client, workspace, interrupted, within, tell };
+  return { client, service: baseUrl, workspace, interrupted, within, tell };
 }

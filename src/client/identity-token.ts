@@ -1,0 +1,69 @@
+import { createCall } from './call.ts';
+import { createServerClock } from './clock.ts';
+import { openConnection } from './connection.ts';
+import type { ExchangeContext } from './exchange.ts';
+import { notUnderstood } from './refusal.ts';
+import { type CallLimits, expectSuccess, type Request } from './request.ts';
+import { type ClientResponse, objectIn } from './response.ts';
+
+interface IdentityRequest {
+  /** The name of the server in errors. */
+  readonly server: string;
+  readonly requestUrl: string;
+  /** Issued by the runner for these requests, and secret. */
+  readonly requestToken: string;
+  readonly audience: string;
+}
+
+/**
+ * Requests an identity token for the job from the server of its runner, as the toolkit's `getIDToken` does. That function has neither
+ * deadlines nor cancellation, and its HTTP client would be in the entry chunk, which steps with a token load too.
+ */
+export function openIssuer(
+  { server, requestUrl, requestToken, audience }: IdentityRequest,
+  exchange: ExchangeContext,
+  mask: (secret: string) => void,
+) {
+  const address = new URL(requestUrl);
+  address.searchParams.set('audience', audience);
+  const connection = openConnection(address);
+  exchange.closed.addEventListener('abort', () => connection.close(), { once: true });
+  const call = createCall({
+    ...exchange,
+    baseUrl: address,
+    server,
+    serverClock: createServerClock(exchange.clock),
+    send: connection.send,
+    isRecognized: () => true,
+    maxConnections: 1,
+    headers: {
+      authorization: `Bearer ${requestToken}`,
+      accept: 'application/json',
+      'accept-encoding': 'identity',
+    },
+    secrets: [requestToken],
+    onResponse: () => undefined,
+    onRetry: (retry) => exchange.onRetry({ ...retry, reason: `${server}: ${retry.reason}` }),
+    onThrottled: () => undefined,
+  });
+
+  /** Without an excerpt, which could show a token in another form. */
+  const expect: Request['expect'] = (response, texts) =>
+    identityIn(response) === undefined
+      ? notUnderstood(response, texts, 'the response contains no identity token')
+      : undefined;
+
+  return async (within: CallLimits): Promise<string> => {
+    const target = address.pathname + address.search;
+    const { response } = expectSuccess(await call({ method: 'GET', target, expect }, within));
+    const identity = identityIn(response) ?? '';
+    mask(identity);
+    return identity;
+  };
+}
+
+/** A JSON Web Token: RFC 7515, section 7.1. */
+function identityIn(response: ClientResponse): string | undefined {
+  const { value } = objectIn(response);
+  return typeof value === 'string' && /^[\w-]+\.[\w-]+\.[\w-]+$/.test(value) ? value : undefined;
+}

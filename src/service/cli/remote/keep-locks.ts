@@ -1,0 +1,104 @@
+import { type Client, sleep, steadyClock } from '../../../client/client.ts';
+import { milliseconds } from '../../../interface/duration.ts';
+import { formatTime } from '../../../interface/words.ts';
+import type { Entry, Grant } from '../../../locks/ledger/entry.ts';
+import { openHistory } from '../../../locks/ledger/history.ts';
+import { lostRenewalText } from '../../../locks/messages.ts';
+import { renewLocks } from '../../../locks/renewal/renew-locks.ts';
+import type { LockTerms } from '../../../locks/session.ts';
+
+/** A ledger in memory: no other process reads it. */
+export function openMemoryLedger() {
+  const unread: Entry[] = [];
+  const history = openHistory();
+  let onEntry: () => void = () => undefined;
+  return {
+    record(entry: Entry): void {
+      history.add([entry]);
+      unread.push(entry);
+      onEntry();
+    },
+    follow: (): readonly Entry[] => unread.splice(0),
+    read: history.read,
+    watch(look: () => void): () => void {
+      onEntry = () => queueMicrotask(look);
+      const timer = setInterval(look, lookEveryMs);
+      return () => clearInterval(timer);
+    },
+  };
+}
+
+type MemoryLedger = ReturnType<typeof openMemoryLedger>;
+
+const lookEveryMs = 500;
+
+interface KeepOptions {
+  readonly client: Client;
+  readonly ledger: MemoryLedger;
+  readonly step: string;
+  readonly terms: LockTerms;
+  readonly requestTimeoutMs: number;
+  /** A lock that was not renewed counts as lost this long before it expires, so that the command can stop in time. */
+  readonly marginMs: number;
+  /** Called once, with the reason. */
+  readonly onLost: (reason: string) => void;
+}
+
+export interface KeptLocks {
+  /** Ends the renewal. Returns the grants of the locks that were not lost. */
+  stop(): Promise<readonly Grant[]>;
+}
+
+/** Renews the locks in the ledger, and watches whether they last. */
+export function keepLocks(options: KeepOptions): KeptLocks {
+  const { client, ledger, step, terms, requestTimeoutMs, marginMs, onLost } = options;
+  const { service, workspace, ttl } = terms;
+  const job = { service, workspace, step };
+  // A pause that outlasts the renewal would keep the process alive.
+  const over = new AbortController();
+  const context = {
+    client,
+    serverNow: client.serverNow,
+    clock: steadyClock,
+    sleep: (ms: number, signal = over.signal) => sleep(ms, signal),
+    random: Math.random,
+    record: ledger.record,
+    follow: ledger.follow,
+    watch: ledger.watch,
+    isWorkerGone: () => false,
+    onStart: () => undefined,
+  };
+  let renewalError: unknown;
+  const renewal = renewLocks(context, { ...job, ttl, requestTimeoutMs }).catch((error: unknown) => {
+    renewalError = error;
+  });
+  let lost = false;
+
+  function look(): void {
+    const { held, renewalError: failures } = ledger.read();
+    const now = client.serverNow();
+    const reasons = held.flatMap(({ grant: { path, lock }, loss }) => {
+      if (loss !== undefined) return [lostRenewalText(loss, undefined, now)];
+      const end = Date.parse(lock.expires_at);
+      if (now < end - marginMs) return [];
+      const reason = failures.get(step) ?? (renewalError === undefined ? '' : String(renewalError));
+      return [`The lock on ${path} could not be renewed, and ends at ${formatTime(end, now)}. ${reason}`.trimEnd()];
+    });
+    const [first] = reasons;
+    if (lost || first === undefined) return;
+    lost = true;
+    onLost(first);
+  }
+
+  const timer = setInterval(look, Math.min(lookEveryMs, milliseconds(ttl) / 10));
+  return {
+    async stop() {
+      clearInterval(timer);
+      ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });
+      await renewal;
+      over.abort();
+      look();
+      return ledger.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : []));
+    },
+  };
+}
