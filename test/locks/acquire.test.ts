@@ -299,7 +299,7 @@ describe('a wait in line', () => {
       tell: ({ path, seconds }, number) =>
         number < 2 ? stillHeld(path, seconds * second, { position: 2 - number, length: 4 }) : granted(path, 5 * second),
     });
-    expect(events).toEqual(['ask a', 'wait a 30', 'wait a 30', 'wait a 30']);
+    expect(events).toEqual(['ask a', 'wait a 30 any', 'wait a 30 any', 'wait a 30 any']);
     expect(new Set(keys).size).toBe(3);
     expect(lines.map((line) => /You are .*$/.exec(line)?.[0])).toEqual([
       'You are 3rd of 5. Waiting, 10 min left.',
@@ -351,7 +351,7 @@ describe('a wait in line', () => {
     ['refuses requests that wait', failed(refused(422))],
   ])('polls a service that %s, and does not ask it to wait again', async (_, result) => {
     const { events } = await waiting({ response: blockedAtFirst(3), tell: () => ({ result, afterMs: 10 }) });
-    expect(events).toEqual(['ask a', 'wait a 30', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
+    expect(events).toEqual(['ask a', 'wait a 30 any', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
   });
 
   test('repeats an unanswered request with the same key within 300 ms until the service is back', async () => {
