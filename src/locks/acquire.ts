@@ -60,9 +60,6 @@ interface AcquireContext extends Omit<LockContext, 'record'> {
   readonly refresh?: ((within: CallLimits) => Promise<AcquireGoal>) | undefined;
 }
 
-/** The longest wait for the paths of a goal before it is refreshed. */
-const refreshEveryMs = 10_000;
-
 /** Lets a waiting step notice within 300 ms that the service is back. */
 const maxWaitingBackoffMs = 250;
 
@@ -83,7 +80,8 @@ export async function acquireLocks(
   let paths = firstOrder(wanted, random);
   const began = clock();
   const deadline = began + milliseconds(wait);
-  const waitInLine = createLine(context, { oneIsEnough: oneIsEnough(wanted, 0), urgency });
+  const line = { oneIsEnough: oneIsEnough(wanted, 0), urgency };
+  const waitInLine = createLine(context, line, { mayGrow: refresh !== undefined });
   const unanswered = new Map<string, Intent>();
   let lastBlocked: Blocked | undefined;
   let next: NextRound | undefined;
@@ -121,26 +119,25 @@ export async function acquireLocks(
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${reason} Waiting, ${formatSpan(left / 1_000)} left.`);
     const until = deadline - reservedMs;
-    const lineUntil = refresh === undefined ? until : Math.min(until, clock() + refreshEveryMs);
     // A step that waits in line holds nothing, and would not know its own lock from a new one.
     const isSettled = unsettled.acquired.length + unsettled.unanswered.length === 0;
-    const waited =
-      isSettled && lastBlocked !== undefined ? await waitInLine(lastBlocked, lineUntil, deadline) : undefined;
+    const waited = isSettled && lastBlocked !== undefined ? await waitInLine(lastBlocked, until, deadline) : undefined;
     if (waited?.unanswered !== undefined) {
       unanswered.set(waited.unanswered.key, waited.unanswered);
       unsettled = { ...unsettled, unanswered: [...unsettled.unanswered, waited.unanswered] };
     }
     next = waited?.next;
-    if (next !== undefined) continue;
-    if (refresh !== undefined) {
-      const known = new Set(paths);
+    // A lock in hand is used, whatever has become of the goal.
+    if (refresh !== undefined && next?.kind !== 'granted') {
       const current = await refresh({ deadline: until, signal });
+      const known = new Set(paths);
       // A goal that could no longer be met stays as it was.
       if (current.paths.length >= current.count) wanted = current;
       paths = firstOrder(wanted, random);
-      // A pause would cost the place in line.
-      if (clock() >= lineUntil - firstPauseMs || paths.some((path) => !known.has(path))) continue;
+      if (lastBlocked?.conflicts.some(({ path }) => !paths.includes(path))) lastBlocked = undefined;
+      if (paths.some((path) => !known.has(path))) continue;
     }
+    if (next !== undefined) continue;
     const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
     await sleep(Math.min(pauseMs(isSettled ? number : 0, askedMs, random), until - clock()), signal);
   }
@@ -278,10 +275,9 @@ function shuffled<Item>(items: readonly Item[], random: () => number): readonly 
  */
 function orderOf(paths: readonly LockPath[], blocked: Blocked | undefined, next: NextRound | undefined): Order {
   const granted = next?.kind === 'granted' ? next.grant.path : undefined;
-  const turn = next?.kind === 'turn' ? next.paths : [];
-  const missing = new Set(paths.filter((path) => path !== granted));
+  const turn = new Set(next?.kind === 'turn' ? next.paths : []);
+  const missing = paths.filter((path) => path !== granted);
   const held = blocked?.conflicts.map(({ path }) => path) ?? paths.slice(0, 1);
-  // Some may no longer be part of the goal.
-  const first = new Set([...turn, ...held].filter((path) => missing.has(path)));
-  return { decisive: [...first], rest: [...missing.difference(first)] };
+  const first = new Set([...missing.filter((path) => turn.has(path)), ...held.filter((path) => path !== granted)]);
+  return { decisive: [...first], rest: missing.filter((path) => !first.has(path)) };
 }

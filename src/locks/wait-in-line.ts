@@ -12,6 +12,9 @@ const maxSeconds = 30;
 /** For services that do not report places in line: meanwhile, another of the paths may become free. */
 const maxSecondsForSome = 5;
 
+/** For paths that may become more meanwhile. */
+const maxSecondsIfGrowing = 10;
+
 /** A faster response suggests that the service did not wait. */
 const quickMs = 1_000;
 const maxQuickResponses = 3;
@@ -52,6 +55,7 @@ interface WaitContext extends Pick<LockContext, 'client' | 'clock' | 'sleep' | '
 export function createLine(
   { client, clock, sleep, random, signal, log, session, terms }: WaitContext,
   line: Omit<LineRequest, 'seconds'>,
+  { mayGrow = false } = {},
 ) {
   let waits = true;
   let quickResponses = 0;
@@ -69,7 +73,7 @@ export function createLine(
     }
     while (waits && hasWaited && !signal.aborted) {
       const began = clock();
-      const longest = followsAll ? maxSeconds : maxSecondsForSome;
+      const longest = followsAll ? (mayGrow ? maxSecondsIfGrowing : maxSeconds) : maxSecondsForSome;
       const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
       if (seconds < 1) break;
       intent ??= session.intend(path, terms);
@@ -102,6 +106,7 @@ export function createLine(
           if (result.turn.length > 0) return { next: { kind: 'turn', paths: result.turn } };
           if (!followsAll) return {};
           if (isInVain) break;
+          if (mayGrow) return { next: { kind: 'turn', paths: [path] } };
           const left = formatSpan((waitEnds - clock()) / 1_000);
           log.line(`${blockedText(withConflict(blocked, result), client.serverNow(), true)}. Waiting, ${left} left.`);
         }

@@ -24,12 +24,12 @@ async function workspaceWith(...items: readonly string[]): Promise<string> {
   return workspace;
 }
 
-async function changePool(workspace: string, words: readonly string[], removed: readonly string[] = []) {
+async function addSeats(workspace: string, ...words: readonly string[]) {
   const items = parsePoolItemWords(words);
   if (!items.ok) throw new Error(items.reason);
   const { commit, now } = scene.service.storage;
   const actor = { name: 'operator:root', tokenId: null, address: null };
-  const change = { workspace, name: 'unity-pro', items: items.value, removed };
+  const change = { workspace, name: 'unity-pro', items: items.value };
   expect(await commit({ workspace }, (db) => updatePool(db, now, actor, change))).toMatchObject({ ok: true });
 }
 
@@ -100,19 +100,18 @@ test('the secret of a locked seat is in the output, and nowhere else; secrets of
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
 });
 
-test('a step that waits gets a seat that is added meanwhile, and no seat that is removed', async () => {
+test('a step that waits gets a seat that is added meanwhile, with its properties', async () => {
   const workspace = await workspaceWith('seats/1', 'seats/2');
   for (const seat of ['seats/1', 'seats/2']) await scene.lock(workspace, seat);
   const job = await scene.job({ workspace, timeoutMs: 60_000 });
   const step = await job.step(fromPool({ wait: '10m' }));
   await step.waitForLog('Waiting, ');
-  await changePool(workspace, ['seats/3', 'secret:serial=C-serial'], ['seats/1']);
-  await scene.release(workspace, 'seats/1');
+  await addSeats(workspace, 'seats/3', 'secret:serial=C-serial');
   const result = await step.finished;
   expect(seatsIn(result)).toEqual(['seats/3']);
   expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/3': { serial: 'C-serial' } });
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-  expect(await scene.locked(workspace)).toEqual(['seats/2']);
+  expect(await scene.locked(workspace)).toEqual(['seats/1', 'seats/2']);
 }, 60_000);
 
 test('releases the seat and fails if its secret properties cannot be read', async () => {

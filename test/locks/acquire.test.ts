@@ -70,6 +70,8 @@ interface Answering {
     request: WaitingRequest,
     number: number,
   ) => { readonly result: AcquireResult; readonly afterMs: number };
+  /** The paths at the refresh with this number, counted from 0. */
+  readonly growing?: (number: number) => readonly string[];
 }
 
 /** Waits in virtual time, which passes only in pauses and requests. */
@@ -85,6 +87,7 @@ async function waiting({
     throw new Error('The service does not support waiting.');
   },
   count = paths.length,
+  growing,
 }: Answering) {
   let now = start;
   const clock = (): number => now;
@@ -108,6 +111,13 @@ async function waiting({
       random,
       signal: new AbortController().signal,
       withoutWait: { deadline: clock() + 150_000 },
+      refresh:
+        growing &&
+        (async () => {
+          events.push('refresh');
+          const current = growing(events.filter((event) => event === 'refresh').length - 1);
+          return { paths: current.map(lockPath), count };
+        }),
       log: { line: (text) => lines.push(text) },
       async sleep(ms) {
         events.push('sleep');
@@ -257,6 +267,48 @@ test('rolls back within ten seconds, and leaves the rest to the post-step', asyn
   const response = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
   const { givingBackMs } = await waiting({ paths: ['a', 'b'], response, waitSeconds: 0 });
   expect(givingBackMs).toEqual([10 * second]);
+});
+
+describe('a wait for paths that may change', () => {
+  const third = { position: 3, length: 5 };
+  const onlyFree =
+    (...free: readonly string[]) =>
+    (path: LockPath) =>
+      free.includes(path) ? taken(path) : inLine(path, third);
+  // No faster than the service: the response comes a little after the requested time.
+  const stillHeld = ({ path, seconds }: WaitingRequest) => ({
+    result: inLine(path, third),
+    afterMs: seconds * second + 50,
+  });
+
+  test('is refreshed every ten seconds without a pause, which would cost the place, and takes a new path', async () => {
+    const { events, result } = await waiting({
+      response: onlyFree('b'),
+      tell: stillHeld,
+      growing: (number) => (number < 2 ? ['a'] : ['a', 'b']),
+    });
+    const unchanged = ['wait a 10 any', 'refresh', 'ask a'];
+    expect(events).toEqual(['ask a', ...unchanged, ...unchanged, 'wait a 10 any', 'refresh', 'ask a', 'ask b']);
+    expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
+  });
+
+  test('no longer requests a removed path, unless too few would be left', async () => {
+    const removed = await waiting({ response: onlyFree('b'), tell: stillHeld, growing: () => ['b'] });
+    expect(removed.events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'ask b']);
+    const none = await waiting({ response: onlyFree('b'), tell: stillHeld, growing: () => [], waitSeconds: 30 });
+    expect(new Set(none.events.filter((event) => event.startsWith('ask')))).toEqual(new Set(['ask a']));
+    expect(none.result.round.kind).toBe('held');
+  });
+
+  test('uses a lock that is granted at its turn, whatever has become of the paths', async () => {
+    const { events, result } = await waiting({
+      response: onlyFree(),
+      tell: ({ path }) => ({ result: taken(path), afterMs: second }),
+      growing: () => ['b'],
+    });
+    expect(events).toEqual(['ask a', 'wait a 10 any']);
+    expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'a' }] });
+  });
 });
 
 describe('a wait in line', () => {
