@@ -85,8 +85,8 @@ export function openLockSession(context: SessionContext): LockSession {
   const firstAsked = new Map<string, number>();
   const askedWith = new Map<string, number>();
   const unsent = new Set<Intent>();
-  /** Ids of locks because of which requests of this session were refused. */
-  const othersLocks = new Set<string>();
+  /** The id of the lock because of which the last request for a path was refused. */
+  const heldBy = new Map<string, string>();
   let announced = false;
   let intents = 0;
   let serviceAnswered = false;
@@ -101,7 +101,7 @@ export function openLockSession(context: SessionContext): LockSession {
 
   /** Whether the current lock may be the result of our own request, by its origin and time. */
   function canBeOurs(holder: KnownLock | undefined, intent: Intent): boolean {
-    if (holder?.id !== undefined && othersLocks.has(holder.id)) return false;
+    if (holder?.id !== undefined && holder.id === intent.heldBy) return false;
     if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin) return false;
     // The comparison is false if one of the times is unknown.
     return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - clockSlackMs);
@@ -122,6 +122,7 @@ export function openLockSession(context: SessionContext): LockSession {
         ttl: formatDuration(ttl),
         at: now(),
         byService: serviceAnswered,
+        heldBy: heldBy.get(path),
       };
       unsent.add(intent);
       record(intent);
@@ -164,7 +165,7 @@ export function openLockSession(context: SessionContext): LockSession {
           // A service without idempotency keys treats a repeated request as a new one, and refuses it because of the
           // first.
           if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', intent, error, conflict };
-          if (holder?.id !== undefined) othersLocks.add(holder.id);
+          if (holder?.id !== undefined) heldBy.set(path, holder.id);
           record({ kind: 'denied', ...entry, at: now() });
           serviceAnswered = true;
           return { kind: 'held', ...conflict };

@@ -51,6 +51,8 @@ export interface Intent extends LockAddress {
   readonly key: string;
   readonly type: string;
   readonly ttl: string;
+  /** The id of the lock of someone else that was on the path shortly before. */
+  readonly heldBy?: string | undefined;
 }
 
 export interface Grant extends LockAddress {
@@ -190,7 +192,13 @@ const isTextList: Check = (list) => Array.isArray(list) && list.every(isText);
 
 const shapes: Readonly<Record<Entry['kind'], Shape>> = {
   plan: { ...place, step: isText, stepName: isOptionalText, paths: isTextList },
-  intent: { ...request, type: isText, ttl: isTtl, byService: (value) => typeof value === 'boolean' },
+  intent: {
+    ...request,
+    type: isText,
+    ttl: isTtl,
+    heldBy: isOptionalText,
+    byService: (value) => typeof value === 'boolean',
+  },
   granted: { ...request, waitedMs: Number.isSafeInteger, lock: isGrantedLock },
   denied: request,
   renewed: { ...place, step: isText, expires_at: isText, except: (list) => list === undefined || isTextList(list) },

@@ -31,8 +31,11 @@ export const urgencyMs = 5 * 60_000;
 /** How long a client may be away without losing its place. */
 export const keptMs = 60_000;
 
-/** How long others wait for a client between two of its requests. */
-export const betweenRequestsMs = 1_000;
+/**
+ * How long others wait for a client between two of its requests: a round trip and a commit. With less, a client could
+ * be overtaken; with more, one that has given up delays others longer.
+ */
+export const betweenRequestsMs = 300;
 
 /** How long others wait for the clients of an instance that was killed. It renews their presence much more often. */
 export const presenceMs = 5_000;

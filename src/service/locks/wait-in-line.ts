@@ -121,6 +121,8 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
       const line = linePathOf(request);
       const place = placeOf(keyed, line, terms);
       const placed = { ...request, place };
+      const { key = randomUUID() } = keyed ?? {};
+      if (place !== undefined) waiters.giveWay(place.id, key);
       let result = await acquireOrRefusal(keyed, placed);
       if (terms === undefined || place === undefined) {
         if (result instanceof Refusal) throw await withQueue(result, line, place?.id ?? null);
@@ -140,7 +142,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
         });
         if (ms <= 0) throw await withQueue(result, line, placeId, { applied });
         const waiting = waiters.waitForTurn({
-          ...{ ...line, placeId, tokenId: bearer.id, paths: joined.paths, any, ms, gone },
+          ...{ ...line, placeId, key, tokenId: bearer.id, paths: joined.paths, any, ms, gone },
         });
         // Too many clients wait already: without the header, the client knows that nobody waited.
         if (waiting === undefined) throw await withQueue(result, line, placeId);

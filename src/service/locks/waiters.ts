@@ -14,6 +14,8 @@ interface Wait extends LinePath {
 
 export interface PlacedWait extends Wait {
   readonly placeId: string;
+  /** The idempotency key of the request. */
+  readonly key: string;
   /** The paths in whose lines the place is. */
   readonly paths: readonly string[];
   /** Whether one of these paths is enough, so that the client wants to learn of the first one that is free. */
@@ -49,6 +51,8 @@ export interface LockWaiters {
   watch(wait: Wait): Promise<WatchOutcome> | undefined;
   /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
   changed(place: LinePath | undefined): void;
+  /** Ends the wait of a request that is sent again: a proxy may hide that its client has disconnected. */
+  giveWay(placeId: string, key: string): void;
   /** Whether the place waits here. */
   has(placeId: string): boolean;
   /** All places that wait here. */
@@ -95,7 +99,7 @@ interface Line {
 
 /**
  * Queries the database for the first client of a path, and then once per change of the path, however many clients wait.
- * There is no polling, except once a second while a free path waits for a place at another instance.
+ * There is no polling, except while a free path waits for a place at another instance.
  */
 export function createLockWaiters({
   look: query,
@@ -106,7 +110,7 @@ export function createLockWaiters({
 }: LockWaitersOptions): LockWaiters {
   const lines = new Map<string, Line>();
   const ofToken = new Map<string, number>();
-  const waiting = new Map<string, PlaceHere & { readonly giveWay: () => void }>();
+  const waiting = new Map<string, PlaceHere & { readonly key: string; readonly giveWay: () => void }>();
   const waits = new Set<(outcome: 'stopped') => void>();
   let stopWatching = (): void => undefined;
   let stopped = false;
@@ -243,15 +247,14 @@ export function createLockWaiters({
         gone: { kind: 'gone' },
         stopped: { kind: 'stopped' },
       } as const;
-      // A client that asks again has lost the connection of its earlier request.
       waiting.get(wait.placeId)?.giveWay();
       return admit<PlacedOutcome>(wait, outcomes, (end) => {
-        const { placeId, workspace, path, any } = wait;
+        const { placeId, key, workspace, path, any } = wait;
         function onTurn(free: string): void {
           if (free === path) end({ kind: 'turn' });
           else if (any) end({ kind: 'turn-elsewhere', path: free });
         }
-        const here = { workspace, placeId, giveWay: () => end({ kind: 'gone' }) };
+        const here = { workspace, placeId, key, giveWay: () => end({ kind: 'gone' }) };
         waiting.set(placeId, here);
         const all = [...new Set([path, ...wait.paths])].map((each) => lineOf({ workspace, path: each }));
         for (const line of all) {
@@ -269,6 +272,10 @@ export function createLockWaiters({
       });
     },
     changed,
+    giveWay(placeId, key) {
+      const here = waiting.get(placeId);
+      if (here?.key === key) here.giveWay();
+    },
     has: (placeId) => waiting.has(placeId),
     places: () => [...waiting.values()],
     stop() {

@@ -151,6 +151,16 @@ describe.each(realDatabaseKinds)('a request that waits for a lock, on $name', (k
     await locks.release('away');
   });
 
+  test('gets nothing after the client has sent another one, if a proxy hides that the client has disconnected', async () => {
+    await locks.take('hidden');
+    const hidden = take('hidden', { key: 'hidden-1' });
+    await waiting(1);
+    expect((await locks.take('hidden', { 'idempotency-key': 'hidden-1' })).status).toBe(409);
+    expect((await hidden).status).toBe(409);
+    await locks.release('hidden');
+    expect((await locks.take('hidden')).status).toBe(201);
+  });
+
   test('is not overtaken by a request that does not wait', async () => {
     await locks.take('overtaken');
     // Registered, and present for another moment.

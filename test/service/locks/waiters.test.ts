@@ -77,7 +77,7 @@ function createWorld() {
     arrive(id: string, { paths = ['a'], seconds = 30, tokenId = 'tok', any = false } = {}) {
       for (const path of paths) lines.set(path, [...new Set([...(lines.get(path) ?? []), id])]);
       const { leaving, wait } = arrival(paths[0] ?? 'a', seconds, tokenId);
-      return noted(id, waiters.waitForTurn({ ...wait, placeId: id, paths, any }), leaving);
+      return noted(id, waiters.waitForTurn({ ...wait, placeId: id, key: id, paths, any }), leaving);
     },
     watch(name: string, { seconds = 30, tokenId = 'tok' } = {}) {
       const { leaving, wait } = arrival('a', seconds, tokenId);
