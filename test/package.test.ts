@@ -51,7 +51,7 @@ beforeAll(async () => {
 });
 
 test('the package holds the command, what it runs, the documentation, and nothing else', async () => {
-  const built = ['client', 'interface', 'service'].map(async (part) => {
+  const built = ['client', 'interface', 'locks', 'service'].map(async (part) => {
     const sources = await readdir(join(root, 'src', part), { recursive: true, withFileTypes: true });
     return sources
       .filter((entry) => entry.isFile())

@@ -1,10 +1,10 @@
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { delimiter, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
@@ -30,108 +30,73 @@ const askForLocks = (method: string, json?: unknown) =>
 const paths = async (): Promise<readonly string[]> =>
   (await askForLocks('GET')).body.locks.map((lock: { readonly path: string }) => lock.path);
 
-async function scriptOf(title: string, wait: string) {
-  const [text = ''] = snippets(section(page, title), 'bash');
-  const script = join(temporaryFolder(), 'locked');
-  await writeFile(script, text.replace('INPUT_WAIT=30m', `INPUT_WAIT=${wait}`), { mode: 0o755 });
-  const env = {
-    PATH: `${dirname(process.execPath)}:${process.env['PATH']}`,
-    WORKSPACE_ACTION: root,
-    WORKSPACE_BASE_URL: service.baseUrl,
-    WORKSPACE_TOKEN: service.token,
-    WORKSPACE_ID: service.workspace,
-  };
-  return { script, env };
-}
+const others = section(page, 'GitLab, Jenkins, Buildkite and others');
+const [gitlab = '', buildkite = '', tekton = '', argo = ''] = snippets(others, 'yaml');
+const [jenkins = ''] = snippets(others, 'groovy');
+const [cron = ''] = snippets(others, 'text');
 
-async function runScript(
-  title: string,
-  command: string,
-): Promise<{ readonly stdout: string; readonly stderr: string }> {
-  // The wait is 0s because nobody releases the path here.
-  const { script, env } = await scriptOf(title, '0s');
-  return promisify(execFile)(script, [path, 'bash', '-c', command], { env });
-}
+/** What each of the systems runs, as its documentation says, as a program with arguments. */
+const jobs: readonly (readonly [system: string, words: readonly string[]])[] = [
+  // https://docs.gitlab.com/ci/yaml/#script: the lines of a script in one shell.
+  ['GitLab', ['bash', '-e', '-c', parse(gitlab).release.script.join('\n')]],
+  // https://www.jenkins.io/doc/pipeline/steps/workflow-durable-task-step/#sh-shell-script
+  ['Jenkins', ['sh', '-xe', '-c', /sh '(.*)'/.exec(jenkins)?.[1] ?? '']],
+  // https://buildkite.com/docs/agent/v3/configuration#shell
+  ['Buildkite', ['/bin/bash', '-e', '-c', parse(buildkite).steps[0].command]],
+  ['Tekton', parse(tekton).steps[0].command],
+  ['Argo', parse(argo).container.command],
+  // crontab(5): the rest of the line, in sh. Files of the machine are not here.
+  ['cron', ['/bin/sh', '-c', cron.trim().replace('0 3 * * * . /etc/workspace.env; cd /srv/game && ', '')]],
+];
 
-/** Starts the script in the background, and collects its output. */
-async function startScript(title: string, command: string, input = '') {
-  const { script, env } = await scriptOf(title, '30m');
-  const child = spawn(script, [path, 'bash', '-c', command], { env });
+/** Runs a job in a folder with a release.sh, and `workspace-service` on the PATH as npm installs it. */
+async function startJob([program = '', ...args]: readonly string[], release: string) {
+  const folder = temporaryFolder();
+  await writeFile(join(folder, 'release.sh'), `#!/usr/bin/env bash\n${release}\n`, { mode: 0o755 });
+  await mkdir(join(folder, 'bin'));
+  await symlink(join(root, 'bin/workspace-service.js'), join(folder, 'bin/workspace-service'));
+  const child = spawn(program, args, {
+    cwd: folder,
+    detached: true,
+    env: {
+      PATH: [join(folder, 'bin'), dirname(process.execPath), process.env['PATH']].join(delimiter),
+      WORKSPACE_BASE_URL: service.baseUrl,
+      WORKSPACE_TOKEN: service.token,
+      WORKSPACE_ID: service.workspace,
+    },
+  });
   let written = '';
   for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (written += text));
-  child.stdin.end(input);
   const closed = once(child, 'close');
   return {
-    /** Sends the signal to this process only. */
-    signal: (signal: NodeJS.Signals) => child.kill(signal),
+    /** Sends the signal to the group, as systems do that cancel a job. */
+    signal: (signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal),
     log: () => written,
     code: async (): Promise<unknown> => (await closed)[0],
     sees: (text: string) => expect.poll(() => written, { timeout: 30_000 }).toContain(text),
   };
 }
 
-describe.each(['With the action', 'With curl'])('%s, a script', (title) => {
-  const run = (command: string) => runScript(title, command);
-
-  test('holds the lock only while the command runs', async () => {
-    const list =
-      'curl --silent "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/locks" -H "Authorization: Bearer $WORKSPACE_TOKEN"';
-    const { stdout, stderr } = await run(`echo; echo "seen: $(${list})"; echo`);
-    expect(stdout + stderr).not.toContain(service.token);
-    const [, during = ''] = /^seen: (.*)$/m.exec(stdout) ?? [];
-    expect(JSON.parse(during).locks).toMatchObject([{ path }]);
-    expect(await paths()).toEqual([]);
-  });
-
-  test('releases the lock and exits with the code of the command if it fails', async () => {
-    await expect(run('exit 7')).rejects.toMatchObject({ code: 7 });
-    expect(await paths()).toEqual([]);
-  });
-
-  test('releases the lock if the job is cancelled', async () => {
-    await expect(run('kill -TERM $PPID')).rejects.toMatchObject({ code: 143 });
-    expect(await paths()).toEqual([]);
-  });
-
-  test.each([
-    ['SIGTERM', 143],
-    ['SIGINT', 130],
-  ] as const)('releases the lock and stops the command if only the script gets %s', async (signal, code) => {
-    const script = await startScript(
-      title,
-      'trap "echo stopped; exit 3" TERM; echo ready; while :; do sleep 0.1; done',
-    );
-    await script.sees('ready');
+describe.each(jobs)('on %s, a job', (_, words) => {
+  test('holds the lock only while its command runs, and exits with its code', async () => {
+    const job = await startJob(words, 'echo ready; read -r -t 1 <&"$LOCK_PIPE"; echo "fence $LOCK_FENCE"; exit 7');
+    await job.sees('ready');
     expect(await paths()).toEqual([path]);
-    script.signal(signal);
-    expect(await script.code()).toBe(code);
-    expect(script.log()).toContain('stopped');
+    expect(await job.code(), job.log()).toBe(7);
+    expect(job.log()).toMatch(/^fence \d+$/m);
+    expect(job.log()).not.toContain(service.token);
     expect(await paths()).toEqual([]);
   });
 
-  test('passes its input to the command', async () => {
-    const script = await startScript(title, 'echo "read: $(cat)"', 'some input');
-    expect(await script.code()).toBe(0);
-    expect(script.log()).toContain('read: some input');
+  test('passes a signal to its command, and releases the lock', async () => {
+    const job = await startJob(words, 'trap "echo stopped; exit 3" TERM; echo ready; while :; do sleep 0.1; done');
+    await job.sees('ready');
+    job.signal('SIGTERM');
+    // A shell around the command may end by the signal.
+    expect([3, null]).toContain(await job.code());
+    expect(job.log()).toContain('stopped');
+    expect(await paths()).toEqual([]);
   });
-
-  test('does not run the command without the lock', async () => {
-    await askForLocks('POST', { path, type: 'exclusive', ttl: '1h' });
-    await expect(run('echo "It ran."')).rejects.toMatchObject({ stdout: expect.not.stringContaining('It ran.') });
-    expect(await paths()).toEqual([path]);
-    await ask(service.baseUrl, 'DELETE', `/workspaces/${service.workspace}/locks/Content%2FHero.uasset`, service);
-  });
-});
-
-test('With the action, a script that waits for a lock ends at once if only the script gets a signal', async () => {
-  await askForLocks('POST', { path, type: 'exclusive', ttl: '1h' });
-  const script = await startScript('With the action', 'echo "It ran."');
-  await script.sees('is held by');
-  script.signal('SIGTERM');
-  expect(await script.code()).toBe(143);
-  expect(script.log()).not.toContain('It ran.');
-  expect(await paths()).toEqual([path]);
-  await ask(service.baseUrl, 'DELETE', `/workspaces/${service.workspace}/locks/Content%2FHero.uasset`, service);
 });
 
 test('a job that locks, renews, checks and unlocks connects to the host and port of base-url only', async () => {

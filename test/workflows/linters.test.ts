@@ -74,6 +74,8 @@ test('every YAML block of the pages is linted, except those of other products', 
     'identity.md-3.yml', // Buildkite
     'runners.md-2.yml', // GitLab
     'runners.md-3.yml', // Buildkite
+    'runners.md-4.yml', // Tekton
+    'runners.md-5.yml', // Argo
     'self-hosting.md-1.yml', // Prometheus
   ]);
 });
