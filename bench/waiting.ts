@@ -22,10 +22,9 @@ async function handOvers(
   async function waiter(): Promise<void> {
     // Each waiter has its own connections, like a job.
     const { ask, close } = openClient(service, signal);
-    const take = { method: 'POST', path: '/locks', body: lockBody(path), statuses: [201, 409] } as const;
-    while ((await ask(take)).status === 409) {
-      await ask({ path: `/locks?path=${path}`, headers: { prefer: 'wait=30' }, statuses: [200] });
-    }
+    const headers = { prefer: 'wait=30', 'idempotency-key': crypto.randomUUID() };
+    const take = { method: 'POST', path: '/locks', headers, body: lockBody(path), statuses: [201, 409] } as const;
+    while ((await ask(take)).status === 409);
     if (releasedAt !== undefined) handOverMs.push(performance.now() - releasedAt);
     await sleep(holdMs);
     await ask({ method: 'DELETE', path: `/locks/${path}`, statuses: [204] });
