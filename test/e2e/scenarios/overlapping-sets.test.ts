@@ -1,3 +1,5 @@
+import { randomUUID } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { isLocking } from '../../support/fault-proxy.ts';
@@ -66,4 +68,44 @@ test(`${jobCount} jobs that lock overlapping sets, ${rounds} times each, all fin
   measured('paths held concurrently, or with a lower fence', shared.length, shared);
   measured('lock requests per job and second', proxy.passed.filter(isLocking).length / (jobCount * seconds));
   expect(await stage.locks()).toEqual([]);
+});
+
+test('a job that locks two paths gets both, although others never let either of them be free', async () => {
+  const stage = await openStage();
+  const paths = ['a', 'b'];
+  let isOver = false;
+  let grants = 0;
+  /** Takes turns with another client of the same kind, so that one of them always waits for the path. */
+  async function keepBusy(path: string): Promise<void> {
+    const address = `${stage.baseUrl}/workspaces/${stage.workspace}/locks`;
+    const authorization = `Bearer ${stage.token}`;
+    while (!isOver) {
+      const taken = await fetch(address, {
+        method: 'POST',
+        headers: {
+          authorization,
+          'content-type': 'application/json',
+          prefer: 'wait=30',
+          'idempotency-key': randomUUID(),
+        },
+        body: JSON.stringify({ path, type: 'exclusive', ttl: '1h' }),
+      });
+      if (taken.status !== 201) continue;
+      grants += 1;
+      await sleep(20);
+      const released = await fetch(`${address}/${path}`, {
+        method: 'DELETE',
+        headers: { authorization, 'if-match': taken.headers.get('etag') ?? '' },
+      });
+      expect(released.status).toBe(204);
+    }
+  }
+  const others = Promise.all([...paths, ...paths].map(keepBusy));
+  await expect.poll(() => grants, { timeout: 20_000 }).toBeGreaterThan(10);
+  const job = await stage.job();
+  const result = await job.run(locking(paths, { wait: '2m' }));
+  isOver = true;
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { count: '2' } });
+  await job.post();
+  await others;
 });
