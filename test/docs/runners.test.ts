@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { ask } from '../support/running-service.ts';
-import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
+import { runCommand, type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { runWorkflowJob } from '../support/workflow/job-runner.ts';
 import { parseWorkflow } from '../support/workflow/workflow-file.ts';
@@ -97,6 +97,18 @@ describe.each(jobs)('on %s, a job', (_, words) => {
     expect(job.log()).toContain('stopped');
     expect(await paths()).toEqual([]);
   });
+});
+
+test('the command of "Take one of several seats" gets a seat with its properties', async () => {
+  const recipe = section(await readPage('docs/recipes.md'), 'Take one of several seats');
+  const [add = '', run = ''] = snippets(recipe, 'sh');
+  const [, , ...words] = add.trim().replace(' game ', ` ${service.workspace} `).split(' ');
+  expect((await runCommand(words, { folder: service.folder })).code).toBe(0);
+  const script = run.replace('build.sh', 'release.sh');
+  const job = await startJob(['bash', '-e', '-c', script], 'echo "$LOCK_HOST has $LOCK_SERIAL"');
+  expect(await job.code(), job.log()).toBe(0);
+  expect(job.log()).toContain('b1 has A');
+  expect(await paths()).toEqual([]);
 });
 
 test('a job that locks, renews, checks and unlocks connects to the host and port of base-url only', async () => {

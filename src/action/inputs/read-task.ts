@@ -3,6 +3,7 @@ import { parseToken } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
+import type { PoolSelection } from '../../locks/pool.ts';
 import {
   type HandoffSelection,
   lines,
@@ -27,7 +28,6 @@ import type {
   ListLocksTask,
   LockScope,
   LockTask,
-  PoolSelection,
   RegisterHookTask,
   SyncTask,
   Task,

@@ -3,6 +3,7 @@ import type { JsonObject } from '../../client/json.ts';
 import type { Urgency } from '../../client/queue.ts';
 import type { Duration } from '../../interface/duration.ts';
 import type { Ttl } from '../../interface/ttl.ts';
+import type { PoolSelection } from '../../locks/pool.ts';
 import type { HandoffSelection, OnLost } from './parse.ts';
 import type { PathLine } from './path-line.ts';
 
@@ -37,13 +38,6 @@ export interface LockTask {
   readonly autoRelease: boolean;
   readonly renew: boolean;
   readonly onLost: OnLost;
-}
-
-/** The items of a pool that have all these properties. */
-export interface PoolSelection {
-  readonly kind: 'pool';
-  readonly name: string;
-  readonly where: Readonly<Record<string, string>>;
 }
 
 export interface UnlockTask {

@@ -25,7 +25,7 @@ import { InputError } from '../inputs/input-error.ts';
 import type { LockTask } from '../inputs/task.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
 import { alreadyHeldText, blockedAdvice, stepText } from '../locks/messages.ts';
-import { openPool, type Properties } from '../paths/pool.ts';
+import { maskedProperties, openPoolOfStep, type Properties } from '../paths/pool.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { Renewal } from '../renewal/start.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
@@ -41,10 +41,10 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const isLocked = createLockedTest(ledger, service, workspace);
-  const pool = task.from.kind === 'pool' ? await openPool(context, task, task.from) : undefined;
+  const pool = task.from.kind === 'pool' ? await openPoolOfStep(context, task, task.from) : undefined;
   const resolved =
     task.from.kind === 'paths' ? await resolvePaths(task.from.lines, { ...runner, isLocked }) : undefined;
-  const paths = pool?.paths() ?? resolved?.paths.map(({ path }) => path) ?? [];
+  const paths = pool?.paths ?? resolved?.paths.map(({ path }) => path) ?? [];
   const wanted = wantedOf(task.any, paths);
   if (resolved?.warning !== undefined) log.warn(resolved.warning);
   // Loaded on demand: no other step starts a process.
@@ -75,11 +75,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     const session = openLockSession({ ...context, step, origin: runner.origin, announce });
     const terms = { service, workspace, type, ttl };
     const refresh =
-      pool &&
-      (async (within: CallLimits) => {
-        await pool.refresh(within);
-        return { paths: withoutOwn(pool.paths(), own), count: wanted };
-      });
+      pool && (async (within: CallLimits) => ({ paths: withoutOwn(await pool.refresh(within), own), count: wanted }));
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), refresh };
     const result = await acquireLocks(acquire, { paths: others, count: wanted }, task);
     const { round } = result;
@@ -87,9 +83,7 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     if (round.kind !== 'acquired') return notAcquired(lockStep, round, result);
     let properties: Properties | undefined;
     try {
-      const within = { deadline: clock() + propertiesMs(round.grants, client.serverNow()), signal: context.signal };
-      const locked = round.grants.map(({ path }) => path);
-      properties = await pool?.propertiesOf(locked, within);
+      properties = pool && maskedProperties(await pool.itemsOf(round.grants), context.mask);
     } catch (error) {
       // An item without its properties is of no use: the job may need its serial number or host.
       const back = await rollBackInTime(acquire, { acquired: round.grants, unanswered: [] });
@@ -104,14 +98,6 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
 
 const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): readonly LockPath[] =>
   paths.filter((path) => !own.some((held) => held.path === path));
-
-const maxPropertiesMs = 30_000;
-
-/** The time to read the properties of locked items, before the first of the locks expires. */
-function propertiesMs(grants: readonly Grant[], now: number): number {
-  const left = soonestEnd(grants.map(({ lock }) => lock)) - now;
-  return Number.isNaN(left) ? maxPropertiesMs : Math.min(maxPropertiesMs, left);
-}
 
 const maxNamed = 5;
 

@@ -4,7 +4,13 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { parsePoolItemWords } from '../../../src/service/pools/pool-item.ts';
+import { updatePool } from '../../../src/service/pools/pools.ts';
+import { problem } from '../../support/other-servers/responses.ts';
+import { passOn } from '../../support/other-servers/slash-proxies.ts';
+import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
 import { type RunningCommand, runCommand, startCommand, startServiceProcess } from '../../support/service-process.ts';
+import { storePool } from '../../support/stored-pool.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { runMain } from './run-main.ts';
@@ -136,6 +142,11 @@ describe('a command under a lock', () => {
     expect(await wrong(path, '--')).toBe(2);
     expect(await wrong(path, '--on-lost', 'ignore', '--', 'true')).toBe(2);
     expect(await wrong(path, '--any', '2', '--', 'true')).toBe(2);
+    expect(await wrong(path, '--pool', 'unity-pro', '--', 'true')).toBe(2);
+    expect(await wrong('--pool', 'No pool', '--', 'true')).toBe(2);
+    expect(await wrong(path, '--where', 'host=b1', '--', 'true')).toBe(2);
+    expect(await wrong('--pool', 'unity-pro', '--where', 'host', '--', 'true')).toBe(2);
+    expect(await wrong('--pool', 'unity-pro', '--where', 'host=b1', '--where', 'host=b2', '--', 'true')).toBe(2);
     expect((await runMain(['lock', 'run', path, '--', 'true'], { WORKSPACE_ID: workspace })).code).toBe(2);
   });
 
@@ -152,6 +163,123 @@ describe('a command under a lock', () => {
     });
     command.child.stdin?.end('some input\n');
     expect((await command).stdout).toBe('some input\n');
+  });
+});
+
+describe('a command under a lock on an item of a pool', () => {
+  const serial = 'A1-s3cret';
+  const pool = ['--pool', 'unity-pro'];
+  const seats = ['seats/1', `secret:serial=${serial},host-name=b1,fence=x`, 'seats/2', 'host-name=b2'] as const;
+  const store = (...items: readonly string[]) =>
+    storePool(service.storage, workspace, 'unity-pro', ...(items.length > 0 ? items : seats));
+  const printSeat = 'echo "$LOCK_SERIAL $LOCK_HOST_NAME $LOCK_FENCE"; cat "$LOCKS_FILE"';
+
+  test('gets the properties of its item, and the log shows no secrets', async () => {
+    await store();
+    const { code, stdout, stderr } = await run([...pool, '--where', 'host-name=b1'], 'bash', '-c', printSeat);
+    expect(code, stderr).toBe(0);
+    expect(stderr).toBe('Locked seats/1.\n');
+    const [variables = '', file = ''] = stdout.split('\n');
+    expect(variables).toMatch(/^A1-s3cret b1 \d+$/);
+    const properties = { serial, 'host-name': 'b1', fence: 'x' };
+    expect(JSON.parse(file)).toMatchObject([{ path: 'seats/1', properties }]);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('gets the properties of several items in the file only', async () => {
+    await store();
+    const { stdout } = await run([...pool, '--any', '2'], 'bash', '-c', printSeat);
+    const [variables = '', file = ''] = stdout.split('\n');
+    expect(variables).toMatch(/^ {2}\d+$/);
+    const held: readonly { readonly path: string; readonly properties: unknown }[] = JSON.parse(file);
+    expect(new Map(held.map((lock) => [lock.path, lock.properties]))).toEqual(
+      new Map<string, unknown>([
+        ['seats/1', { serial, 'host-name': 'b1', fence: 'x' }],
+        ['seats/2', { 'host-name': 'b2' }],
+      ]),
+    );
+  });
+
+  function startWaiting(): RunningCommand {
+    const command = startCommand(['lock', 'run', ...pool, '--wait', '2m', '--', 'bash', '-c', printSeat], {
+      environment: environment(),
+    });
+    onTestFinished(() => command.signal('SIGKILL'));
+    return command;
+  }
+
+  test('waits for an item, and gets the first that is free', async () => {
+    await store();
+    for (const seat of ['seats/1', 'seats/2']) await lockIt(service.secret, seat);
+    const command = startWaiting();
+    await command.logLine((line) => line.includes('None of the 2 paths is free'));
+    await service.ask('DELETE', `/v1/workspaces/${workspace}/locks/seats%2F1?force=true`, { token: service.secret });
+    expect(await command.ended()).toBe(0);
+    expect(command.stdout()).toMatch(/^A1-s3cret b1 \d+\n/);
+    expect(command.stderr()).not.toContain(serial);
+    expect((await locks()).map((lock) => lock.path)).toEqual(['seats/2']);
+  });
+
+  test('waits for an item, and gets one that is added meanwhile', async () => {
+    await store('seats/1');
+    await lockIt(service.secret, 'seats/1');
+    const command = startWaiting();
+    await command.logLine((line) => line.includes('is held by'));
+    await addSeat('seats/3', 'secret:serial=C3-s3cret');
+    expect(await command.ended()).toBe(0);
+    expect(command.stdout()).toMatch(/^C3-s3cret {2}\d+\n/);
+    expect((await locks()).map((lock) => lock.path)).toEqual(['seats/1']);
+  });
+
+  async function addSeat(...words: readonly string[]): Promise<void> {
+    const items = parsePoolItemWords(words);
+    if (!items.ok) throw new Error(items.reason);
+    const change = { workspace, name: 'unity-pro', items: items.value };
+    const actor = { name: 'operator:root', tokenId: null, address: null };
+    const { commit, now } = service.storage;
+    expect(await commit({ workspace }, (db) => updatePool(db, now, actor, change))).toMatchObject({ ok: true });
+  }
+
+  test('does not run if the pool cannot meet its request: 75, without secrets that its owner may read', async () => {
+    await store();
+    await lockIt(secret, 'seats/1');
+    for (const [args, reason] of [
+      [
+        [...pool, '--where', 'host-name=b9'],
+        '--where: no item of the pool "unity-pro" has host-name=b9. Its items have host-name=b1, fence=x, host-name=b2, serial (secret, so not for --where).',
+      ],
+      [
+        [...pool, '--where', 'host-name=b1', '--any', '2'],
+        '--any is 2, but the pool "unity-pro" has only 1 item that match --where: seats/1.',
+      ],
+      [['--pool', 'unity'], expect.stringMatching(/has no pool "unity"\. Its pools are unity-pro \(GET /)],
+    ] as const) {
+      const { code, stdout, stderr } = await run(args, 'echo', 'It ran.');
+      expect({ code, stdout, reason: stderr }).toEqual({
+        code: 75,
+        stdout: '',
+        reason: typeof reason === 'string' ? expect.stringContaining(`${reason} The command did not run.\n`) : reason,
+      });
+    }
+    expect(await locks()).toHaveLength(1);
+  });
+
+  test('releases its item and does not run if the properties cannot be read: 75', async () => {
+    await store();
+    const onward = passOn(service.port);
+    let reads = 0;
+    const server = await startOtherServer((response, request) => {
+      if (request.url.endsWith('/pools/unity-pro')) reads += 1;
+      if (reads > 1 && request.method === 'GET') problem(403, {})(response, request);
+      else onward(response, request);
+    });
+    const args = ['lock', 'run', ...pool, '--where', 'host-name=b1', '--', 'echo', 'It ran.'];
+    const { code, stdout, stderr } = await runCommand(args, {
+      environment: { ...environment(), WORKSPACE_BASE_URL: server.baseUrl },
+    });
+    expect({ code, stdout, reads }).toEqual({ code: 75, stdout: '', reads: 2 });
+    expect(stderr).toMatch(/GET \S+\/pools\/unity-pro: 403.* The command did not run\.\n$/);
+    expect(await locks()).toEqual([]);
   });
 });
 

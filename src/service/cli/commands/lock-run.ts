@@ -1,9 +1,10 @@
 import { durationUpTo } from '../../../interface/duration.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { parsePoolName } from '../../pools/pool-item.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
-import { optional, rest, withDefault } from '../definition/flags.ts';
-import { parseOnLost, parsePriority, wholeNumber } from '../definition/values.ts';
+import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
+import { parseOnLost, parsePriority, parseProperty, wholeNumber } from '../definition/values.ts';
 import { aboutPaths, allowHttpFlag, connectTo, variables } from '../remote/remote-command.ts';
 
 export const lockRun = defineCommand({
@@ -12,14 +13,27 @@ export const lockRun = defineCommand({
   details: [
     aboutPaths,
     'Without WORKSPACE_TOKEN, a CI job uses its identity: WORKSPACE_ID_TOKEN, or what Buildkite or GitHub issues.',
-    'It locks all paths, renews the locks while the command runs, and releases them afterwards. It passes signals on.',
+    'It locks all paths, or an item of a pool, renews the locks while the command runs, and releases them afterwards. It passes signals on.',
     'Its exit status is that of the command; 75 if it could not get the locks, 76 if it lost one, 126 or 127 if the command cannot start.',
     'The command gets LOCK_FENCE, the highest fence, LOCKS_FILE, a JSON file of the locks, and LOCK_PIPE, a file descriptor that ends when the locks are no longer kept.',
+    'With --pool, LOCKS_FILE has the properties of each item. For a single item, each is a variable as well: LOCK_HOST_NAME for host-name.',
   ],
   variables,
-  arguments: { paths: rest('PATH', 'a path to lock', 'required', (text) => canonicalLockPath(text)) },
+  arguments: { paths: rest('PATH', 'a path to lock', 'required without --pool', (text) => canonicalLockPath(text)) },
   flags: {
-    any: optional('N', 'lock any N of the paths', 'default all', wholeNumber(1, 10_000)),
+    pool: optional('NAME', 'lock items of this pool instead of paths', 'default none', parsePoolName),
+    where: repeated(
+      'NAME=VALUE',
+      'only items of the pool with this property; repeatable, for items with all of them',
+      'default none',
+      parseProperty,
+    ),
+    any: optional(
+      'N',
+      'lock any N of the paths or items',
+      'default all paths, or one item of a pool',
+      wholeNumber(1, 10_000),
+    ),
     wait: optional(
       'DURATION',
       'how long to wait for paths that others hold',
@@ -39,15 +53,27 @@ export const lockRun = defineCommand({
   },
   runsCommand: true,
   example: 'Content/Hero.uasset --wait 15m -- ./release.sh',
+  check({ pool, where }) {
+    if (pool === undefined && where.length > 0) return ['--where chooses among the items of a pool. Set --pool, too.'];
+    const isAmbiguous = new Set(where.map(([name]) => name)).size < where.length;
+    return isAmbiguous ? ['--where: No item has two values of the same property.'] : [];
+  },
   async run({ flags, arguments: { paths: named }, childCommand: command, exitWith, ...surroundings }) {
     if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
-    const { any, wait = { seconds: 0 }, priority, ttl, onLost, grace, allowHttp } = flags;
+    const { pool, where, any, wait = { seconds: 0 }, priority, ttl, onLost, grace, allowHttp } = flags;
     const paths = [...new Set(named)];
-    if (any !== undefined && any > paths.length)
+    if (pool !== undefined && paths.length > 0) throw new CommandError('Set either paths or --pool, not both.', 2);
+    if (pool === undefined && paths.length === 0)
+      throw new CommandError('PATH is missing: name a path to lock, or set --pool.', 2);
+    if (pool === undefined && any !== undefined && any > paths.length)
       throw new CommandError(`--any is ${any}, but there are only ${paths.length} paths.`, 2);
+    const goal =
+      pool === undefined
+        ? ({ kind: 'paths', paths, count: any ?? paths.length } as const)
+        : ({ kind: 'pool', name: pool, where: Object.fromEntries(where), count: any ?? 1 } as const);
     const { runUnderLocks } = await import('../remote/run.ts');
     const { environment } = surroundings;
-    const request = { paths, count: any ?? paths.length, wait, priority, ttl, onLost, grace, command, environment };
+    const request = { goal, wait, priority, ttl, onLost, grace, command, environment };
     exitWith(await runUnderLocks((...how) => connectTo(surroundings, allowHttp, ...how), request));
   },
 });

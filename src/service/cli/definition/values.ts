@@ -38,6 +38,14 @@ export const parseOnLost = oneOf(['stop', 'warn'], 'It must be stop or warn.');
 
 export const parsePriority = oneOf(['low', 'normal', 'high'], 'It must be low, normal or high.');
 
+/** A property of the items of a pool. */
+export function parseProperty(text: string): Parsed<readonly [name: string, value: string]> {
+  const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
+  return name === undefined || value === undefined
+    ? refused('It must be a name and a value, such as host=b1.')
+    : accepted([name, value]);
+}
+
 /** `-` is stdin or stdout. */
 export const parseFile = pathOf('a file, or -');
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type Priority, sleep, steadyClock, urgencies } from '../../../client/client.ts';
+import { type PoolItem, type Priority, ServiceError, sleep, steadyClock, urgencies } from '../../../client/client.ts';
 import { type Duration, formatDuration, milliseconds } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
@@ -9,6 +9,7 @@ import { clockTime, formatElapsed, joinFirst } from '../../../interface/words.ts
 import { type AcquireLocksResult, acquireLocks } from '../../../locks/acquire.ts';
 import type { Grant } from '../../../locks/ledger/entry.ts';
 import { blockedText, pastMoment, unansweredText } from '../../../locks/messages.ts';
+import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { cleanupLimits } from '../../../locks/release.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { remainingRollback, rollBack } from '../../../locks/roll-back.ts';
@@ -19,9 +20,11 @@ import { keepLocks, openMemoryLedger } from './keep-locks.ts';
 import type { ConnectedService, RequestLimits } from './remote-command.ts';
 
 export interface RunRequest {
-  readonly paths: readonly LockPath[];
-  /** The number of paths to lock. */
-  readonly count: number;
+  /** The count is the number of paths or items to lock. */
+  readonly goal: { readonly count: number } & (
+    | { readonly kind: 'paths'; readonly paths: readonly LockPath[] }
+    | PoolSelection
+  );
   readonly wait: Duration;
   readonly priority: Priority;
   readonly ttl: Ttl;
@@ -69,7 +72,7 @@ export async function runUnderLocks(
     origin: undefined,
     announce: () => undefined,
   });
-  const { paths, count, wait, priority, ttl, grace } = request;
+  const { goal, wait, priority, ttl, grace } = request;
   const terms = { service, workspace, type: 'exclusive', ttl };
 
   async function release(grants: readonly Grant[]): Promise<void> {
@@ -86,7 +89,7 @@ export async function runUnderLocks(
   }
 
   /** The exit code of the command. */
-  async function run(grants: readonly Grant[]): Promise<number> {
+  async function run(grants: readonly Grant[], items: readonly PoolItem[] | undefined): Promise<number> {
     let stopped: Promise<void> | undefined;
     const marginMs = Math.min(milliseconds(grace), milliseconds(ttl) / 4);
     const kept = keepLocks({
@@ -97,70 +100,115 @@ export async function runUnderLocks(
         if (request.onLost === 'stop') stopped = child?.stop(grace) ?? Promise.resolve();
       },
     });
-    const folder = mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+    let folder: string | undefined;
+    let code: number;
     try {
-      const environment = { ...request.environment, ...variablesOf(grants, folder) };
+      folder = mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+      const environment = { ...request.environment, ...variablesOf(grants, items, folder) };
       child = startChild(request.command, environment, tell);
-      const code = await child.ended;
+      code = await child.ended;
+    } finally {
       await stopped;
       child = undefined;
       await release(await kept.stop());
-      return stopped === undefined ? code : lockLost;
-    } finally {
-      rmSync(folder, { recursive: true, force: true });
+      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     }
+    return stopped === undefined ? code : lockLost;
   }
 
-  try {
+  async function lockAndRun(): Promise<number> {
+    const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interruption.signal });
     const interrupted = { ...time, client, signal: interruption.signal };
+    const { count } = goal;
+    const pool =
+      goal.kind === 'pool'
+        ? await openPool(
+            { ...interrupted, optionName: (option) => `--${option}`, refuse: didNotRun, debug: () => undefined },
+            { workspace, any: count, selection: goal },
+            withoutWait(),
+          )
+        : undefined;
+    const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
     const acquired = await acquireLocks(
       {
         ...{ ...interrupted, session, terms, log: { line: tell } },
-        withoutWait: { deadline: steadyClock() + withoutWaitMs, signal: interruption.signal },
+        withoutWait: withoutWait(),
+        refresh: pool && (async (within) => ({ paths: await pool.refresh(within), count })),
       },
       { paths, count },
       { wait, urgency: urgencies[priority] },
     );
-    if (acquired.round.kind === 'acquired') {
-      const { grants } = acquired.round;
-      const what = joinFirst(grants.map(({ path }) => path));
-      const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
-      tell(`Locked ${what}${waited}.`);
-      // The signal came while the last response was on its way.
-      if (received === undefined) return await run(grants);
-      await release(grants);
-    }
-    for (const intent of acquired.unanswered) tell(unansweredText(intent));
+    if (acquired.round.kind !== 'acquired') throw didNotRun(refusalText(acquired, request, client.serverNow()));
+    const { grants } = acquired.round;
+    const items = await pool?.itemsOf(grants);
+    const what = joinFirst(grants.map(({ path }) => path));
+    const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
+    tell(`Locked ${what}${waited}.`);
+    // The signal came while the last response was on its way.
+    if (received !== undefined) throw didNotRun('Interrupted.');
+    return await run(grants, items);
+  }
+
+  try {
+    return await lockAndRun();
+  } catch (error) {
+    // An error during the wait may leave locks that an earlier round failed to release.
+    const { held, unanswered } = ledger.read();
+    await release(held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : [])));
+    for (const intent of unanswered) tell(unansweredText(intent));
     if (received !== undefined) return exitCodeOf(received);
-    throw new CommandError(refusalText(acquired, request, client.serverNow()), notLocked);
+    throw error instanceof ServiceError ? didNotRun(error.message) : error;
   } finally {
     forgetSignals();
     client.dispose();
   }
 }
 
-/** For the command: the highest fence, and a file with the locks. */
-function variablesOf(grants: readonly Grant[], folder: string): NodeJS.ProcessEnv {
+/** For the command: the properties of a single item, the highest fence, and a file with the locks. */
+function variablesOf(
+  grants: readonly Grant[],
+  items: readonly PoolItem[] | undefined,
+  folder: string,
+): NodeJS.ProcessEnv {
   const file = join(folder, 'locks.json');
   const locks = grants.map(({ lock }) => lock);
-  writeFileSync(file, JSON.stringify(locks), { mode: 0o600 });
+  const withProperties = locks.map((lock) => {
+    const item = items?.find(({ path }) => path === lock.path);
+    return items === undefined ? lock : { ...lock, properties: item?.properties ?? {} };
+  });
+  writeFileSync(file, JSON.stringify(withProperties), { mode: 0o600 });
   const fences = locks.flatMap(({ fence }) => fence ?? []);
-  return { LOCKS_FILE: file, ...(fences.length > 0 && { LOCK_FENCE: String(Math.max(...fences)) }) };
+  return {
+    ...(grants.length === 1 && propertyVariables(items?.[0])),
+    // These take precedence over properties of the same names, as LOCK_PIPE does.
+    LOCKS_FILE: file,
+    ...(fences.length > 0 && { LOCK_FENCE: String(Math.max(...fences)) }),
+  };
 }
+
+/** Names and values that cannot be in an environment are only in the file. */
+function propertyVariables(item: PoolItem | undefined): NodeJS.ProcessEnv {
+  const usable = Object.entries(item?.properties ?? {}).filter(
+    ([name, value]) => /^[\w-]+$/.test(name) && !value.includes('\0'),
+  );
+  return Object.fromEntries(usable.map(([name, value]) => [`LOCK_${name.toUpperCase().replaceAll('-', '_')}`, value]));
+}
+
+const didNotRun = (reason: string): CommandError => new CommandError(`${reason} The command did not run.`, notLocked);
 
 function refusalText({ round, lastBlocked }: AcquireLocksResult, { wait }: RunRequest, now: number): string {
   const waited = wait.seconds > 0 ? ` Waited ${formatDuration(wait)}. Increase --wait` : ' Set --wait 15m';
   switch (round.kind) {
     case 'held':
-      return `${blockedText(round.blocked, now)}.${waited} to wait longer. The command did not run.`;
+      return `${blockedText(round.blocked, now)}.${waited} to wait longer.`;
     case 'failed':
       return lastBlocked !== undefined && round.error.failure.kind === 'deadline'
-        ? `${blockedText(lastBlocked, now)}.${waited} to wait longer. The command did not run.`
-        : `${round.error.message} The command did not run.`;
+        ? `${blockedText(lastBlocked, now)}.${waited} to wait longer.`
+        : round.error.message;
     case 'too-short':
-      return `The lock on ${round.ended.path} expired at ${pastMoment(Date.parse(round.ended.lock.expires_at), now)}, before all paths were locked. Increase --ttl. The command did not run.`;
+      return `The lock on ${round.ended.path} expired at ${pastMoment(Date.parse(round.ended.lock.expires_at), now)}, before all paths were locked. Increase --ttl.`;
     case 'acquired':
     case 'cancelled':
-      return 'Interrupted. The command did not run.';
+      return 'Interrupted.';
   }
 }

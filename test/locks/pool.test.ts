@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { InputError } from '../../src/action/inputs/input-error.ts';
-import { chooseItems } from '../../src/action/paths/pool.ts';
 import { parseLockPath } from '../../src/interface/lock-path.ts';
+import { chooseItems } from '../../src/locks/pool.ts';
 
 const itemAt = (properties: Readonly<Record<string, string>>, index: number) => {
   const path = parseLockPath(`seats/${index}`);
@@ -20,9 +19,10 @@ test('chooses exactly the items of a pool that have all wanted properties, or sa
           Object.entries(item.properties).some(([its, value2]) => its === name && value2 === value),
         ),
       );
-      const choose = () => chooseItems(items, any, { kind: 'pool', name: 'unity-pro', where });
-      if (right.length >= any) expect(choose()).toEqual(right);
-      else expect(choose).toThrow(InputError);
+      const chosen = chooseItems(items, any, { kind: 'pool', name: 'unity-pro', where }, (option) => `--${option}`);
+      expect(chosen).toEqual(
+        right.length >= any ? { ok: true, value: right } : { ok: false, reason: expect.stringContaining('unity-pro') },
+      );
     }),
   );
 });

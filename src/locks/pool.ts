@@ -1,0 +1,141 @@
+import { type CallLimits, type PoolItem, ServiceError, type WorkspaceId, withRequest } from '../client/client.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import { joinFirst, pluralize } from '../interface/words.ts';
+import type { LockContext } from './context.ts';
+import { type Grant, soonestEnd } from './ledger/entry.ts';
+
+/** The items of a pool that have all these properties. */
+export interface PoolSelection {
+  readonly kind: 'pool';
+  readonly name: string;
+  readonly where: Readonly<Record<string, string>>;
+}
+
+/** The selected items of a pool. Some of them are to be locked. */
+export interface Pool {
+  /** Their paths when the pool was opened. */
+  readonly paths: readonly LockPath[];
+  /** Reads the pool again. If that fails, the paths stay as they were. Throws a refusal if too few are left. */
+  readonly refresh: (within: CallLimits) => Promise<readonly LockPath[]>;
+  /** The items of these locks, with the values of secret properties. Throws a ServiceError. */
+  readonly itemsOf: (grants: readonly Grant[]) => Promise<readonly PoolItem[]>;
+}
+
+/** The name of an option in a text: an input of a step, or a flag of a command. */
+export type OptionName = (option: 'pool' | 'any' | 'where', place?: 'start of a sentence') => string;
+
+interface PoolContext extends Pick<LockContext, 'client' | 'clock' | 'signal'> {
+  readonly optionName: OptionName;
+  /** Makes an error that says why the pool cannot be used. */
+  readonly refuse: (reason: string) => Error;
+  readonly debug: (text: string) => void;
+}
+
+interface PoolRequest {
+  readonly workspace: WorkspaceId;
+  /** The number of items to lock. */
+  readonly any: number | 'all';
+  readonly selection: PoolSelection;
+}
+
+/** Reads the pool. Throws a refusal if it has too few items, and a ServiceError. */
+export async function openPool(
+  { client, clock, signal, optionName, refuse, debug }: PoolContext,
+  { workspace, any, selection }: PoolRequest,
+  firstLimits: CallLimits,
+): Promise<Pool> {
+  const { name } = selection;
+
+  async function readItems(within: CallLimits): Promise<readonly PoolItem[]> {
+    const result = await client.getPool({ workspace, name }, within);
+    if (result.kind === 'found') return result.items;
+    const text = `${optionName('pool', 'start of a sentence')} is ${JSON.stringify(name)}, but the service has no pools: it needs a newer version of the Workspace service`;
+    throw refuse(withRequest(`${text}.`, result.error.request));
+  }
+
+  async function chosen(within: CallLimits): Promise<readonly PoolItem[]> {
+    const right = chooseItems((await readItems(within)).map(withoutSecrets), any, selection, optionName);
+    if (!right.ok) throw refuse(right.reason);
+    return right.value;
+  }
+
+  let items = await chosen(firstLimits);
+  return {
+    paths: pathsOf(items),
+    async refresh(within) {
+      try {
+        items = await chosen(within);
+      } catch (error) {
+        if (!(error instanceof ServiceError)) throw error;
+        debug(`The pool could not be read again: ${error.message}`);
+      }
+      return pathsOf(items);
+    },
+    async itemsOf(grants) {
+      const ofLocked = (all: readonly PoolItem[]) =>
+        all.filter(({ path }) => grants.some((grant) => grant.path === path));
+      const known = ofLocked(items);
+      if (known.every(({ secret }) => secret.length === 0)) return known;
+      // The service shows secret values only to the holder of the lock.
+      return ofLocked(await readItems({ deadline: clock() + readingMs(grants, client.serverNow()), signal }));
+    },
+  };
+}
+
+/** The holder of one item reads its secrets, which must not appear in texts about the pool. */
+const withoutSecrets = ({ properties, ...item }: PoolItem): PoolItem => ({
+  ...item,
+  properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !item.secret.includes(name))),
+});
+
+/** The items that have all wanted properties, or the reason why there are too few. */
+export function chooseItems(
+  items: readonly PoolItem[],
+  any: number | 'all',
+  { name, where }: PoolSelection,
+  optionName: OptionName,
+): Parsed<readonly PoolItem[]> {
+  const wanted = Object.entries(where);
+  const right = items.filter(({ properties }) =>
+    wanted.every(([property, value]) => Object.hasOwn(properties, property) && properties[property] === value),
+  );
+  const pool = `pool ${JSON.stringify(name)}`;
+  if (right.length === 0 && wanted.length > 0) {
+    const having = wanted.map((pair) => pair.join('=')).join(' and ');
+    const option = optionName('where', 'start of a sentence');
+    return refused(`${option}: no item of the ${pool} has ${having}. ${have(items, optionName)}`);
+  }
+  if (right.length === 0) return refused(`The ${pool} has no items.`);
+  if (any !== 'all' && any > right.length) {
+    const matching = wanted.length > 0 ? ` that match ${optionName('where')}` : '';
+    const found = joinFirst(pathsOf(right));
+    const option = optionName('any', 'start of a sentence');
+    return refused(
+      `${option} is ${any}, but the ${pool} has only ${pluralize(right.length, 'item')}${matching}: ${found}.`,
+    );
+  }
+  return accepted(right);
+}
+
+const maxNamed = 10;
+
+/** A sentence with the properties by which items can be chosen. */
+function have(items: readonly PoolItem[], optionName: OptionName): string {
+  const pairs = items.flatMap(({ properties }) => Object.entries(properties).map((pair) => pair.join('=')));
+  const names = items.flatMap(({ secret }) =>
+    secret.map((name) => `${name} (secret, so not for ${optionName('where')})`),
+  );
+  const all = [...new Set([...pairs, ...names])];
+  return all.length === 0 ? 'Its items have no properties.' : `Its items have ${joinFirst(all, maxNamed)}.`;
+}
+
+const maxReadingMs = 30_000;
+
+/** The time to read the properties of locked items, before the first of the locks expires. */
+function readingMs(grants: readonly Grant[], now: number): number {
+  const left = soonestEnd(grants.map(({ lock }) => lock)) - now;
+  return Number.isNaN(left) ? maxReadingMs : Math.min(maxReadingMs, left);
+}
+
+const pathsOf = (items: readonly PoolItem[]): readonly LockPath[] => items.map(({ path }) => path);
