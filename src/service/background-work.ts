@@ -21,6 +21,7 @@ const expiryEveryMs = 500;
 const rememberedEveryMs = 1_000;
 /** A fraction of the time that others wait for the clients of an instance that was killed. */
 const presenceEveryMs = 1_500;
+const grantEveryMs = 1_000;
 const backlogsEveryMs = 5_000;
 const lastUseEveryMs = 10_000;
 const gaugesEveryMs = 15_000;
@@ -32,7 +33,7 @@ interface BackgroundWorkOptions extends Retention {
   readonly log: Logger;
   readonly remembered: { enforce(): Promise<void> };
   readonly lastUse: LastUse;
-  readonly locks: Pick<Locks, 'removeExpired' | 'keepPresent'>;
+  readonly locks: Pick<Locks, 'removeExpired' | 'keepPresent' | 'grantToPeople'>;
   readonly objectMaintenance: ObjectMaintenance;
   onError(error: unknown): void;
 }
@@ -52,6 +53,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
     }),
     every(rememberedEveryMs, remembered.enforce),
     every(presenceEveryMs, locks.keepPresent),
+    every(grantEveryMs, locks.grantToPeople),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
     every(lastUseEveryMs, lastUse.write),
     every(tidyEveryMs, async () => {

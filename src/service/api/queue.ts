@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { jsonApiResponse } from '../contract/response.ts';
 import { heldPathField, lockSchema } from '../contract/schemas.ts';
 import type { AccessControl } from '../http/access.ts';
+import type { QueuedRequest } from '../locks/line.ts';
 import type { Locks } from '../locks/locks.ts';
 import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';
@@ -39,7 +40,10 @@ export function addQueueRoute(api: Api, route: QueueRoute): void {
     responses: { 200: jsonResponse('Those who wait.', queueSchema) },
     async handle({ c, query: { path } }) {
       const { id: workspace } = await addressedWorkspace(c, route.storage);
-      return jsonApiResponse(200, { queue: await route.locks.queue({ workspace, path }) });
+      return jsonApiResponse(200, { queue: (await route.locks.queue({ workspace, path })).map(shown) });
     },
   });
 }
+
+/** Without the id of the place, which names a token. */
+const shown = ({ placeId, ...request }: QueuedRequest): Omit<QueuedRequest, 'placeId'> => request;

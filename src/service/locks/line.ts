@@ -56,6 +56,8 @@ export interface PlaceRequest extends LinePath {
   readonly note: string | null;
   readonly urgency: Urgency;
   readonly presentMs: number;
+  /** Set for a person, who is always present: the milliseconds of the lock that the service acquires. */
+  readonly ttl?: number;
 }
 
 export interface JoinedPlace {
@@ -72,6 +74,7 @@ const forgetOld = batchQuery((db, members, now) =>
   db
     .deleteFrom('lock_places')
     .where(sql<boolean>`id in (select ${textOf('placeId')} from ${members})`)
+    .where('ttl', 'is', null)
     .where(sql<boolean>`asked_at <= ${now} - ${sql.lit(keptMs)}`),
 );
 
@@ -133,7 +136,7 @@ const linesOfPlaces = batchQuery((db, members) =>
 export async function joinLines(
   db: Database,
   now: Now,
-  requests: readonly (PlaceRequest & { readonly ttl?: number | null })[],
+  requests: readonly PlaceRequest[],
 ): Promise<readonly JoinedPlace[]> {
   const rows = requests.map(({ workspace, tokenId, urgency, ...request }) => ({
     ...request,
@@ -224,7 +227,10 @@ export const leaveLines = batchQuery((db, members, now) =>
 );
 
 export const removePlaces = batchQuery((db, members) =>
-  db.deleteFrom('lock_places').where(sql<boolean>`id in (select ${textOf('placeId')} from ${members})`),
+  db
+    .deleteFrom('lock_places')
+    .where(sql<boolean>`id in (select ${textOf('placeId')} from ${members})`)
+    .returning('id'),
 );
 
 /** Other instances and later requests wait for these places for this much longer. */
@@ -237,13 +243,20 @@ export const keepPresent = batchQuery((db, members, now) =>
 );
 
 /** The position that each place has, or would get, and the number of those who wait. */
-export const queuePositionOf = coalesceReads(async (db, now, questions: readonly LineQuestion[]) => {
+export async function queuePositions(
+  db: Database,
+  now: Now,
+  questions: readonly LineQuestion[],
+): Promise<readonly QueuePosition[]> {
   const rows = await countLines(db, now, questions);
   return inInputOrder(questions, rows).map((row): QueuePosition => {
     const length = Number(row?.length ?? 0);
     return { position: 1 + Number(row?.isIn ? row.ahead : length), length };
   });
-});
+}
+
+/** Coalesces concurrent questions outside of transactions. */
+export const queuePositionOf = coalesceReads(queuePositions);
 
 const countLines = batchQuery((db, members, now) =>
   db
@@ -271,6 +284,7 @@ const countLines = batchQuery((db, members, now) =>
 );
 
 export interface QueuedRequest {
+  readonly placeId: string;
   readonly path: string;
   readonly position: number;
   readonly owner: string;
@@ -290,7 +304,16 @@ export async function listQueue(
   let query = read
     .selectFrom('lock_lines')
     .innerJoin('lock_places', 'lock_places.id', 'lock_lines.place_id')
-    .select(['lock_lines.path as line', 'asked_path', 'owner', 'origin', 'note', 'since', 'urgency'])
+    .select([
+      'lock_places.id as placeId',
+      'lock_lines.path as line',
+      'asked_path',
+      'owner',
+      'origin',
+      'note',
+      'since',
+      'urgency',
+    ])
     .where('lock_lines.workspace_id', '=', workspace)
     .where(({ or, eb }) => or([isPresent(now), eb('lock_places.ttl', 'is not', null)]))
     .orderBy('lock_lines.path')
@@ -308,6 +331,49 @@ export async function listQueue(
 
 const priorityOf = (urgency: number): QueuedRequest['priority'] =>
   urgency < defaultUrgency ? 'high' : urgency > defaultUrgency ? 'low' : 'normal';
+
+/** A place of a person. */
+export interface StandingPlace extends LinePath {
+  readonly placeId: string;
+  readonly askedPath: string;
+  readonly tokenId: string;
+  readonly note: string | null;
+  readonly ttl: number;
+}
+
+/** The places of people whose paths are free. */
+export const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>): Promise<readonly StandingPlace[]> =>
+  read
+    .selectFrom('lock_places')
+    .innerJoin('lock_lines', 'lock_lines.place_id', 'lock_places.id')
+    .where('ttl', '>', 0)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('locks')
+            .select('locks.id')
+            .whereRef('locks.workspace_id', '=', 'lock_lines.workspace_id')
+            .where(({ or, eb, ref }) =>
+              or([
+                eb('locks.path', '=', ref('lock_lines.asked_path')),
+                eb('locks.folded_path', '=', ref('lock_lines.path')),
+              ]),
+            )
+            .where(sql<boolean>`locks.expires_at > ${now}`),
+        ),
+      ),
+    )
+    .orderBy('lock_lines.rank')
+    .select([
+      'lock_places.id as placeId',
+      'lock_lines.workspace_id as workspace',
+      'lock_lines.path',
+      'asked_path as askedPath',
+      'token_id as tokenId',
+      'note',
+      sql<number>`ttl`.as('ttl'),
+    ])
+    .execute();
 
 const asksKeptMs = 7 * 24 * 60 * 60_000;
 

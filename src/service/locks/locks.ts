@@ -6,6 +6,7 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { type AcquireRequest, acquireLocks, linePathOf } from './acquire.ts';
+import { type Asking, createAsking } from './ask.ts';
 import { type CommitReleases, createCommitReleases, shareChanges } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, type LockPlace, type StoredLock } from './find.ts';
@@ -26,7 +27,7 @@ import { foldCase, windowsPathProblem } from './windows-path.ts';
  * The locks of one instance. Each change also notifies webhooks, open pages and waiting clients. acquire() and renew()
  * return responses, because these are stored under the key of the request.
  */
-export interface Locks extends Pick<LockWatch, 'follow'> {
+export interface Locks extends Pick<LockWatch, 'follow'>, Asking {
   /** With terms, the request waits in line, and acquires the lock at its turn. */
   acquire(
     keyed: KeyedRequest | undefined,
@@ -175,7 +176,16 @@ export function createLocks(options: LocksOptions): Locks {
     onError,
   });
 
+  const asking = createAsking({
+    ...{ storage, quota, windowsPaths, lineOf, onError },
+    onChange(place) {
+      onLineChange(place);
+      onChange();
+    },
+  });
+
   return {
+    ...asking,
     acquire: (keyed, request, terms) => line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, terms),
     async renew(keyed, request) {
       const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));

@@ -54,18 +54,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
   const { now } = storage;
   const join = storage.batchCommits(
     ({ workspace }: PlaceRequest) => ({ workspace }),
-    async (db, requests) => {
-      const joined = await joinLines(db, now, requests);
-      await notifyHolders(
-        db,
-        now,
-        requests.flatMap((request, index) => {
-          const place = joined[index];
-          return place?.isNew ? { ...request, since: place.since } : [];
-        }),
-      );
-      return joined;
-    },
+    (db, requests) => joinAndNotify(db, now, requests),
   );
 
   function setPresence({ workspace }: LinePath, placeId: string, presentMs: number): Promise<void> {
@@ -170,6 +159,24 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
       }
     },
   };
+}
+
+/** Puts the requests in line, and notifies the holders of the paths of each new one. */
+export async function joinAndNotify(
+  db: Database,
+  now: Now,
+  requests: readonly PlaceRequest[],
+): Promise<readonly JoinedPlace[]> {
+  const joined = await joinLines(db, now, requests);
+  await notifyHolders(
+    db,
+    now,
+    requests.flatMap((request, index) => {
+      const place = joined[index];
+      return place?.isNew ? { ...request, since: place.since } : [];
+    }),
+  );
+  return joined;
 }
 
 /** Queues an event for each request that has begun to wait for a lock. */

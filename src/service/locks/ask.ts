@@ -1,0 +1,157 @@
+import { milliseconds } from '../../interface/duration.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import { grants } from '../../interface/scopes.ts';
+import type { Ttl } from '../../interface/ttl.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
+import { acquireLocks } from './acquire.ts';
+import { findLock, type LockPlace } from './find.ts';
+import {
+  defaultUrgency,
+  firstInLines,
+  freeStandingPlaces,
+  type LinePath,
+  type QueuedRequest,
+  queuePositions,
+  removePlaces,
+  type StandingPlace,
+} from './line.ts';
+import type { LockQuota } from './lock-quota.ts';
+import { isOwnLock } from './release.ts';
+import { joinAndNotify } from './wait-in-line.ts';
+import { windowsPathProblem } from './windows-path.ts';
+
+/** People who ask for a lock: the service waits in line on their behalf, and acquires the lock at their turn. */
+
+export interface AskRequest {
+  readonly workspace: string;
+  readonly path: LockPath;
+  readonly bearer: Bearer;
+  readonly note: string | null;
+  readonly ttl: Ttl;
+}
+
+/** A request of a person, named by its token and path. */
+export type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
+
+export interface Asking {
+  /** Asking again changes note and ttl, and keeps the place. */
+  askFor(request: AskRequest): Promise<QueuedRequest>;
+  /** False if the person has not asked. */
+  withdraw(asked: AskedPath): Promise<boolean>;
+  /** The id of the place that asking gives. */
+  placeOf(asked: AskedPath): string;
+  /** Called periodically: acquires the locks on free paths for the people who are first in line. */
+  grantToPeople(): Promise<void>;
+}
+
+export interface AskingOptions {
+  readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
+  readonly quota: LockQuota;
+  readonly windowsPaths: boolean;
+  readonly lineOf: (place: LockPlace) => LinePath;
+  /** Tells all instances that the line of a path has changed. */
+  readonly onChange: (line: LinePath) => void;
+  readonly onError: (error: unknown) => void;
+}
+
+export function createAsking({ storage, quota, windowsPaths, lineOf, onChange, onError }: AskingOptions): Asking {
+  const { now } = storage;
+
+  // No idempotency key contains a space, so no other place has this id.
+  const placeOf = ({ workspace, path, bearer }: AskedPath): string =>
+    `${workspace} ${bearer.id} for ${lineOf({ workspace, path }).path}`;
+
+  return {
+    async askFor(request) {
+      const { workspace, path } = request;
+      const reason = windowsPaths ? windowsPathProblem(path) : undefined;
+      if (reason !== undefined) throw invalid({ pointer: '#/path', detail: reason });
+      const line = lineOf({ workspace, path });
+      const asked = await storage.commit({ workspace }, (db) => ask(db, now, request, line, placeOf(request)));
+      onChange(line);
+      return asked;
+    },
+    async withdraw(asked) {
+      const { workspace, path } = asked;
+      const placeId = placeOf(asked);
+      const removed = await storage.commit({ workspace }, (db) => removePlaces(db, now, [{ placeId }]));
+      if (removed.length > 0) onChange(lineOf({ workspace, path }));
+      return removed.length > 0;
+    },
+    placeOf,
+    async grantToPeople() {
+      const waiting = await freeStandingPlaces(storage);
+      const firsts = await firstInLines(storage.read, now, waiting);
+      for (const place of waiting.filter(({ placeId }, index) => firsts[index]?.id === placeId)) {
+        try {
+          await storage.commit(place, (db) => grant(db, now, place, quota));
+          onChange(place);
+        } catch (error) {
+          onError(error);
+        }
+      }
+    },
+  };
+}
+
+async function ask(
+  db: Database,
+  now: Now,
+  { workspace, path, bearer, note, ttl }: AskRequest,
+  line: LinePath,
+  placeId: string,
+): Promise<QueuedRequest> {
+  if (bearer.run !== undefined) {
+    throw new Refusal('invalid-request', 'The token of a job cannot ask for a lock. Wait for the lock instead.');
+  }
+  const held = await findLock(db, now, { workspace, path, foldedPath: line.path });
+  if (held?.live && isOwnLock(held, { owner: bearer.owner, tokenId: bearer.id })) {
+    throw invalid({ pointer: '#/path', detail: 'You hold the lock on it already.' });
+  }
+  const [first] = await firstInLines(db, now, [{ ...line, placeId }]);
+  if (!held?.live && first === undefined) {
+    throw invalid({ pointer: '#/path', detail: 'Nobody holds a lock on it, and nobody waits for it. Lock it.' });
+  }
+  const { owner } = bearer;
+  const origin = null;
+  const place = { ...line, placeId, askedPath: path, tokenId: bearer.id, owner, origin, note, presentMs: 0 };
+  const [joined] = await joinAndNotify(db, now, [{ ...place, urgency: defaultUrgency, ttl: milliseconds(ttl) }]);
+  const [queue] = await queuePositions(db, now, [{ ...line, placeId }]);
+  const since = asTimestamp(joined?.since ?? 0);
+  return { placeId, path, position: queue?.position ?? 1, owner, origin, note, since, priority: 'normal' };
+}
+
+/** In one transaction, because the person may withdraw meanwhile, or another instance may do the same. */
+async function grant(
+  db: Database,
+  now: Now,
+  { workspace, path: foldedPath, placeId, ...asked }: StandingPlace,
+  quota: LockQuota,
+): Promise<void> {
+  const [first] = await firstInLines(db, now, [{ workspace, path: foldedPath, placeId }]);
+  if (first?.id !== placeId) return;
+  const token = await findToken(db, now, asked.tokenId);
+  const mayLock = token?.state === 'active' && maySee(token, workspace) && grants(token.scopes, 'locks:write');
+  const [decision] = mayLock
+    ? await acquireLocks(
+        db,
+        now,
+        [
+          {
+            ...{ workspace, foldedPath, bearer: token, origin: null, note: asked.note, type: 'exclusive' },
+            // Only ask() writes these two.
+            path: asked.askedPath as LockPath,
+            ttl: { seconds: asked.ttl / 1_000 } as Ttl,
+            fromLfs: true,
+            place: { id: placeId, endsWithGrant: true },
+          },
+        ],
+        quota,
+      )
+    : [];
+  // The others must not wait for a person who cannot have the lock.
+  if (decision === undefined || decision.kind === 'exceeded') await removePlaces(db, now, [{ placeId }]);
+}
