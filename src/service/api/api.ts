@@ -7,7 +7,7 @@ import { addLockListRoute, type LockListRoute } from './lock-list.ts';
 import { addLockRoutes, type LockRoutes } from './locks.ts';
 import { type Api, commonHeaders } from './operation.ts';
 import { addPoolRoutes, type PoolRoutes } from './pools.ts';
-import { addQueueRoute, type QueueRoute } from './queue.ts';
+import { addQueueRoutes, type QueueRoutes } from './queue.ts';
 import { addSyncRoutes, type SyncRoutes } from './syncs.ts';
 import { addTokenRoute } from './token.ts';
 import { addTokenExchangeRoute, type TokenExchangeRoute } from './token-exchange.ts';
@@ -16,7 +16,7 @@ import { addWorkspaceRoutes, type WorkspaceRoutes } from './workspaces.ts';
 export type ApiParts = HealthRoutes &
   LockRoutes &
   LockListRoute &
-  QueueRoute &
+  QueueRoutes &
   PoolRoutes &
   HookRoutes &
   SyncRoutes &
@@ -38,7 +38,7 @@ export function createApi(parts: ApiParts): Api {
   addSyncRoutes(api, parts);
   addLockListRoute(api, parts);
   addLockRoutes(api, parts);
-  addQueueRoute(api, parts);
+  addQueueRoutes(api, parts);
   addPoolRoutes(api, parts);
   addHookRoutes(api, parts);
   addHealthRoutes(api, parts);

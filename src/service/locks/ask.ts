@@ -3,6 +3,9 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import type { Idempotent } from '../idempotency/idempotency.ts';
+import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
@@ -20,6 +23,7 @@ import {
 } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { isOwnLock } from './release.ts';
+import { withoutPlaceId } from './responses.ts';
 import { joinAndNotify } from './wait-in-line.ts';
 import { windowsPathProblem } from './windows-path.ts';
 
@@ -38,7 +42,7 @@ export type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
 
 export interface Asking {
   /** Asking again changes note and ttl, and keeps the place. */
-  askFor(request: AskRequest): Promise<QueuedRequest>;
+  askFor(keyed: KeyedRequest | undefined, request: AskRequest): Promise<ApiResponse>;
   /** False if the person has not asked. */
   withdraw(asked: AskedPath): Promise<boolean>;
   /** The id of the place that asking gives. */
@@ -49,6 +53,7 @@ export interface Asking {
 
 export interface AskingOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
+  readonly idempotent: Idempotent;
   readonly quota: LockQuota;
   readonly windowsPaths: boolean;
   readonly lineOf: (place: LockPlace) => LinePath;
@@ -57,7 +62,15 @@ export interface AskingOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export function createAsking({ storage, quota, windowsPaths, lineOf, onChange, onError }: AskingOptions): Asking {
+export function createAsking({
+  storage,
+  idempotent,
+  quota,
+  windowsPaths,
+  lineOf,
+  onChange,
+  onError,
+}: AskingOptions): Asking {
   const { now } = storage;
 
   // No idempotency key contains a space, so no other place has this id.
@@ -65,14 +78,19 @@ export function createAsking({ storage, quota, windowsPaths, lineOf, onChange, o
     `${workspace} ${bearer.id} for ${lineOf({ workspace, path }).path}`;
 
   return {
-    async askFor(request) {
+    async askFor(keyed, request) {
       const { workspace, path } = request;
       const reason = windowsPaths ? windowsPathProblem(path) : undefined;
       if (reason !== undefined) throw invalid({ pointer: '#/path', detail: reason });
       const line = lineOf({ workspace, path });
-      const asked = await storage.commit({ workspace }, (db) => ask(db, now, request, line, placeOf(request)));
+      const response = await idempotent(
+        { workspace },
+        keyed,
+        async () => undefined,
+        async (db) => jsonApiResponse(201, withoutPlaceId(await ask(db, now, request, line, placeOf(request)))),
+      );
       onChange(line);
-      return asked;
+      return response;
     },
     async withdraw(asked) {
       const { workspace, path } = asked;
@@ -109,11 +127,11 @@ async function ask(
   }
   const held = await findLock(db, now, { workspace, path, foldedPath: line.path });
   if (held?.live && isOwnLock(held, { owner: bearer.owner, tokenId: bearer.id })) {
-    throw invalid({ pointer: '#/path', detail: 'You hold the lock on it already.' });
+    throw new Refusal('invalid-request', `You hold the lock on ${path} already.`);
   }
   const [first] = await firstInLines(db, now, [{ ...line, placeId }]);
   if (!held?.live && first === undefined) {
-    throw invalid({ pointer: '#/path', detail: 'Nobody holds a lock on it, and nobody waits for it. Lock it.' });
+    throw new Refusal('invalid-request', `Nobody holds a lock on ${path}, and nobody waits for it. Lock it.`);
   }
   const { owner } = bearer;
   const origin = null;

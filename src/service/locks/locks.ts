@@ -24,8 +24,8 @@ import { type LockWatch, watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
 /**
- * The locks of one instance. Each change also notifies webhooks, open pages and waiting clients. acquire() and renew()
- * return responses, because these are stored under the key of the request.
+ * The locks of one instance. Each change also notifies webhooks, open pages and waiting clients. acquire(), renew()
+ * and askFor() return responses, because these are stored under the key of the request.
  */
 export interface Locks extends Pick<LockWatch, 'follow'>, Asking {
   /** With terms, the request waits in line, and acquires the lock at its turn. */
@@ -177,7 +177,7 @@ export function createLocks(options: LocksOptions): Locks {
   });
 
   const asking = createAsking({
-    ...{ storage, quota, windowsPaths, lineOf, onError },
+    ...{ storage, quota, windowsPaths, lineOf, onError, idempotent: idempotency.idempotent },
     onChange(place) {
       onLineChange(place);
       onChange();

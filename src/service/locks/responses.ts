@@ -4,7 +4,7 @@ import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { AcquireDecision } from './acquire.ts';
 import { entityTag } from './id-match.ts';
-import type { FirstInLine } from './line.ts';
+import type { FirstInLine, QueuedRequest } from './line.ts';
 import type { LockQuotas, QuotaExceeded } from './lock-quota.ts';
 import type { RenewalRequest, RenewDecision } from './renew.ts';
 
@@ -63,6 +63,9 @@ const queued = (path: LockPath, { owner, origin }: FirstInLine): Refusal =>
 
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
   `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
+
+/** The id of the place names a token. */
+export const withoutPlaceId = ({ placeId, ...request }: QueuedRequest): Omit<QueuedRequest, 'placeId'> => request;
 
 const lockResponse = (status: number, workspace: string, lock: Lock): ApiResponse =>
   jsonApiResponse(status, lock, {

@@ -9,7 +9,7 @@ import type { Reply } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { describedApi } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
-import { expectedOperations } from './operations.ts';
+import { expectedOperations, requiredQuery } from './operations.ts';
 import { sharedService } from './shared-service.ts';
 
 type Limit = 'minLength' | 'maxLength' | 'minimum' | 'maximum' | 'minItems' | 'maxItems' | 'maxProperties';
@@ -162,7 +162,8 @@ describe('the OpenAPI document', () => {
       encodeURIComponent(place === 'path' && parameter === name ? String(value) : (inPath[parameter] ?? '')),
     );
     const needed = name === 'reason' ? 'force=true&' : '';
-    const query = place === 'query' ? `?${needed}${name}=${encodeURIComponent(String(value))}` : '';
+    const query =
+      place === 'query' ? `?${needed}${name}=${encodeURIComponent(String(value))}` : requiredQuery(operation);
     const free = operationId === 'acquireLock' ? { path: randomUUID() } : {};
     const json = body && { ...body, ...free, ...(place === 'body' && { [name]: value }) };
     const headers = place === 'header' ? { [name]: String(value) } : {};
@@ -261,8 +262,8 @@ describe('the OpenAPI document', () => {
   test('does not require fields that have a default or are optional', () => {
     const optional = fields.filter(({ required }) => !required).map((field) => `${field.in} ${field.name}`);
     expect([...new Set(optional)].sort().join(', ')).toBe(
-      'body branches, body events, body format, body headers, body note, body secret, header Idempotency-Key, ' +
-        'header If-Match, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
+      'body branches, body events, body format, body headers, body note, body secret, body ttl, ' +
+        'header Idempotency-Key, header If-Match, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
         'query owner, query path, query prefix, query reason',
     );
   });

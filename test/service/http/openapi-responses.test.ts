@@ -163,6 +163,33 @@ describe.each(realDatabaseKinds)('the API on $name', (kind) => {
     await expectAllSeen();
   });
 
+  test('POST queue and DELETE queue return exactly the described responses', async () => {
+    const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/queue');
+    await askWrongly(ask);
+    const json = lock();
+    await operation('POST', '/v1/workspaces/{id}/locks').ask('', { json });
+    const given = { json: { path: json.path }, token: other, headers: { 'idempotency-key': randomUUID() } };
+    expect((await ask('', given)).body).toMatchObject({ path: json.path, position: 1, owner: 'other', note: null });
+    await ask('', given);
+    expect((await ask('', { json: { path: json.path } })).body.detail).toContain('You hold the lock on');
+    await ask({ id: 'nowhere' }, { json: { path: json.path } });
+    const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
+    const busy = service.storage.commit('global', () => end);
+    const twice = { ...given, headers: { 'idempotency-key': randomUUID() } };
+    const both = [ask('', twice), ask('', twice)];
+    expect((await Promise.race(both)).status).toBe(409);
+    goOn();
+    await Promise.all([...both, busy]);
+    await expectAllSeen();
+
+    const withdrawal = operation('DELETE', '/v1/workspaces/{id}/queue');
+    for (const status of [204, 404]) {
+      expect((await withdrawal.ask(`?path=${json.path}`, { token: other })).status).toBe(status);
+    }
+    await withdrawal.ask('');
+    await withdrawal.expectAllSeen();
+  });
+
   test('GET locks returns exactly the described responses', async () => {
     const { ask, expectAllSeen } = operation('GET', '/v1/workspaces/{id}/locks');
     const post = operation('POST', '/v1/workspaces/{id}/locks');

@@ -26,6 +26,8 @@ const rows: readonly Row[] = [
   ['listLocks', 'GET', '/v1/workspaces/{id}/locks', 'locks:read', 200],
   ['acquireLock', 'POST', '/v1/workspaces/{id}/locks', 'locks:write', 415, { path: 'a', type: 'exclusive', ttl: '1h' }],
   ['listQueue', 'GET', '/v1/workspaces/{id}/queue', 'locks:read', 200],
+  ['askForLock', 'POST', '/v1/workspaces/{id}/queue', 'locks:write', 415, { path: 'a' }],
+  ['withdrawRequest', 'DELETE', '/v1/workspaces/{id}/queue', 'locks:write', 404],
   ['releaseLock', 'DELETE', '/v1/workspaces/{id}/locks/{path}', 'locks:write', 404],
   ['listPools', 'GET', '/v1/workspaces/{id}/pools', 'locks:read', 200],
   ['getPool', 'GET', '/v1/workspaces/{id}/pools/{name}', 'locks:read', 404],
@@ -51,5 +53,13 @@ export const sufficientFor: Readonly<Record<Scope, readonly Scope[]>> = {
   admin: ['admin'],
 };
 
-export const addressIn = ({ path }: ExpectedOperation, workspace: string): string =>
-  path.replace('{id}', workspace).replace('{path}', 'a%2Fb').replace('{sync_id}', 'sync_1').replace('{name}', 'seats');
+export const addressIn = (operation: ExpectedOperation, workspace: string): string =>
+  operation.path
+    .replace('{id}', workspace)
+    .replace('{path}', 'a%2Fb')
+    .replace('{sync_id}', 'sync_1')
+    .replace('{name}', 'seats') + requiredQuery(operation);
+
+/** The parameters without which the operation is refused. */
+export const requiredQuery = ({ operationId }: ExpectedOperation): string =>
+  operationId === 'withdrawRequest' ? '?path=a' : '';

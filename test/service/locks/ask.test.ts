@@ -2,6 +2,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Scope } from '../../../src/interface/scopes.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
+import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { createAsking } from '../../../src/service/locks/ask.ts';
 import { findLock } from '../../../src/service/locks/find.ts';
@@ -25,6 +26,7 @@ describe.each(realDatabaseKinds)('people who ask for a lock, on $name', (kind) =
   const askingWith = (quota = noLockQuota, commit = storageCommit) =>
     createAsking({
       storage: { read: storage.read, now: storage.now, commit },
+      idempotent: createIdempotency(storage).idempotent,
       quota,
       windowsPaths: false,
       lineOf: ({ workspace: id, path }) => ({ workspace: id, path }),
@@ -49,8 +51,8 @@ describe.each(realDatabaseKinds)('people who ask for a lock, on $name', (kind) =
   const free = () => storage.commit('global', (db) => db.deleteFrom('locks').execute());
   const found = () => findLock(storage.read, storage.now, { workspace, path });
   const queue = async () => (await listQueue(storage, { workspace, path })).map(({ owner, note }) => [owner, note]);
-  const ask = (bearer: Bearer, note: string | null = null) =>
-    askingWith().askFor({ workspace, path, bearer, note, ttl });
+  const ask = async (bearer: Bearer, note: string | null = null) =>
+    JSON.parse((await askingWith().askFor(undefined, { workspace, path, bearer, note, ttl })).body);
 
   beforeEach(async () => {
     await storage.commit('global', async (db) => {
@@ -156,10 +158,10 @@ describe.each(realDatabaseKinds)('people who ask for a lock, on $name', (kind) =
   });
 
   test('are told why there is nothing to ask for', async () => {
-    await expect(ask(ada)).rejects.toThrow('path: You hold the lock on it already.');
+    await expect(ask(ada)).rejects.toThrow(`You hold the lock on ${path} already.`);
     await expect(ask({ ...bo, run: { origin: null, tokenId: 'tok_run' } })).rejects.toThrow('The token of a job');
     await free();
-    await expect(ask(bo)).rejects.toThrow('path: Nobody holds a lock on it, and nobody waits for it. Lock it.');
+    await expect(ask(bo)).rejects.toThrow(`Nobody holds a lock on ${path}, and nobody waits for it.`);
     expect(await queue()).toEqual([]);
   });
 });
