@@ -1,5 +1,6 @@
 import { createAcquireLock } from './acquire-lock.ts';
 import { createEndpoints } from './addresses.ts';
+import { createAsking } from './ask.ts';
 import { createCall } from './call.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection } from './connection.ts';
@@ -128,6 +129,7 @@ export function createClient(options: ClientOptions) {
   return {
     ...createLists(context),
     ...createSync(context),
+    ...createAsking(context),
     acquireLock: createAcquireLock(context),
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),

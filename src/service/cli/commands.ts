@@ -2,6 +2,7 @@ import { audit } from './commands/audit.ts';
 import { backup } from './commands/backup.ts';
 import { completion } from './commands/completion.ts';
 import { hookList, hookRemove } from './commands/hook.ts';
+import { lockAsk } from './commands/lock-ask.ts';
 import { lockCheck } from './commands/lock-check.ts';
 import { lockList } from './commands/lock-list.ts';
 import { lockRelease } from './commands/lock-release.ts';
@@ -38,6 +39,7 @@ export const commands: readonly Command[] = [
   poolList,
   poolRemove,
   lockTake,
+  lockAsk,
   lockList,
   lockRelease,
   lockCheck,

@@ -46,6 +46,26 @@ describe('lock list', () => {
   });
 });
 
+test('lock list --waiting shows who waits for which lock', async () => {
+  expect((await run('lock', 'list', 'sample', '--waiting')).stdout).toBe('Nobody waits for such a lock.\n');
+  await lock('waited/for');
+  const headers = { prefer: 'wait=30', referer: run42 };
+  const waiting = ask('POST', '/workspaces/sample/locks', {
+    json: { path: 'waited/for', type: 'exclusive', ttl: '1h' },
+    headers,
+  });
+  const list = async () => (await run('lock', 'list', 'sample', '--waiting')).stdout;
+  await expect.poll(list, { timeout: 10_000 }).toContain('waited/for  1      dev');
+  const { queue } = await json('lock', 'list', 'sample', '--waiting');
+  expect(queue).toEqual([
+    expect.objectContaining({ path: 'waited/for', position: 1, origin: run42, priority: 'normal' }),
+  ]);
+  expect(queue[0]).not.toHaveProperty('placeId');
+  await run('lock', 'release', 'sample', 'waited/for', '--force');
+  expect((await waiting).status).toBe(201);
+  await run('lock', 'release', 'sample', 'waited/for', '--force');
+});
+
 describe('lock release', () => {
   test('immediately notifies a client that waits for the path', async () => {
     await lock('waited/for');

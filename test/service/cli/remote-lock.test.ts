@@ -95,6 +95,25 @@ describe('lock, over HTTP', () => {
     for (const { stdout, stderr } of [taken, listed, yours, released]) expect(stdout + stderr).not.toContain('wsa_');
   });
 
+  test('asks for a lock that someone else holds, and lists who waits', async () => {
+    expect((await lockHere('bob', 'ask', 'Maps/a')).stderr).toContain('Nobody holds a lock on Maps/a');
+    await lockHere('ada', 'take', 'Maps/a', 'b');
+    expect(await lock('bob', 'ask', 'Maps/a', '--note', 'Lights', '--ttl', '8h')).toMatchObject({
+      stdout: 'You are number 1 in line for Maps/a. The service locks it for you at your turn.\n',
+      code: 0,
+    });
+    const asked = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
+    expect(asked).toMatchObject({ path: 'b', position: 1, owner: 'root', note: null });
+    expect((await lockHere('ada', 'list', '--waiting', '--prefix', 'Maps/')).stdout).toMatch(
+      /^PATH +PLACE +WHO +SINCE +RUN +NOTE\nMaps\/a +1 +bob +\S.* +Lights\n$/,
+    );
+    expect(JSON.parse((await lockHere('ada', 'list', '--waiting', '--owner', 'root', '--json')).stdout)).toEqual({
+      queue: [asked],
+    });
+    await lockHere('ada', 'release', 'Maps/a');
+    await expect.poll(held, { timeout: 10_000 }).toEqual(['Maps/a bob', 'b ada']);
+  });
+
   test('prints the response of the service as one JSON document', async () => {
     const taken = JSON.parse((await lockHere('ada', 'take', 'a', 'b', '--json')).stdout);
     expect(taken.locks).toMatchObject([

@@ -1,10 +1,12 @@
 import type { Lock } from '../../../interface/resources.ts';
+import { listQueue } from '../../locks/line.ts';
 import { listLocks } from '../../locks/list.ts';
+import { withoutPlaceId } from '../../locks/responses.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseTokenOwner } from '../../tokens/new-token.ts';
-import { optional } from '../definition/flags.ts';
+import { optional, toggle } from '../definition/flags.ts';
 import { parsePrefix } from '../definition/values.ts';
-import { lockTableText } from '../output/locks.ts';
+import { lockTableText, waitingTableText } from '../output/locks.ts';
 import { eitherWay } from '../remote/either-way.ts';
 import { defineRemoteCommand, shown } from '../remote/remote-command.ts';
 import { defineStorageCommand, requireWorkspace, workspaceArgument } from '../storage/storage-command.ts';
@@ -15,6 +17,7 @@ const both = {
   flags: {
     prefix: optional('TEXT', 'only paths that start with this, such as Content/', 'default all', parsePrefix),
     owner: optional('OWNER', 'only the locks of this owner; case-sensitive', 'default all', parseTokenOwner),
+    waiting: toggle('list those who wait for locks instead'),
   },
 } as const;
 
@@ -23,8 +26,14 @@ const noSuchLock = 'No such path is locked.';
 const remote = defineRemoteCommand({
   ...both,
   example: '--prefix Content/',
-  async run({ flags: filter }, connect) {
+  async run({ flags: { waiting, ...filter } }, connect) {
     const { client, workspace, within, tell } = await connect();
+    if (waiting) {
+      const { items, incomplete } = await client.listQueue({ workspace }, within());
+      if (incomplete !== undefined) tell(incomplete);
+      const queue = items.filter(isWanted(filter));
+      return { document: { queue: queue.map(({ raw }) => raw) }, lines: waitingTableText(queue) };
+    }
     const { items, incomplete } = await client.listLocks({ workspace, filter }, within());
     if (incomplete !== undefined) tell(incomplete);
     return {
@@ -38,8 +47,12 @@ const local = defineStorageCommand({
   ...both,
   arguments: { workspace: workspaceArgument },
   example: 'game',
-  async run({ flags: { prefix, owner }, arguments: { workspace: id } }, storage) {
+  async run({ flags: { prefix, owner, waiting }, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
+    if (waiting) {
+      const queue = (await listQueue(storage, { workspace: id })).filter(isWanted({ prefix, owner }));
+      return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue) };
+    }
     const found = await allLocks(storage, id, prefix);
     const locks = owner === undefined ? found : found.filter((lock) => lock.owner === owner);
     const isAll = prefix === undefined && owner === undefined;
@@ -49,6 +62,16 @@ const local = defineStorageCommand({
 });
 
 export const lockList = eitherWay(remote, local);
+
+interface Filter {
+  readonly prefix?: string | undefined;
+  readonly owner?: string | undefined;
+}
+
+const isWanted =
+  ({ prefix = '', owner }: Filter) =>
+  (waiting: { readonly path: string; readonly owner: string | undefined }): boolean =>
+    waiting.path.startsWith(prefix) && (owner === undefined || waiting.owner === owner);
 
 const pageSize = 1_000;
 

@@ -21,6 +21,25 @@ export const lockTableText = (locks: readonly ShownLock[], now: number, otherwis
     otherwise,
   );
 
+type Waiting = Pick<ShownLock, 'path' | 'owner' | 'origin' | 'note'> & {
+  readonly position?: number | undefined;
+  readonly since?: Lock['acquired_at'] | undefined;
+};
+
+export const waitingTableText = (waiting: readonly Waiting[]): readonly OutputBlock[] =>
+  textTable(
+    ['PATH', 'PLACE', 'WHO', 'SINCE', 'RUN', 'NOTE'],
+    waiting.map(({ path, position, owner, since, origin, note }) => [
+      path,
+      String(position ?? ''),
+      owner ?? '',
+      since ? shownTime(since) : '',
+      origin ?? '',
+      note ?? '',
+    ]),
+    'Nobody waits for such a lock.',
+  );
+
 /** Holder, run, start and end of a lock. A lock of a Git LFS user has no run. */
 export function holderText({ owner, acquired_at, expires_at, origin, note }: ShownLock): string {
   const run = origin ? `, from the run ${origin},` : '';

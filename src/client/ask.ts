@@ -1,0 +1,74 @@
+import { formatDuration } from '../interface/duration.ts';
+import type { LockPath } from '../interface/lock-path.ts';
+import type { Timestamp } from '../interface/resources.ts';
+import type { Ttl } from '../interface/ttl.ts';
+import type { WorkspaceId } from './access.ts';
+import type { Json, JsonObject } from './json.ts';
+import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
+import { type List, readPages } from './pages.ts';
+import { expectResource } from './refusal.ts';
+import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
+import { objectIn } from './response.ts';
+import type { ServiceText } from './service-text.ts';
+
+/** People who ask for locks, and everyone who waits for one. */
+
+export interface AskRequest {
+  readonly workspace: WorkspaceId;
+  readonly path: LockPath;
+  readonly note: string | undefined;
+  /** Undefined for the default of the workspace. */
+  readonly ttl: Ttl | undefined;
+}
+
+/** A place in the line of a path. */
+export interface QueuedEntry {
+  readonly path: string;
+  /** Counted from 1. */
+  readonly position: number | undefined;
+  readonly owner: string | undefined;
+  readonly origin: string | undefined;
+  readonly note: string | undefined;
+  readonly since: Timestamp | undefined;
+  /** The complete entry, as the service sent it. */
+  readonly raw: JsonObject;
+}
+
+/** Both throw a ServiceError. */
+export const createAsking = (context: ClientContext) => ({
+  /** The service takes the lock at the turn of the owner of the token. Returns what the service says of the place. */
+  async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
+    const result = await context.call(
+      {
+        method: 'POST',
+        target: context.addresses.queue(workspace),
+        headers: { 'idempotency-key': crypto.randomUUID() },
+        body: { path, ...(note !== undefined && { note }), ...(ttl !== undefined && { ttl: formatDuration(ttl) }) },
+        expect: (response, texts) =>
+          expectResource(response, texts, 'place in line', (body) => positionIn(body) !== undefined),
+      },
+      within,
+    );
+    const { response, texts } = expectSuccess(result);
+    return queued(readLock(objectIn(response), path, texts));
+  },
+
+  listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>
+    readPages(context, { target: context.addresses.queue(workspace), name: 'queue' }, readQueued, within),
+});
+
+function readQueued(entry: Json, texts: ServiceText): QueuedEntry | undefined {
+  const read = readListedLock(entry, texts);
+  return read && queued(read);
+}
+
+/** The members that a place has in common with a lock are read in the same way. */
+const queued = ({ path, owner, origin, note, acquired_at, raw }: KnownLock): QueuedEntry => ({
+  ...{ path, owner, origin, note, raw },
+  position: positionIn(raw),
+  since: acquired_at,
+});
+
+function positionIn({ position }: JsonObject): number | undefined {
+  return typeof position === 'number' && Number.isSafeInteger(position) && position > 0 ? position : undefined;
+}

@@ -1,0 +1,26 @@
+import { parseNote } from '../../../interface/lock-note.ts';
+import { canonicalLockPath } from '../../../interface/lock-path.ts';
+import { parseTtl } from '../../../interface/ttl.ts';
+import { optional, required } from '../definition/flags.ts';
+import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
+
+export const lockAsk = defineRemoteCommand({
+  name: 'lock ask',
+  summary: 'ask for a lock that someone else holds',
+  details: [
+    'The service takes the lock for you at your turn. The event lock.requested tells the holder. Asking again changes the',
+    `note and the time, and keeps your place. ${aboutPaths}`,
+  ],
+  arguments: { path: required('PATH', 'the locked path', (text) => canonicalLockPath(text)) },
+  flags: {
+    note: optional('TEXT', 'note to the holder', 'default none', parseNote),
+    ttl: optional('DURATION', 'how long the lock lasts', 'default as with Git LFS', parseTtl),
+  },
+  example: 'Content/Hero.uasset --note Lights --ttl 8h',
+  async run({ flags: { note, ttl }, arguments: { path } }, connect) {
+    const { client, workspace, within } = await connect();
+    const { position, raw } = await client.askForLock({ workspace, path, note: note ?? undefined, ttl }, within());
+    const place = position === undefined ? 'You are in line' : `You are number ${position} in line`;
+    return { document: raw, lines: [`${place} for ${path}. The service locks it for you at your turn.`] };
+  },
+});

@@ -1,0 +1,31 @@
+import { expect, test } from 'vitest';
+import { parseTtl } from '../../src/interface/ttl.ts';
+import { json, problem } from '../support/other-servers/responses.ts';
+import { valueIn } from '../support/value-in.ts';
+import { clientOf, errorOf, game, lockPath } from './test-client.ts';
+
+const since = '2026-03-01T10:00:00.000Z';
+const place = { path: 'a', position: 2, owner: 'bo', origin: null, note: 'Lights', since, priority: 'normal' };
+const read = { path: 'a', position: 2, owner: 'bo', origin: undefined, note: 'Lights', since, raw: place };
+const asked = { workspace: game, path: lockPath('a'), note: 'Lights', ttl: valueIn(parseTtl('8h')) };
+
+test('asking for a lock sends note and time, and returns the place in line', async () => {
+  const { server, client } = await clientOf(json(201, place));
+  expect(await client.askForLock(asked, client.within())).toEqual(read);
+  const [request] = server.requests;
+  expect([request?.method, request?.url]).toEqual(['POST', '/v1/workspaces/game/queue']);
+  expect(JSON.parse(request?.body ?? '')).toEqual({ path: 'a', note: 'Lights', ttl: '8h' });
+});
+
+test('a refusal to be asked is an error in the words of the service', async () => {
+  const { client } = await clientOf(problem(422, { detail: 'You hold the lock on a already.' }));
+  const { message } = await errorOf(client.askForLock(asked, client.within()));
+  expect(message).toMatch(/^You hold the lock on a already\. \(POST|^You hold the lock on a already \(POST/);
+});
+
+test('those who wait are listed, and an entry without a path does not count', async () => {
+  const { client } = await clientOf(json(200, { queue: [place, { ...place, position: 'first' }, { owner: 'cy' }] }));
+  const { items, incomplete } = await client.listQueue({ workspace: game }, client.within());
+  expect(items).toMatchObject([read, { path: 'a', position: undefined }]);
+  expect(incomplete).toContain('1 of its entries could not be read');
+});
