@@ -31,17 +31,20 @@ test('the page of a path shows changes as they happen, and its history can be do
   expect(await facts.innerText()).toContain('Rigging');
   const waiting = page.locator('[data-part="waiting"]');
   const asAda = locksOf(service, workspace, ada.secret);
-  expect((await asAda.take(path, { referer: 'https://ci.example.com/runs/8' })).status).toBe(409);
+  const asked = asAda.take(path, { referer: 'https://ci.example.com/runs/8', prefer: 'wait=30' });
   await waiting.getByRole('link', { name: 'ci.example.com/runs/8' }).waitFor();
   await expectAccessible(page);
 
   await locksOf(service, workspace, bob.secret).release(path);
+  const { status, headers } = await asked;
+  expect(status).toBe(201);
+  await waiting.getByText('Nobody waits for this lock').waitFor();
+  await asAda.release(path, { 'if-match': headers.get('etag') ?? '' });
   await facts.getByText('Nobody holds a lock on this path.').waitFor();
   await page.getByRole('link', { name: 'Lock it' }).waitFor();
-  expect((await asAda.take(path, { referer: 'https://ci.example.com/runs/8' })).status).toBe(201);
+  expect((await asAda.take(path)).status).toBe(201);
   await page.getByRole('link', { name: 'Release' }).waitFor();
-  await waiting.getByText('Nobody was refused').waitFor();
-  await expect.poll(() => page.locator('[data-part="history"] tbody tr').count()).toBe(3);
+  await expect.poll(() => page.locator('[data-part="history"] tbody tr').count()).toBe(5);
   expect(await page.evaluate('document.activeElement.closest("[data-part]").dataset.part')).toBe('history');
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 
