@@ -6,6 +6,7 @@ import { sendErrorPage } from './frame/layout.ts';
 import { createLivePageQuota } from './frame/live-page.ts';
 import type { DashboardParts } from './frame/parts.ts';
 import { wantsPage } from './frame/response.ts';
+import { addAskPages } from './pages/ask-lock.ts';
 import { addAuditPage } from './pages/audit.ts';
 import { addBranchPages } from './pages/branches.ts';
 import { addDeliveryPages } from './pages/delivery.ts';
@@ -63,6 +64,7 @@ export function createDashboard(parts: DashboardParts): App {
   addLockPathPage(app, live);
   addPoolPages(app, parts);
   addExtensionPages(app, parts);
+  addAskPages(app, parts);
   addOwnLocksPage(app, parts);
   addHookListPage(app, parts);
   addNewHookPages(app, parts);

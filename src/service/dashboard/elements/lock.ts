@@ -15,6 +15,10 @@ import { brokenAtSlashes, faint, literal, type Markup, pointInTime, time, userTe
 export const newLockAddress = (workspace: string, path = ''): string =>
   addressWith(`/workspaces/${workspace}/locks/new`, { path });
 
+/** The form that asks for a lock that someone else holds. */
+export const askAddress = (workspace: string, path: string): string =>
+  addressWith(`/workspaces/${workspace}/locks/ask`, { path });
+
 /** All details of a lock, for decisions about it. */
 export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
   html`<dl class="facts">

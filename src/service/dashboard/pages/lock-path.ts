@@ -12,8 +12,9 @@ import type { StoredLock } from '../../locks/find.ts';
 import type { QueuedRequest } from '../../locks/line.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
+import { postForm } from '../elements/fields.ts';
 import { addressWith, htmlTable, olderLinks } from '../elements/list.ts';
-import { changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
+import { askAddress, changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { pathAddress, releaseAddress, releaseText } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
@@ -31,6 +32,8 @@ interface PathState {
   readonly path: LockPath;
   readonly lock: StoredLock | undefined;
   readonly waiting: readonly QueuedRequest[];
+  /** Whether the viewer has asked for the lock. */
+  readonly asked: boolean;
   readonly history: HistoryPage;
 }
 
@@ -53,7 +56,8 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
         readLockHistory(storage, { workspace, path, before, limit: pageSize }),
       ]);
       const lock = found?.live ? found : undefined;
-      return { workspace, path, lock, waiting, history };
+      const own = locks.placeOf({ ...place, bearer: call.bearer });
+      return { workspace, path, lock, waiting, asked: waiting.some(({ placeId }) => placeId === own), history };
     };
   }
 
@@ -91,16 +95,17 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
 }
 
 /** Actions next to the heading. */
-function action({ bearer }: PageCall, { workspace, path, lock: row }: PathState): Markup | string {
+function action({ bearer }: PageCall, { workspace, path, lock: row, asked }: PathState): Markup | string {
+  if (!grants(bearer.scopes, 'locks:write')) return '';
   if (row === undefined) {
-    if (!grants(bearer.scopes, 'locks:write')) return '';
     return html`<a class="button primary" href="${newLockAddress(workspace, path)}">Lock it</a>`;
   }
   const lock = lockOf(row);
   const release = releaseWay(bearer, { lock, tokenId: row.token_id });
   const shown = { ...lock, release };
-  if (release === 'none') return '';
-  return html`<a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a>`;
+  const ask = html`<a class="button primary" href="${askAddress(workspace, path)}">Ask for it</a>`;
+  if (release === 'none') return asked ? '' : ask;
+  return html`${release === 'own' || asked ? '' : ask} <a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a>`;
 }
 
 function show(call: PageCall, state: PathState, isLater: boolean): Markup {
@@ -109,7 +114,7 @@ function show(call: PageCall, state: PathState, isLater: boolean): Markup {
   return html`${liveState(events, call.now)}
     <section data-part="lock">${present(call, state)}</section>
     <h2>Waiting for it</h2>
-    <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
+    <section data-part="waiting">${waitingTable(call, state.waiting)}${state.asked ? withdrawal(state) : ''}</section>
     <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) })}">History of its folder</a></div></div>
     <section data-part="history">${pastTable(call, state, isLater)}</section>`;
 }
@@ -118,6 +123,9 @@ const present = ({ now }: PageCall, { lock }: PathState): Markup =>
   lock === undefined
     ? empty('Nobody holds a lock on this path.', 'It can be locked now.')
     : lockFacts(lockOf(lock), now);
+
+const withdrawal = ({ workspace, path }: PathState): Markup =>
+  postForm({ action: `/workspaces/${workspace}/locks/withdraw`, hidden: { path }, button: 'Withdraw' });
 
 function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Markup {
   if (waiting.length === 0) return html`<p>${faint('Nobody waits for this lock.')}</p>`;

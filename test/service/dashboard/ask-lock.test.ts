@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest';
+import { pathAddress } from '../../../src/service/dashboard/elements/lock-list.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { locksOf } from '../http/shared-service.ts';
+import { addressIn, signedIn } from './browser-like.ts';
+import { takeLock } from './locked-service.ts';
+
+const service = serviceOfTests();
+const path = 'Maps/Arena.umap';
+
+async function heldPath() {
+  const workspace = await service.workspace(undefined, { desk_ttl: '3d' });
+  const holder = await signedIn(service, { name: 'ada', scopes: ['locks:write'] });
+  await takeLock(service, workspace, holder.secret, path);
+  const bo = await signedIn(service, { name: 'bo', scopes: ['locks:write'] });
+  const page = async (visitor = bo) => (await visitor.get(pathAddress(workspace, path))).text;
+  const ask = (fields: Readonly<Record<string, string>>) =>
+    bo.post(`/workspaces/${workspace}/locks/ask`, { path, note: '', duration: '8h', ...fields });
+  return { workspace, holder, bo, page, ask };
+}
+
+test('someone who asks for a held lock is in line with a note, and gets the lock when it is free', async () => {
+  const { workspace, holder, bo, page, ask } = await heldPath();
+  const form = (await bo.get(addressIn(await page(), /href="([^"]+)">Ask for it/))).text;
+  for (const part of ['Lock it for me when it is free', 'value="3d"', '<bdi>ada</bdi>']) expect(form).toContain(part);
+  const { status, headers } = await ask({ note: 'Lights' });
+  expect([status, headers.get('location')]).toEqual([303, pathAddress(workspace, path)]);
+  const asked = await page();
+  for (const part of ['Lights', 'Withdraw']) expect(asked).toContain(part);
+  expect(asked).not.toContain('Ask for it');
+  expect(await page(holder)).toContain('Lights');
+  for (const part of ['Ask for it', 'Withdraw']) expect(await page(holder)).not.toContain(part);
+  await locksOf(service, workspace, holder.secret).release(path);
+  const owner = async () => (await locksOf(service, workspace, bo.secret).list(`?path=${path}`)).body.locks[0]?.owner;
+  await expect.poll(owner, { timeout: 10_000 }).toBe('bo');
+});
+
+test('a request can be withdrawn, also twice', async () => {
+  const { workspace, bo, page, ask } = await heldPath();
+  await ask({});
+  for (const _ of [1, 2]) {
+    expect((await bo.post(`/workspaces/${workspace}/locks/withdraw`, { path })).status).toBe(303);
+    expect(await page()).toContain('Nobody waits for this lock.');
+  }
+});
+
+test('a form with mistakes, or for a lock that needs no asking, is shown again with the reason', async () => {
+  const { workspace, holder, ask } = await heldPath();
+  const wrong = await ask({ duration: 'long', note: 'Lights' });
+  expect([wrong.status, wrong.text]).toEqual([422, expect.stringContaining('value="Lights"')]);
+  await locksOf(service, workspace, holder.secret).release(path);
+  const free = await ask({});
+  expect([free.status, free.text]).toEqual([422, expect.stringContaining('nobody waits for it. Lock it.')]);
+});
+
+test('a token that may only read is not offered to ask', async () => {
+  const { page } = await heldPath();
+  expect(await page(await signedIn(service, { scopes: ['locks:read'] }))).not.toContain('Ask for it');
+});
