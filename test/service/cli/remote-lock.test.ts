@@ -56,6 +56,7 @@ function remoteOf(person: Person, change: (client: Client) => Partial<Client>): 
   onTestFinished(() => client.dispose());
   return {
     client: { ...client, ...change(client) },
+    service: `${service.baseUrl}/v1`,
     workspace: workspaceId(workspace),
     interrupted: new AbortController().signal,
     within: () => ({ deadline: steadyClock() + 30_000 }),
@@ -158,6 +159,24 @@ describe('lock, over HTTP', () => {
     expect(await held()).toEqual(['a ada', 'b ada']);
   });
 
+  test('waits in line, where a higher priority comes first', async () => {
+    await lockHere('admin', 'take', 'a');
+    const wait = async (person: Person, priority: string, place: string) => {
+      const args = ['lock', 'take', 'a', '--wait', '10m', '--priority', priority];
+      const command = startCommand(args, { environment: environmentOf(person) });
+      onTestFinished(() => command.signal('SIGKILL'));
+      await command.logLine((line) => line.includes(`You are ${place}.`));
+      return command;
+    };
+    const ada = await wait('ada', 'normal', '1st of 1');
+    const bob = await wait('bob', 'high', '1st of 2');
+    await lockHere('admin', 'release', 'a');
+    expect(await bob.ended()).toBe(0);
+    expect(await held()).toEqual(['a bob']);
+    await lockHere('bob', 'release', 'a');
+    expect(await ada.ended()).toBe(0);
+  });
+
   test('continues to wait while the service restarts, and keeps one lock after a lost response', async () => {
     const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
     let lost = 2;
@@ -169,9 +188,35 @@ describe('lock, over HTTP', () => {
         return lost < 0 ? taken : { kind: 'unanswered', error: away };
       },
     }));
-    const request = { paths: [lockPath('a')], note: undefined, ttl: valueIn(parseTtl('1h')), wait: { seconds: 60 } };
+    const request = {
+      paths: [lockPath('a')],
+      note: undefined,
+      ttl: valueIn(parseTtl('1h')),
+      wait: { seconds: 60 },
+      priority: 'normal',
+    } as const;
     expect(await acquireRemoteLocks(remote, request)).toMatchObject([{ path: 'a' }]);
     expect(await held()).toEqual(['a ada']);
+  });
+
+  test('names locks that may be left because the service stopped answering', async () => {
+    await lockHere('bob', 'take', 'b');
+    const told: string[] = [];
+    const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
+    const request = {
+      ...{ paths: [lockPath('a'), lockPath('b')], note: undefined, ttl: valueIn(parseTtl('1h')) },
+      ...({ wait: { seconds: 0 }, priority: 'normal' } as const),
+    };
+    const unreleased = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error: away }) }));
+    await expect(acquireRemoteLocks({ ...unreleased, tell: (line) => told.push(line) }, request)).rejects.toThrow(
+      'b is held by bob',
+    );
+    expect(told).toEqual([expect.stringMatching(/^a could not be released again, and stays locked until \d/)]);
+    const unanswered = remoteOf('ada', () => ({ acquireLock: async () => ({ kind: 'unanswered', error: away }) }));
+    await expect(acquireRemoteLocks({ ...unanswered, tell: (line) => told.push(line) }, request)).rejects.toThrow(away);
+    expect(told.slice(1)).toEqual([
+      'It is unknown whether a was locked. If it was, the lock expires 1h after it was taken.',
+    ]);
   });
 
   test('gives up when its wait ends', async () => {

@@ -3,6 +3,7 @@ import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { optional, rest, withDefault } from '../definition/flags.ts';
+import { parsePriority } from '../definition/values.ts';
 import { shownTime } from '../output/print.ts';
 import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
 
@@ -20,11 +21,12 @@ export const lockTake = defineRemoteCommand({
       'default not at all',
       durationUpTo({ seconds: 30 * 86_400 }, '30d'),
     ),
+    priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', 'normal', parsePriority),
   },
   example: 'Content/Hero.uasset --ttl 4h --note Armour',
-  async run({ flags: { ttl, note, wait = { seconds: 0 } }, arguments: { paths } }, connect) {
+  async run({ flags: { ttl, note, wait = { seconds: 0 }, priority }, arguments: { paths } }, connect) {
     const { acquireRemoteLocks } = await import('../remote/take.ts');
-    const locks = await acquireRemoteLocks(await connect(), { paths, ttl, note: note ?? undefined, wait });
+    const locks = await acquireRemoteLocks(await connect(), { paths, ttl, note: note ?? undefined, wait, priority });
     return {
       document: { locks: locks.map(({ raw }) => raw) },
       lines: locks.map(

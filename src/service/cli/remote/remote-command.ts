@@ -27,6 +27,8 @@ const remoteFlags = {
 /** A service that is accessed over HTTP, and the workspace in it. */
 export interface RemoteService {
   readonly client: Client;
+  /** The URL of the service. */
+  readonly service: string;
   readonly workspace: WorkspaceId;
   /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
@@ -111,17 +113,12 @@ export interface RequestLimits {
   readonly retries?: number;
 }
 
-export interface ConnectedService extends RemoteService {
-  /** The URL of the service. */
-  readonly service: string;
-}
-
 export async function connectTo(
   { environment, io }: Pick<Surroundings, 'environment' | 'io'>,
   allowHttp: boolean,
   interrupted: AbortSignal,
   limits: RequestLimits = { requestTimeoutMs: attemptMs },
-): Promise<ConnectedService> {
+): Promise<RemoteService> {
   const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }, { identityOf }] =
     await Promise.all([
       import('../../../client/access.ts'),

@@ -17,7 +17,7 @@ import { openLockSession } from '../../../locks/session.ts';
 import { CommandError } from '../definition/command.ts';
 import { type Child, exitCodeOf, onSignals, startChild } from './child.ts';
 import { keepLocks, openMemoryLedger } from './keep-locks.ts';
-import type { ConnectedService, RequestLimits } from './remote-command.ts';
+import type { RemoteService, RequestLimits } from './remote-command.ts';
 
 export interface RunRequest {
   /** The count is the number of paths or items to lock. */
@@ -50,7 +50,7 @@ const minReleaseMs = 2_000;
 
 /** Runs the command while it holds the locks. Returns the exit code. */
 export async function runUnderLocks(
-  connect: (interrupted: AbortSignal, limits: RequestLimits) => Promise<ConnectedService>,
+  connect: (interrupted: AbortSignal, limits: RequestLimits) => Promise<RemoteService>,
   request: RunRequest,
 ): Promise<number> {
   const interruption = new AbortController();

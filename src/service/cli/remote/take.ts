@@ -1,17 +1,22 @@
 import {
   type AcquiredLock,
-  inParallel,
-  isTransient,
-  type KnownLock,
+  type Client,
+  type Priority,
   type ServiceError,
   sleep,
   steadyClock,
+  urgencies,
 } from '../../../client/client.ts';
-import { type Duration, formatDuration, formatSpan, milliseconds } from '../../../interface/duration.ts';
+import { type Duration, formatDuration } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
+import { type AcquireLocksResult, acquireLocks } from '../../../locks/acquire.ts';
+import { type Blocked, blockedText } from '../../../locks/messages.ts';
+import { remainingRollback, rollBackInTime } from '../../../locks/roll-back.ts';
+import { openLockSession } from '../../../locks/session.ts';
 import { CommandError } from '../definition/command.ts';
 import { holderText } from '../output/locks.ts';
+import { openMemoryLedger } from './keep-locks.ts';
 import { type RemoteService, shown } from './remote-command.ts';
 
 interface TakeRequest {
@@ -20,141 +25,83 @@ interface TakeRequest {
   readonly note: string | undefined;
   /** How long to wait for paths that others hold. */
   readonly wait: Duration;
+  readonly priority: Priority;
 }
 
 /** Locks all paths or none, and waits up to `wait` for paths that others hold. */
 export async function acquireRemoteLocks(
-  remote: RemoteService,
-  request: TakeRequest,
+  { client: plain, service, workspace, interrupted, within, tell }: RemoteService,
+  { paths: named, ttl, note, wait, priority }: TakeRequest,
 ): Promise<readonly AcquiredLock[]> {
-  const unanswered = new Map<LockPath, string>();
-  const paths = [...new Set(request.paths)].toSorted();
-  try {
-    return await takeOrWait(remote, { ...request, paths }, unanswered);
-  } catch (error) {
-    for (const path of unanswered.keys()) {
-      remote.tell(
-        `It is unknown whether ${path} was locked. If it was, the lock expires ${formatDuration(request.ttl)} after it was taken.`,
-      );
-    }
-    throw error;
+  const { client, taken } = withNote(plain, note);
+  const ledger = openMemoryLedger();
+  const time = { clock: steadyClock, sleep, random: Math.random };
+  const session = openLockSession({
+    ...{ ...time, client, record: ledger.record, step: crypto.randomUUID() },
+    origin: undefined,
+    announce: () => undefined,
+  });
+  const terms = { service, workspace, type: 'exclusive', ttl };
+  const context = { ...time, client, session, terms, signal: interrupted, log: { line: tell } };
+  const paths = [...new Set(named)].toSorted();
+  const result = await acquireLocks(
+    { ...context, withoutWait: within() },
+    { paths, count: paths.length },
+    { wait, urgency: urgencies[priority] },
+  );
+  if (result.round.kind === 'acquired') return paths.flatMap((path) => taken.get(path) ?? []);
+
+  const { held, unanswered } = ledger.read();
+  const back = await rollBackInTime(context, { acquired: held.map(({ grant }) => grant), unanswered: [] });
+  for (const { grant, error } of remainingRollback(back)) {
+    const { path, lock } = grant;
+    tell(`${path} could not be released again, and stays locked until ${lock.expires_at}: ${error.message}`);
   }
-}
-
-async function takeOrWait(
-  remote: RemoteService,
-  request: TakeRequest,
-  unanswered: Map<LockPath, string>,
-): Promise<readonly AcquiredLock[]> {
-  const deadline = steadyClock() + milliseconds(request.wait);
-  let blocked: LockPath | undefined;
-  for (;;) {
-    const began = steadyClock();
-    const seconds = Math.max(0, Math.min(maxWaitSeconds, Math.floor((deadline - began) / 1_000)));
-    const round = await takeAllOrNone(remote, request, unanswered, blocked && { path: blocked, seconds });
-    const leftMs = deadline - steadyClock();
-    switch (round.kind) {
-      case 'taken':
-        return round.locks;
-      case 'failed':
-        // Transient errors do not end the wait: the service may be restarting.
-        if (leftMs <= 0 || !isTransient(round.error)) throw round.error;
-        remote.tell(`${round.error.message} Retrying, ${formatSpan(leftMs / 1_000)} left.`);
-        await pause(remote, deadline);
-        break;
-      case 'interrupted':
-        throw new CommandError('Interrupted. All locks taken were released again.');
-      case 'held': {
-        const { path, holder } = round;
-        const held = `${path} is held by ${holderText(holder === undefined ? { path } : shown(holder))}.`;
-        const advice = request.wait.seconds > 0 ? 'Increase --wait to wait longer' : 'To wait for it, add --wait 15m';
-        if (leftMs <= 0) throw new CommandError(`${held} Nothing was locked. ${advice}.`);
-        remote.tell(`${held} Waiting, ${formatSpan(leftMs / 1_000)} left.`);
-        blocked = path;
-        if (steadyClock() - began < minPauseMs) await pause(remote, deadline);
-      }
-    }
-  }
-}
-
-/** Result of one request for all paths: all locks, or none. */
-type Round =
-  | { readonly kind: 'taken'; readonly locks: readonly AcquiredLock[] }
-  | { readonly kind: 'held'; readonly path: LockPath; readonly holder: KnownLock | undefined }
-  | { readonly kind: 'failed'; readonly error: ServiceError }
-  | { readonly kind: 'interrupted' };
-
-/**
- * Waits for the path that blocked the last round before it requests others. `unanswered` has the keys of unanswered
- * requests: a retry with the same key does not take a second lock.
- */
-async function takeAllOrNone(
-  remote: RemoteService,
-  { paths, ttl, note }: TakeRequest,
-  unanswered: Map<LockPath, string>,
-  blocked: { readonly path: LockPath; readonly seconds: number } | undefined,
-): Promise<Round> {
-  const { client, workspace, interrupted, within } = remote;
-  const taken: AcquiredLock[] = [];
-  let refusal: Exclude<Round, { kind: 'taken' }> | undefined;
-
-  async function takeOne(path: LockPath): Promise<void> {
-    const idempotencyKey = unanswered.get(path) ?? crypto.randomUUID();
-    const request = { workspace, path, type: 'exclusive', ttl, note, idempotencyKey };
-    const seconds = path === blocked?.path ? blocked.seconds : 0;
-    const first = await client.acquireLock(
-      {
-        ...request,
-        firstSentAt: unanswered.has(path) ? Number.NaN : undefined,
-        ...(seconds > 0 && { line: { seconds, oneIsEnough: false, urgency: 3 } }),
-      },
-      within(),
+  for (const { path } of unanswered) {
+    tell(
+      `It is unknown whether ${path} was locked. If it was, the lock expires ${formatDuration(ttl)} after it was taken.`,
     );
-    // A retry with the same key returns the lost response, or takes the lock now: either way it can be rolled back.
-    const isUnanswered = first.kind === 'unanswered';
-    const result = isUnanswered
-      ? await client.acquireLock({ ...request, firstSentAt: Number.NaN }, toGiveBack())
-      : first;
-    if (result.kind === 'unanswered') unanswered.set(path, idempotencyKey);
-    else unanswered.delete(path);
-    switch (result.kind) {
-      case 'acquired':
-        taken.push(result.lock);
-        return;
-      case 'held':
-        refusal ??= { kind: 'held', path, holder: result.holder };
-        return;
-      case 'unanswered':
-      case 'failed':
-        refusal ??= { kind: 'failed', error: result.error };
-    }
   }
-
-  // Competitors for the same paths collide on the first of the sorted paths, so that losers have nothing to roll back.
-  const [first, ...rest] =
-    blocked === undefined ? paths : [blocked.path, ...paths.filter((path) => path !== blocked.path)];
-  await inParallel(first === undefined ? [] : [first], takeOne);
-  await inParallel(rest, takeOne, () => refusal === undefined && !interrupted.aborted);
-  if (taken.length === paths.length && !interrupted.aborted) return { kind: 'taken', locks: taken };
-  await inParallel(taken, (lock) => giveBack(remote, lock));
-  return interrupted.aborted || refusal === undefined ? { kind: 'interrupted' } : refusal;
+  throw failureOf(result.round, result, wait, client.serverNow());
 }
 
-async function giveBack({ client, workspace, tell }: RemoteService, lock: AcquiredLock): Promise<void> {
-  const { path, expires_at } = lock;
-  const result = await client.releaseLock({ workspace, path, proof: lock }, toGiveBack());
-  if (result.kind !== 'failed') return;
-  tell(`${path} could not be released again, and stays locked until ${expires_at}: ${result.error.message}`);
+/** Adds the note to each request, and keeps the locks as the service returned them. */
+function withNote(client: Client, note: string | undefined) {
+  const taken = new Map<LockPath, AcquiredLock>();
+  const acquireLock: Client['acquireLock'] = async (request, within) => {
+    const result = await client.acquireLock({ ...request, note }, within);
+    if (result.kind === 'acquired') taken.set(request.path, result.lock);
+    return result;
+  };
+  return { client: { ...client, acquireLock }, taken };
 }
 
-/** Time limit of a rollback, which Ctrl-C does not abort. */
-const rollBackMs = 10_000;
-const toGiveBack = () => ({ deadline: steadyClock() + rollBackMs });
+function failureOf(
+  round: Exclude<AcquireLocksResult['round'], { readonly kind: 'acquired' }>,
+  { lastBlocked }: AcquireLocksResult,
+  wait: Duration,
+  now: number,
+): CommandError | ServiceError {
+  switch (round.kind) {
+    case 'held':
+      return heldError(round.blocked, wait, now);
+    case 'failed':
+      // The end of the wait cut off the last attempt.
+      return lastBlocked !== undefined && round.error.failure.kind === 'deadline'
+        ? heldError(lastBlocked, wait, now)
+        : round.error;
+    case 'too-short':
+      return new CommandError(
+        `The lock on ${round.ended.path} expired before all paths were locked. Nothing was locked. Increase --ttl.`,
+      );
+    case 'cancelled':
+      return new CommandError('Interrupted. All locks taken were released again.');
+  }
+}
 
-/** Well below a minute, because proxies cut connections that are silent for that long. */
-const maxWaitSeconds = 30;
-const minPauseMs = 1_000;
-
-/** Random, so that waiting clients do not all retry at the same moment. */
-const pause = ({ interrupted }: RemoteService, deadline: number): Promise<void> =>
-  sleep(Math.min(minPauseMs * (1 + Math.random()), deadline - steadyClock()), interrupted);
+function heldError(blocked: Blocked, wait: Duration, now: number): CommandError {
+  const [{ path, holder }] = blocked.conflicts;
+  const held = holder === undefined ? blockedText(blocked, now) : `${path} is held by ${holderText(shown(holder))}`;
+  const advice = wait.seconds > 0 ? 'Increase --wait to wait longer' : 'To wait for it, add --wait 15m';
+  return new CommandError(`${held}. Nothing was locked. ${advice}.`);
+}
