@@ -16,12 +16,11 @@ import {
   firstInLines,
   freeStandingPlaces,
   type LinePath,
-  type QueuedRequest,
-  queuePositions,
   removePlaces,
   type StandingPlace,
 } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
+import { type QueuedRequest, queuePositions } from './read-queue.ts';
 import { isOwnLock } from './release.ts';
 import { withoutPlaceId } from './responses.ts';
 import { joinAndNotify } from './wait-in-line.ts';

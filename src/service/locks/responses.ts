@@ -4,8 +4,9 @@ import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { AcquireDecision } from './acquire.ts';
 import { entityTag } from './id-match.ts';
-import type { FirstInLine, QueuedRequest } from './line.ts';
+import type { FirstInLine } from './line.ts';
 import type { LockQuotas, QuotaExceeded } from './lock-quota.ts';
+import type { QueuedRequest } from './read-queue.ts';
 import type { RenewalRequest, RenewDecision } from './renew.ts';
 
 export function acquireResponse(asked: LockPath, acquisition: AcquireDecision | QuotaExceeded): ApiResponse | Refusal {

@@ -15,10 +15,10 @@ import {
   leaveLines,
   type PlaceRequest,
   presenceMs,
-  queuePositionOf,
   type Urgency,
 } from './line.ts';
 import { requestedEvent } from './lock-events.ts';
+import { queuePositionOf } from './read-queue.ts';
 import type { LockWaiters, PlacedOutcome } from './waiters.ts';
 
 /** How a client waits for a lock (RFC 7240, `Prefer: wait`). */

@@ -6,8 +6,9 @@ import { createIdempotency } from '../../../src/service/idempotency/idempotency.
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { createAsking } from '../../../src/service/locks/ask.ts';
 import { findLock } from '../../../src/service/locks/find.ts';
-import { joinLines, listQueue, removeOldPlaces } from '../../../src/service/locks/line.ts';
+import { joinLines, removeOldPlaces } from '../../../src/service/locks/line.ts';
 import { createLockQuota, noLockQuota } from '../../../src/service/locks/lock-quota.ts';
+import { listQueue } from '../../../src/service/locks/read-queue.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type Bearer, createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';

@@ -1,6 +1,6 @@
 import type { Lock } from '../../../interface/resources.ts';
-import { listQueue } from '../../locks/line.ts';
 import { listLocks } from '../../locks/list.ts';
+import { listQueue } from '../../locks/read-queue.ts';
 import { withoutPlaceId } from '../../locks/responses.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseTokenOwner } from '../../tokens/new-token.ts';

@@ -1,9 +1,9 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
-import { queuePositionOf } from '../../locks/line.ts';
 import { ownLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { queuePositionOf } from '../../locks/read-queue.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { plural } from '../assets/text.js';

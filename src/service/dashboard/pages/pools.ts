@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
-import type { QueuedRequest } from '../../locks/line.ts';
 import { lockOf } from '../../locks/lock-row.ts';
+import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { addressedPool } from '../../pools/addressed-pool.ts';
 import { findPools, type StoredPool } from '../../pools/pools.ts';
 import { type Seat, seatsOf, withoutSecrets } from '../../pools/seats.ts';

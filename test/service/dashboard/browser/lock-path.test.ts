@@ -51,13 +51,13 @@ test('the page of a path shows changes as they happen, and its history can be do
   await page.getByRole('link', { name: 'History of its folder' }).click();
   await page.getByLabel('What').selectOption('released');
   await page.getByRole('button', { name: 'Show', exact: true }).click();
-  await expect.poll(() => page.locator('tbody tr').count()).toBe(1);
+  await expect.poll(() => page.locator('tbody tr').count()).toBe(2);
   await expectAccessible(page);
   const download = page.waitForEvent('download');
   await page.getByRole('link', { name: 'Download as CSV' }).click();
   const file = await download;
   expect(file.suggestedFilename()).toBe(`locks-of-${workspace}.csv`);
   expect(await readFile(await file.path(), 'utf8')).toMatch(
-    /^\uFEFFat,kind.*\r\n[^,]+,released,Content\/Hero #1\?.uasset,bob/,
+    /^\uFEFFat,kind.*\r\n[^,]+,released,Content\/Hero #1\?.uasset,ada/,
   );
 });
