@@ -127,7 +127,7 @@ export async function acquireLocks(
       unsettled = { ...unsettled, unanswered: [...unsettled.unanswered, waited.unanswered] };
     }
     next = waited?.next;
-    // A lock in hand is used, whatever has become of the goal.
+    // A lock in hand is used even if the goal has changed.
     if (refresh !== undefined && next?.kind !== 'granted') {
       const current = await refresh({ deadline: until, signal });
       const known = new Set(paths);

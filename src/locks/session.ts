@@ -85,7 +85,7 @@ export function openLockSession(context: SessionContext): LockSession {
   const firstAsked = new Map<string, number>();
   const askedWith = new Map<string, number>();
   const unsent = new Set<Intent>();
-  /** The id of the lock because of which the last request for a path was refused. */
+  /** The lock that blocked the last request for each path, by id. */
   const heldBy = new Map<string, string>();
   let announced = false;
   let intents = 0;

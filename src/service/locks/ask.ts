@@ -104,7 +104,8 @@ export function createAsking({
       const firsts = await firstInLines(storage.read, now, waiting);
       for (const place of waiting.filter(({ placeId }, index) => firsts[index]?.id === placeId)) {
         try {
-          await storage.commit(place, (db) => grant(db, now, place, quota));
+          const foldedPath = windowsPaths ? place.path : undefined;
+          await storage.commit(place, (db) => grant(db, now, { ...place, foldedPath }, quota));
           onChange(place);
         } catch (error) {
           onError(error);
@@ -145,10 +146,10 @@ async function ask(
 async function grant(
   db: Database,
   now: Now,
-  { workspace, path: foldedPath, placeId, ...asked }: StandingPlace,
+  { workspace, path, foldedPath, placeId, ...asked }: StandingPlace & { readonly foldedPath: string | undefined },
   quota: LockQuota,
 ): Promise<void> {
-  const [first] = await firstInLines(db, now, [{ workspace, path: foldedPath, placeId }]);
+  const [first] = await firstInLines(db, now, [{ workspace, path, placeId }]);
   if (first?.id !== placeId) return;
   const token = await findToken(db, now, asked.tokenId);
   const mayLock = token?.state === 'active' && maySee(token, workspace) && grants(token.scopes, 'locks:write');

@@ -13,7 +13,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 
 /**
  * Lines of requests that wait for locks, in the database. A request has one place, which can be in the lines of several
- * paths. Whoever ranks first and is present gets a free path; nobody waits for a client that has gone.
+ * paths. The first client that is present gets a free path: nobody waits for one that has gone.
  */
 
 /** RFC 9218 section 4.1, without 0, 6 and 7, which would suggest more than the line keeps. */
@@ -21,7 +21,7 @@ export type Urgency = 1 | 2 | 3 | 4 | 5;
 
 export const defaultUrgency: Urgency = 3;
 
-/** One level of urgency is worth this much waiting: whoever has waited longer ranks first whatever the urgency. */
+/** One level of urgency is worth this much waiting: a request that has waited longer comes first. */
 export const urgencyMs = 5 * 60_000;
 
 /** How long a client may be away without losing its place. */

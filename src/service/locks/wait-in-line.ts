@@ -80,7 +80,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     }
   }
 
-  /** The refusal with what the client should know of the line. */
+  /** Adds the place in line to a refusal. */
   async function withQueue(
     refusal: Refusal,
     line: LinePath,

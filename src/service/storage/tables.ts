@@ -170,7 +170,7 @@ export interface Tables {
     path: string;
     place_id: string;
     asked_path: string;
-    /** That of the place. */
+    /** The rank of the place. */
     rank: number;
   };
   /** See pools/pools.ts. */
