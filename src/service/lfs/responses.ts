@@ -13,7 +13,9 @@ export const sendRefusal: ShowRefusal = (c, refusal) =>
   lfsAddress.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);
 
 const sendLfsError: ShowRefusal = (c, refusal) => {
-  const response = lfsError(statusOf(refusal), refusal.message, c.get('requestId'), refusal.extras.lock);
+  const { lock, queue } = refusal.extras;
+  const waiting = queue === undefined || queue.length === 0 ? '' : ` Waiting for it: ${queue.length}.`;
+  const response = lfsError(statusOf(refusal), `${refusal.message}${waiting}`, c.get('requestId'), lock);
   return send(c, { ...response, headers: { ...headersOf(refusal), ...response.headers } });
 };
 

@@ -52,6 +52,14 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     });
   });
 
+  test('the message names the number of those who wait for the lock', async () => {
+    const { ada, bob } = await twoOwners();
+    await bob.api.take('wanted');
+    expect((await ada.api.take('wanted', { prefer: 'wait=0' })).status).toBe(409);
+    expect(expectLfsError(await bob.lfs.take('wanted'), 409)).toContain('. Waiting for it: 1.');
+    expect(expectLfsError(await bob.lfs.take('wanted'), 409)).toContain('held by bob');
+  });
+
   test('the list has the locks of all owners, by path or by id, and is never null', async () => {
     const { ada, bob } = await twoOwners();
     expect((await ada.lfs.list()).body).toEqual({ locks: [] });
