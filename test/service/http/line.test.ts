@@ -162,16 +162,18 @@ describe.each(realDatabaseKinds)('a request that waits for a lock, on $name', (k
     expect((await locks.take('hidden')).status).toBe(201);
   });
 
-  test('is not overtaken by a request that does not wait', async () => {
-    await locks.take('overtaken');
-    // Registered, and present for another moment.
-    expect((await take('overtaken', { key: 'overtaken-1', wait: 'wait=0' })).status).toBe(409);
+  test('is not overtaken by a request that does not wait, while it waits for another of its paths', async () => {
+    for (const path of ['overtaken', 'other']) await locks.take(path);
+    expect((await take('overtaken', { key: 'overtaken/1', wait: 'wait=0' })).status).toBe(409);
+    const other = take('other', { key: 'overtaken/2' });
+    await waiting(1);
     await locks.release('overtaken');
     const plain = await locks.take('overtaken');
     expectProblem(plain, 'locked');
     expect([plain.body.lock, plain.body.queue]).toEqual([undefined, { position: 2, length: 1 }]);
-    expect((await take('overtaken', { key: 'overtaken-1', wait: 'wait=0' })).status).toBe(201);
-    await locks.release('overtaken');
+    expect((await take('overtaken', { key: 'overtaken/3', wait: 'wait=0' })).status).toBe(201);
+    for (const path of ['overtaken', 'other']) await locks.release(path);
+    expect((await other).status).toBe(201);
   });
 
   test('is granted the lock when the ttl of the holder ends', async () => {
@@ -182,18 +184,20 @@ describe.each(realDatabaseKinds)('a request that waits for a lock, on $name', (k
   test('for several paths keeps its rank in all their lines, and cannot be overtaken there', async () => {
     await locks.take('set-a');
     await locks.take('set-b');
-    const both = take('set-a', { key: 'both/1' });
+    const both = take('set-a', { key: 'both/1', referer: run('both') });
     await waiting(1);
     const single = take('set-b', { key: 'single-b' });
     await waiting(2);
     // The request for several paths finds the second one held later than the single request.
-    const second = await take('set-b', { key: 'both/2', wait: 'wait=0' });
+    const second = await take('set-b', { key: 'both/2', wait: 'wait=0', referer: run('both') });
     expect(second.body.queue).toEqual({ position: 1, length: 2 });
     await locks.release('set-b');
+    const refused = await locks.take('set-b');
+    expect([refused.body.lock, refused.body.queue]).toEqual([undefined, { position: 3, length: 2 }]);
+    expect(refused.body.detail).toContain(run('both'));
     await locks.release('set-a');
     expect((await both).status).toBe(201);
-    expect((await take('set-b', { key: 'both/3', wait: 'wait=0' })).status).toBe(201);
-    await locks.release('set-b');
+    // A client that does not ask again soon is no longer waited for.
     expect((await single).status).toBe(201);
     for (const path of ['set-a', 'set-b']) await locks.release(path);
   });

@@ -156,8 +156,16 @@ describe.each(realDatabaseKinds)('the API on $name', (kind) => {
     const { ask, expectAllSeen } = operation('GET', '/v1/workspaces/{id}/queue');
     const { ask: take } = operation('POST', '/v1/workspaces/{id}/locks');
     const json = lock();
-    for (let each = 0; each < 2; each += 1) await take('', { json, headers: { prefer: 'wait=0' } });
-    expect((await ask('')).body.queue).toContainEqual(expect.objectContaining({ path: json.path, position: 1 }));
+    const { headers } = await take('', { json });
+    const waiting = take('', { json, headers: { prefer: 'wait=30' } });
+    await expect
+      .poll(async () => (await ask('')).body.queue, { timeout: 20_000 })
+      .toContainEqual(expect.objectContaining({ path: json.path, position: 1 }));
+    await service.ask('DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(json.path)}`, {
+      token: service.secret,
+      headers: { 'if-match': headers.get('etag') ?? '' },
+    });
+    expect((await waiting).status).toBe(201);
     await ask('?path=');
     await ask({ id: 'nowhere' });
     await expectAllSeen();
