@@ -25,6 +25,8 @@ const grantEveryMs = 1_000;
 const backlogsEveryMs = 5_000;
 const lastUseEveryMs = 10_000;
 const gaugesEveryMs = 15_000;
+/** Clients can add places as fast as they can send requests. */
+const placesEveryMs = 60_000;
 const tidyEveryMs = 10 * 60_000;
 
 interface BackgroundWorkOptions extends Retention {
@@ -53,6 +55,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
     }),
     every(rememberedEveryMs, remembered.enforce),
     every(presenceEveryMs, locks.keepPresent),
+    every(placesEveryMs, () => removeOldPlaces(storage)),
     every(grantEveryMs, locks.grantToPeople),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
     every(lastUseEveryMs, lastUse.write),
@@ -61,7 +64,6 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
       await removeOldDeliveries(storage, options);
       await removeOldSyncs(storage, options);
       await removeOldLockHistory(storage, options);
-      await removeOldPlaces(storage);
       await removeOldAudit(storage, options);
       await removeEndedSessions(storage);
       await removeExchangedTokens(storage);
