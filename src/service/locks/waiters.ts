@@ -234,7 +234,8 @@ export function createLockWaiters({
       return admit<WatchOutcome>(wait, { timeout: 'timeout', gone: 'gone', stopped: 'stopped' }, (end) => {
         const line = lineOf(wait);
         line.watchers.add(end);
-        if (!line.isHeld) void look(line);
+        // A running query has the answer for later watchers, too.
+        if (!line.isHeld && !line.looking) void look(line);
         return () => {
           line.watchers.delete(end);
           removeIfEmpty(line);
