@@ -283,12 +283,12 @@ export const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>)
 
 const asksKeptMs = 7 * 24 * 60 * 60_000;
 
-const isOld = (now: Now) =>
-  sql<boolean>`asked_at < (select ${now}) - case when ttl is null then ${sql.lit(keptMs)} else ${sql.lit(asksKeptMs)} end`;
-
 /** Places of clients that have not returned, and requests of people that are too old. */
 export async function removeOldPlaces({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
   // A global change waits for all others, so there must be a reason for it.
   const old = await read.selectFrom('lock_places').select('id').where(isOld(now)).limit(1).executeTakeFirst();
   if (old !== undefined) await commit('global', (db) => db.deleteFrom('lock_places').where(isOld(now)).execute());
 }
+
+const isOld = (now: Now) =>
+  sql<boolean>`asked_at < (select ${now}) - case when ttl is null then ${sql.lit(keptMs)} else ${sql.lit(asksKeptMs)} end`;
