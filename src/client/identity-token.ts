@@ -16,8 +16,9 @@ interface IdentityRequest {
 }
 
 /**
- * Requests an identity token for the job from the server of its runner, as the toolkit's `getIDToken` does. That function has neither
- * deadlines nor cancellation, and its HTTP client would be in the entry chunk, which steps with a token load too.
+ * Requests an identity token for the job from the server of its runner, as the toolkit's `getIDToken` does. That
+ * function has no deadlines and no cancellation, and its HTTP client would be in the entry chunk, which steps with a
+ * token load too.
  */
 export function openIssuer(
   { server, requestUrl, requestToken, audience }: IdentityRequest,

@@ -300,7 +300,7 @@ describe('a wait for paths that may change', () => {
     expect(none.result.round.kind).toBe('held');
   });
 
-  test('uses a lock that is granted at its turn, whatever has become of the paths', async () => {
+  test('uses a lock that is granted at its turn, even if the paths have changed', async () => {
     const { events, result } = await waiting({
       response: onlyFree(),
       tell: ({ path }) => ({ result: taken(path), afterMs: second }),

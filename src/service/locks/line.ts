@@ -214,14 +214,6 @@ export async function firstInLines(
 export const isAhead = (first: FirstInLine, placeId: string | null): boolean =>
   first.id !== placeId && (first.ownRank === null || first.rank < first.ownRank);
 
-/** Ends these places, or their presence. */
-export const leaveLines = batchQuery((db, members, now) =>
-  db
-    .updateTable('lock_places')
-    .set({ present_until: now })
-    .where(sql<boolean>`id in (select ${textOf('placeId')} from ${members})`),
-);
-
 export const removePlaces = batchQuery((db, members) =>
   db
     .deleteFrom('lock_places')

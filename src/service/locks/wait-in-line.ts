@@ -12,7 +12,6 @@ import {
   joinLines,
   keepPresent,
   type LinePath,
-  leaveLines,
   type PlaceRequest,
   presenceMs,
   type Urgency,
@@ -59,10 +58,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
 
   function setPresence({ workspace }: LinePath, placeId: string, presentMs: number): Promise<void> {
     return storage
-      .commit({ workspace }, async (db) => {
-        const place = [{ placeId, presentMs }];
-        await (presentMs === 0 ? leaveLines : keepPresent)(db, now, place);
-      })
+      .commit({ workspace }, async (db) => void (await keepPresent(db, now, [{ placeId, presentMs }])))
       .catch(onError);
   }
 

@@ -107,7 +107,7 @@ describe.each(realDatabaseKinds)('a request that waits for a lock, on $name', (k
     expect((await second).status).toBe(201);
   });
 
-  test('is told at the end of its wait which place it has, who holds the path, and that the wait was applied', async () => {
+  test('gets its place, the holder and the applied wait in the response at the end of its wait', async () => {
     const { body: held } = await locks.take('timeout');
     const first = take('timeout', { key: 'timeout-1' });
     await waiting(1);

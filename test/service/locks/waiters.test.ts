@@ -230,7 +230,7 @@ describe('clients that watch a path', () => {
     expect(world.outcomes.at(-1)).toEqual(['first', { kind: 'turn' }]);
   });
 
-  test('are told when their time has passed', async () => {
+  test('get a response when their time has passed', async () => {
     const world = await worldWith();
     world.watch('watcher', { seconds: 3 });
     await pass(3_001);
