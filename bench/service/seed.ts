@@ -123,6 +123,8 @@ const lockRow = (index: number): LockRow => ({
   fence: index + 1,
   folded_path: null,
   desk_id: null,
+  branch: null,
+  merge_base: null,
 });
 
 const rowsAtOnce = 1_000;

@@ -1,6 +1,6 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, SqliteDialect } from 'kysely';
-import { migrate } from '../../src/service/storage/migrations.ts';
+import { migrate } from '../../src/service/storage/migrate.ts';
 import { databaseFile } from '../../src/service/storage/sqlite.ts';
 import type { Tables } from '../../src/service/storage/tables.ts';
 

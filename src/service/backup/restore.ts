@@ -1,7 +1,8 @@
 import type { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import { migrate, schemaVersion } from '../storage/migrations.ts';
+import { migrate } from '../storage/migrate.ts';
+import { schemaVersion } from '../storage/migrations.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { emptyDatabase, refuseOtherUsers, refuseStoredData } from './empty.ts';

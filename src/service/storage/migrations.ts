@@ -1,22 +1,7 @@
-import { type Kysely, sql } from 'kysely';
-import type { Dialect } from './storage.ts';
-import type { Tables } from './tables.ts';
-
-interface Spelling {
-  readonly byteOrder: string;
-  readonly sequence: string;
-  /** Id of the workspace in the first URL `…/workspaces/ID/…` of a text; null without one. */
-  readonly addressedWorkspace: (text: string) => string;
-  /** Rejects changes to existing rows of a table. */
-  readonly appendOnly: (table: string) => readonly string[];
-  /** Rejects the removal of audit entries, except those older than the retention that maintenance has applied. */
-  readonly removableAudit: readonly string[];
-  /** Rejects new rows that replace another row or are not at the end. */
-  readonly insertAtEnd: (table: string) => readonly string[];
-}
+import type { Spelling } from './spelling.ts';
 
 /** Applied once each, in this order. A released migration never changes: append a new one instead. */
-const migrations: readonly ((words: Spelling) => readonly string[])[] = [
+export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   ({ byteOrder, sequence }) => [
     `create table tokens (
       id text primary key, name text not null, hash text not null unique, scopes text not null, workspaces text,
@@ -220,97 +205,17 @@ const migrations: readonly ((words: Spelling) => readonly string[])[] = [
       position integer not null, path text ${byteOrder} not null, properties text not null, secrets text not null,
       primary key (workspace_id, pool, path))`,
   ],
+  // An instance of an earlier version that replaces an expired lock keeps the values of the previous one.
+  () => [
+    'alter table workspaces add column latest text',
+    'alter table workspaces add column latest_branches text',
+    'alter table workspaces add column release_on text',
+    'alter table workspaces add column push_locks text',
+    'alter table workspaces add column push_secret text',
+    'alter table locks add column branch text',
+    'alter table locks add column merge_base text',
+  ],
 ];
 
 /** Number of the schema of this version. */
 export const schemaVersion = migrations.length;
-
-const onlyGrows = 'The audit only grows.';
-const removableBefore = `coalesce((select value from quotas where name = 'auditRemovableBefore'), 0)`;
-
-/** SQL that differs between the two databases. Both compare paths byte by byte. */
-const spelling: Readonly<Record<Dialect, Spelling>> = {
-  sqlite: {
-    byteOrder: '',
-    sequence: 'integer primary key autoincrement',
-    addressedWorkspace(text) {
-      const prefix = '/workspaces/';
-      const rest = `substr(${text}, instr(${text}, '${prefix}') + ${prefix.length})`;
-      return `case when instr(${text}, '${prefix}') > 0 then substr(${rest}, 1, instr(${rest}, '/') - 1) end`;
-    },
-    appendOnly: (table) =>
-      ['update', 'delete'].map(
-        (change) =>
-          `create trigger ${table}_refuses_${change} before ${change} on ${table} begin select raise(abort, '${onlyGrows}'); end`,
-      ),
-    removableAudit: [
-      'drop trigger audit_refuses_delete',
-      `create trigger audit_refuses_delete before delete on audit when old.at >= ${removableBefore} begin select raise(abort, '${onlyGrows}'); end`,
-    ],
-    // REPLACE removes the conflicting row without a delete trigger (https://www.sqlite.org/lang_conflict.html).
-    insertAtEnd: (table) => [
-      `create trigger ${table}_refuses_replace before insert on ${table} when exists (select 1 from ${table} where sequence = new.sequence) begin select raise(abort, '${onlyGrows}'); end`,
-      `create trigger ${table}_refuses_insert_between after insert on ${table} when new.sequence < 1 or new.sequence < (select max(sequence) from ${table}) begin select raise(abort, '${onlyGrows}'); end`,
-    ],
-  },
-  postgres: {
-    byteOrder: 'collate "C"',
-    sequence: 'bigint generated always as identity primary key',
-    addressedWorkspace: (text) => `substring(${text} from '/workspaces/([^/]+)/')`,
-    appendOnly: (table) => [
-      `create function ${table}_refuses() returns trigger language plpgsql as $$ begin raise exception '${onlyGrows}'; end $$`,
-      `create trigger ${table}_only_grows before update or delete or truncate on ${table} for each statement execute function ${table}_refuses()`,
-    ],
-    removableAudit: [
-      'drop trigger audit_only_grows on audit',
-      'create trigger audit_only_grows before update or truncate on audit for each statement execute function audit_refuses()',
-      `create function audit_keeps() returns trigger language plpgsql as $$ begin
-        if old.at >= ${removableBefore} then raise exception '${onlyGrows}'; end if;
-        return old;
-      end $$`,
-      'create trigger audit_refuses_delete before delete on audit for each row execute function audit_keeps()',
-    ],
-    // Not needed: a conflicting insert is an update here, which is rejected, and the database generates the sequence.
-    insertAtEnd: () => [],
-  },
-};
-
-/** The message is a sentence for users. */
-export class NewerSchemaError extends Error {
-  override readonly name = 'NewerSchemaError';
-}
-
-/** A migration of an existing database. Earlier versions no longer open it. */
-export interface Migration {
-  readonly from: number;
-  readonly to: number;
-  readonly durationMs: number;
-}
-
-/**
- * Migrates the tables to the schema of this version, or to an earlier schema in tests of upgrades. Must run in a
- * transaction that excludes all other writers.
- */
-export async function migrate(
-  db: Kysely<Tables>,
-  dialect: Dialect,
-  to = migrations.length,
-): Promise<Migration | undefined> {
-  const startedAt = performance.now();
-  await sql`create table if not exists schema_version (version integer not null)`.execute(db);
-  const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
-  const version = rows[0]?.version ?? 0;
-  if (version > migrations.length) {
-    throw new NewerSchemaError(
-      `The database was made by a newer version of the service (its schema is ${version}, this version knows ${migrations.length}). Start that version, or restore a backup.`,
-    );
-  }
-  if (version === to) return undefined;
-  for (const migration of migrations.slice(version, to)) {
-    for (const statement of migration(spelling[dialect])) await sql.raw(statement).execute(db);
-  }
-  await sql`delete from schema_version`.execute(db);
-  await sql`insert into schema_version (version) values (${sql.lit(to)})`.execute(db);
-  if (version === 0) return undefined;
-  return { from: version, to, durationMs: Math.round(performance.now() - startedAt) };
-}

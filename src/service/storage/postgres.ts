@@ -3,7 +3,7 @@ import { Kysely, type Dialect as KyselyDialect, PostgresDialect, type RawBuilder
 import pg from 'pg';
 import { checkNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
-import { type Migration, migrate } from './migrations.ts';
+import { type Migration, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import { replaceSilentConnections } from './replace-silent.ts';
 import type { Broadcast, CommitScope, Storage } from './storage.ts';

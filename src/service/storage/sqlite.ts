@@ -5,7 +5,7 @@ import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql }
 import { checkNewestRows, watchForDamage } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
-import { type Migration, migrate } from './migrations.ts';
+import { type Migration, migrate } from './migrate.ts';
 import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 import { busyTimeoutMs, waitWhenBusy } from './when-busy.ts';

@@ -69,6 +69,14 @@ export interface Tables {
     lfs_mode: string | null;
     /** Maximum size of its LFS objects in bytes; null for no limit. */
     lfs_limit: number | null;
+    /** The following: see workspaces/latest.ts. */
+    latest: string | null;
+    /** JSON array of patterns. */
+    latest_branches: string | null;
+    release_on: string | null;
+    push_locks: string | null;
+    /** Signs push events of the forge. */
+    push_secret: string | null;
   };
   readonly synced_branches: {
     workspace_id: string;
@@ -126,6 +134,13 @@ export interface Tables {
      * keeps the value when a lock replaces an expired one.
      */
     desk_id: string | null;
+    /** Id of the lock, a space, and the branch that the request named. With another id, it has no meaning, as above. */
+    branch: string | null;
+    /**
+     * Id of the lock if a change of the file on the branch `release_on` ends it. After a space follows the commit of that
+     * branch at the time of the lock, once it is known.
+     */
+    merge_base: string | null;
   };
   /** Starts and ends of locks, without renewals. Rows must not depend on others: earlier versions write none. */
   readonly lock_history: {

@@ -1,7 +1,17 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 import type { Field } from '../contract/field.ts';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';
+import {
+  defaultLatestMode,
+  defaultPushLockMode,
+  type LatestMode,
+  type PushLockMode,
+  parseBranchPatterns,
+  parseLatestMode,
+  parsePushLockMode,
+} from './latest.ts';
 import { parseLfsUrl } from './lfs-endpoint.ts';
 import { defaultLfsLockTtl } from './lfs-lock-ttl.ts';
 import { defaultLfsMode, type LfsMode, parseLfsMode } from './lfs-mode.ts';
@@ -50,12 +60,44 @@ export const workspaceFields = {
     otherwise: 'default that of the remote',
     parse: parseLfsUrl,
   },
+  latest: {
+    title: 'Locks on outdated files',
+    placeholder: 'WHAT',
+    hint: 'a lock on a file of which another branch has a newer version: refuse it, acquire it and warn, or off',
+    otherwise: `default ${defaultLatestMode}`,
+    parse: parseLatestMode,
+  },
+  latest_branches: {
+    title: 'Branches that locks are compared with',
+    placeholder: 'NAMES',
+    hint: 'the branches that locks are compared with, separated by commas; * stands for any characters except /',
+    otherwise: 'default the default branch',
+    parse: parseBranchPatterns,
+  },
+  release_on: {
+    title: 'Release when merged into',
+    placeholder: 'BRANCH',
+    hint: 'release the lock of a person when its file has changed on this branch',
+    otherwise: 'default none',
+    parse: parseBranchName,
+  },
+  push_locks: {
+    title: 'Locks that refuse a push',
+    placeholder: 'WHICH',
+    hint: 'the locks of others that refuse a push: all, or those of the pushed branch and those without one (branch)',
+    otherwise: `default ${defaultPushLockMode}`,
+    parse: parsePushLockMode,
+  },
 } satisfies {
   readonly id: Field<string>;
   readonly remote: Field<EnteredRemote>;
   readonly desk_ttl: Field<Ttl>;
   readonly lfs: Field<LfsMode>;
   readonly lfs_url: Field<string>;
+  readonly latest: Field<LatestMode>;
+  readonly latest_branches: Field<readonly string[]>;
+  readonly release_on: Field<BranchName>;
+  readonly push_locks: Field<PushLockMode>;
 };
 
 /** Accepts repositories on the disk: whether they are allowed is a separate setting. */

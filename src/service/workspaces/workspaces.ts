@@ -7,6 +7,7 @@ import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
+import type { LatestSettings } from './latest.ts';
 
 export async function listWorkspaces(db: Database): Promise<Workspace[]> {
   return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(toWorkspace);
@@ -30,13 +31,18 @@ export interface LfsSettings {
   readonly lfs_limit: number | null;
 }
 
-export interface FoundWorkspace extends StoredWorkspace, LfsSettings {}
+export interface FoundWorkspace extends StoredWorkspace, LfsSettings, LatestSettings {}
+
+const settingNames = [
+  ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit'] as const),
+  ...(['latest', 'latest_branches', 'release_on', 'push_locks'] as const),
+] as const;
 
 const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
-    .select([inputIndex.as('place'), 'workspaces.id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit']),
+    .select([inputIndex.as('place'), 'workspaces.id', 'remote', ...settingNames]),
 );
 
 const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
@@ -57,7 +63,9 @@ export async function findVisibleWorkspace(
   return maySee(bearer, id) ? workspaceWithId(storage, id) : undefined;
 }
 
-export type NewWorkspace = StoredWorkspace & Partial<LfsSettings>;
+export type WorkspaceSettings = LfsSettings & LatestSettings;
+
+export type NewWorkspace = StoredWorkspace & Partial<WorkspaceSettings>;
 
 /** False if a workspace with this id already exists. */
 export async function addWorkspaceAudited(
@@ -76,7 +84,7 @@ export async function updateWorkspaceAudited(
   db: Database,
   now: Now,
   actor: Actor,
-  { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<StoredWorkspace & LfsSettings>,
+  { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<StoredWorkspace & WorkspaceSettings>,
 ): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('workspaces')
@@ -123,14 +131,10 @@ export const toWorkspace = ({ id, remote, created_at }: Row): Workspace => ({
 });
 
 /** False if a workspace with this id already exists. */
-export async function addWorkspace(
-  db: Database,
-  now: Now,
-  { id, remote, desk_ttl = null, lfs_url = null, lfs_mode = null, lfs_limit = null }: NewWorkspace,
-): Promise<boolean> {
+export async function addWorkspace(db: Database, now: Now, workspace: NewWorkspace): Promise<boolean> {
   const { numInsertedOrUpdatedRows = 0n } = await db
     .insertInto('workspaces')
-    .values({ id, remote, desk_ttl, lfs_url, lfs_mode, lfs_limit, created_at: now })
+    .values({ ...workspace, created_at: now })
     .onConflict((conflict) => conflict.column('id').doNothing())
     .executeTakeFirst();
   return numInsertedOrUpdatedRows > 0n;
@@ -154,7 +158,7 @@ export async function removeWorkspace(db: Database, now: Now, id: string): Promi
 export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
   return db
     .selectFrom('workspaces')
-    .select(['id', 'remote', 'desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit'])
+    .select(['id', 'remote', ...settingNames])
     .where('id', '=', id)
     .executeTakeFirst();
 }

@@ -15,8 +15,34 @@ const history = { workspace_id: 'game', at: 5, kind: 'acquired', lock_id: 'lock_
  */
 export const everyTable: Rows = {
   workspaces: [
-    { id: 'game', remote: awkward, created_at: 1, desk_ttl: '8h', lfs_url: 'u', lfs_mode: 'm', lfs_limit: largest },
-    { id: 'b', remote: '', created_at: 0, desk_ttl: null, lfs_url: null, lfs_mode: null, lfs_limit: null },
+    {
+      id: 'game',
+      remote: awkward,
+      created_at: 1,
+      desk_ttl: '8h',
+      lfs_url: 'u',
+      lfs_mode: 'm',
+      lfs_limit: largest,
+      latest: 'warn',
+      latest_branches: '["main"]',
+      release_on: 'main',
+      push_locks: 'branch',
+      push_secret: 's',
+    },
+    {
+      id: 'b',
+      remote: '',
+      created_at: 0,
+      desk_ttl: null,
+      lfs_url: null,
+      lfs_mode: null,
+      lfs_limit: null,
+      latest: null,
+      latest_branches: null,
+      release_on: null,
+      push_locks: null,
+      push_secret: null,
+    },
   ],
   tokens: [
     {
@@ -95,6 +121,8 @@ export const everyTable: Rows = {
     fence: 100 + index,
     folded_path: index === 0 ? null : path.toLowerCase(),
     desk_id: index === 0 ? null : `lock_${index}`,
+    branch: index === 0 ? null : `lock_${index} main`,
+    merge_base: index === 0 ? null : `lock_${index} c1`,
   })),
   lock_history: Array.from({ length: 450 }, (_, fence) => ({
     ...history,

@@ -92,7 +92,7 @@ describe('workspace update', () => {
     const args = ['--remote', 'ssh://git@git.example.com/game.git', '--no-check', '--desk-ttl', '24h'];
     await run('workspace', 'add', 'desks', ...args);
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '1d', lfs_url: null });
-    expect(await json('workspace', 'update', 'desks', '--desk-ttl', '14d')).toEqual({
+    expect(await json('workspace', 'update', 'desks', '--desk-ttl', '14d')).toMatchObject({
       workspace: 'desks',
       desk_ttl: '14d',
       lfs_url: null,
@@ -114,6 +114,30 @@ describe('workspace update', () => {
     ]);
     await run('workspace', 'update', 'desks', '--lfs-url', 'none');
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: null });
+  });
+
+  test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
+    const args = ['--remote', 'https://git.example.com/game.git', '--no-check'];
+    await run('workspace', 'add', 'compared', ...args, '--latest', 'warn');
+    const before = { latest: 'warn', latest_branches: null, release_on: null, push_locks: 'all' };
+    expect(await json('workspace', 'update', 'compared', '--desk-ttl', '8h')).toMatchObject(before);
+    const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*', '--release-on', 'main'];
+    const { stdout } = await run('workspace', 'update', 'compared', ...flags);
+    expect(stdout).toContain(
+      'A lock on an outdated file is refused. A lock of a person ends when its file has changed on main.',
+    );
+    expect(
+      await json('workspace', 'update', 'compared', '--release-on', 'none', '--push-locks', 'branch'),
+    ).toMatchObject({
+      latest: 'refuse',
+      latest_branches: ['main', 'release/*'],
+      release_on: null,
+      push_locks: 'branch',
+    });
+    const wrong = await run('workspace', 'update', 'compared', '--latest', 'on', '--latest-branches', 'a*b*');
+    expect(wrong.code).toBe(2);
+    expect(wrong.stderr).toContain('It must be one of refuse, warn, off.');
+    expect(wrong.stderr).toContain('It may have only one * between slashes.');
   });
 
   test('sets and removes the storage limit of the LFS objects', async () => {

@@ -3,10 +3,11 @@ import { accepted } from '../../../interface/parsed.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
+import { type LatestMode, type LatestSettings, latestMode, pushLockMode } from '../../workspaces/latest.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
-import { findWorkspace, type LfsSettings, updateWorkspaceAudited } from '../../workspaces/workspaces.ts';
+import { findWorkspace, updateWorkspaceAudited, type WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
 import { type FlagValues, optional, optionalField } from '../definition/flags.ts';
 import { parseByteLimit, parseServiceUrl } from '../definition/values.ts';
@@ -37,17 +38,38 @@ export const lfsFlags = {
   ),
 };
 
+/** Settings for the branches that locks are compared with. */
+export const latestFlags = {
+  latest: optionalField(workspaceFields.latest),
+  latestBranches: optionalField(workspaceFields.latest_branches),
+  releaseOn: optional(
+    workspaceFields.release_on.placeholder,
+    `${workspaceFields.release_on.hint}; none for never`,
+    workspaceFields.release_on.otherwise,
+    (text) => (text === 'none' ? accepted(null) : workspaceFields.release_on.parse(text)),
+  ),
+  pushLocks: optionalField(workspaceFields.push_locks),
+};
+
 /** Only the settings that were given. */
-export const lfsSettings = ({
+export const settingsOf = ({
   deskTtl: ttl,
   lfsUrl,
   lfs,
   lfsLimit,
-}: FlagValues<typeof lfsFlags>): Partial<LfsSettings> => ({
+  latest,
+  latestBranches,
+  releaseOn,
+  pushLocks,
+}: FlagValues<typeof lfsFlags & typeof latestFlags>): Partial<WorkspaceSettings> => ({
   ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
   ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
   ...(lfs !== undefined && { lfs_mode: lfs }),
   ...(lfsLimit !== undefined && { lfs_limit: lfsLimit }),
+  ...(latest !== undefined && { latest }),
+  ...(latestBranches !== undefined && { latest_branches: JSON.stringify(latestBranches) }),
+  ...(releaseOn !== undefined && { release_on: releaseOn }),
+  ...(pushLocks !== undefined && { push_locks: pushLocks }),
 });
 
 const fetched: Readonly<Record<LfsMode, string>> = {
@@ -58,7 +80,7 @@ const fetched: Readonly<Record<LfsMode, string>> = {
 
 export const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
-  summary: 'change the remote of a workspace, or its settings for Git LFS',
+  summary: 'change the remote of a workspace, its settings for Git LFS, or those for outdated files',
   details: [
     'Branches synced from the previous remote stay until a sync updates them.',
     'Set a URL with a password in WORKSPACE_SERVICE_REMOTE: other users can read the arguments of a process.',
@@ -68,18 +90,21 @@ export const workspaceUpdate = defineStorageCommand({
     remote: optionalField({ ...workspaceFields.remote, otherwise: 'as it is' }, { secret: true }),
     ...remoteFlags,
     ...lfsFlags,
+    ...latestFlags,
   },
   example: 'game --desk-ttl 14d',
   check: (flags) =>
-    flags.remote === undefined && Object.keys(lfsSettings(flags)).length === 0
-      ? ['There is nothing to change. Set --remote, --desk-ttl, --lfs-url, --lfs or --lfs-limit.']
+    flags.remote === undefined && Object.keys(settingsOf(flags)).length === 0
+      ? [
+          'There is nothing to change. Set --remote, a flag for Git LFS, --latest, --latest-branches, --release-on or --push-locks.',
+        ]
       : connectionProblem(flags),
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     await requireWorkspace(storage, id);
     const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'changed' });
     const remote = flags.remote && { remote: flags.remote.text };
     await storage.commit({ workspace: id }, (db) =>
-      updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...lfsSettings(flags) }),
+      updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...settingsOf(flags) }),
     );
     const workspace = await findWorkspace(storage.read, id);
     // It existed a moment ago.
@@ -91,13 +116,33 @@ export const workspaceUpdate = defineStorageCommand({
       flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${whatItHas(asked)}`;
     const limit = lfs_limit === null ? '' : ` The mirror stores at most ${byteSize(lfs_limit)} of objects.`;
     return {
-      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit },
+      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit, ...latestDocument(workspace) },
       lines: [
-        `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit}`,
+        `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit}${latestText(workspace)}`,
       ],
     };
   },
 });
+
+const latestDocument = (workspace: LatestSettings) => ({
+  latest: latestMode(workspace),
+  // Only parsed patterns are stored.
+  latest_branches: workspace.latest_branches === null ? null : (JSON.parse(workspace.latest_branches) as string[]),
+  release_on: workspace.release_on,
+  push_locks: pushLockMode(workspace),
+});
+
+const onOutdated: Readonly<Record<LatestMode, string>> = {
+  refuse: ' A lock on an outdated file is refused.',
+  warn: ' A lock on an outdated file is acquired with a warning.',
+  off: '',
+};
+
+function latestText(workspace: LatestSettings): string {
+  const { release_on: branch } = workspace;
+  const released = branch === null ? '' : ` A lock of a person ends when its file has changed on ${branch}.`;
+  return `${onOutdated[latestMode(workspace)]}${released}`;
+}
 
 export const workspaceLfs = defineStorageCommand({
   name: 'workspace lfs',

@@ -16,7 +16,7 @@ import {
   requireWorkspace,
   workspaceArgument,
 } from '../storage/storage-command.ts';
-import { lfsFlags, lfsSettings } from './workspace-desk.ts';
+import { latestFlags, lfsFlags, settingsOf } from './workspace-desk.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
 export const workspaceAdd = defineStorageCommand({
@@ -28,6 +28,7 @@ export const workspaceAdd = defineStorageCommand({
     remote: requiredField(workspaceFields.remote, { secret: true }),
     ...remoteFlags,
     ...lfsFlags,
+    ...latestFlags,
   },
   example: 'game --remote https://git.example.com/studio/game.git',
   mayBeNew: true,
@@ -38,7 +39,7 @@ export const workspaceAdd = defineStorageCommand({
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
     const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'added' });
     const fresh = await storage.commit({ workspace: id }, (db) =>
-      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...lfsSettings(flags) }),
+      addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...settingsOf(flags) }),
     );
     if (!fresh) throw taken;
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);

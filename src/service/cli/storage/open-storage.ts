@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { sqliteErrorText, systemErrorText } from '../../platform/system-errors.ts';
 import { makeFolder } from '../../storage/make-folder.ts';
-import { type Migration, NewerSchemaError } from '../../storage/migrations.ts';
+import { type Migration, NewerSchemaError } from '../../storage/migrate.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CommandError } from '../definition/command.ts';

@@ -1,0 +1,45 @@
+import { type Kysely, sql } from 'kysely';
+import { migrations } from './migrations.ts';
+import { spelling } from './spelling.ts';
+import type { Dialect } from './storage.ts';
+import type { Tables } from './tables.ts';
+
+/** The message is a sentence for users. */
+export class NewerSchemaError extends Error {
+  override readonly name = 'NewerSchemaError';
+}
+
+/** A migration of an existing database. Earlier versions no longer open it. */
+export interface Migration {
+  readonly from: number;
+  readonly to: number;
+  readonly durationMs: number;
+}
+
+/**
+ * Migrates the tables to the schema of this version, or to an earlier schema in tests of upgrades. Must run in a
+ * transaction that excludes all other writers.
+ */
+export async function migrate(
+  db: Kysely<Tables>,
+  dialect: Dialect,
+  to = migrations.length,
+): Promise<Migration | undefined> {
+  const startedAt = performance.now();
+  await sql`create table if not exists schema_version (version integer not null)`.execute(db);
+  const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
+  const version = rows[0]?.version ?? 0;
+  if (version > migrations.length) {
+    throw new NewerSchemaError(
+      `The database was made by a newer version of the service (its schema is ${version}, this version knows ${migrations.length}). Start that version, or restore a backup.`,
+    );
+  }
+  if (version === to) return undefined;
+  for (const migration of migrations.slice(version, to)) {
+    for (const statement of migration(spelling[dialect])) await sql.raw(statement).execute(db);
+  }
+  await sql`delete from schema_version`.execute(db);
+  await sql`insert into schema_version (version) values (${sql.lit(to)})`.execute(db);
+  if (version === 0) return undefined;
+  return { from: version, to, durationMs: Math.round(performance.now() - startedAt) };
+}

@@ -1,0 +1,83 @@
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+
+/** Settings for the branches that locks are compared with. */
+export interface LatestSettings {
+  readonly latest: string | null;
+  /** JSON array of patterns; null for the default branch of the remote. */
+  readonly latest_branches: string | null;
+  /** A change of a file on this branch releases the locks of people on it; null for none. */
+  readonly release_on: string | null;
+  readonly push_locks: string | null;
+}
+
+/** Whether a lock on an outdated file is refused, acquired with a warning, or not compared. */
+export const latestModes = ['refuse', 'warn', 'off'] as const;
+
+export type LatestMode = (typeof latestModes)[number];
+
+export const defaultLatestMode: LatestMode = 'off';
+
+/** An unknown mode, which a later version of the service has stored, counts as unset. */
+export const latestMode = ({ latest }: Pick<LatestSettings, 'latest'>): LatestMode =>
+  latestModes.find((mode) => mode === latest) ?? defaultLatestMode;
+
+export const parseLatestMode = oneOf(latestModes);
+
+/** The locks that refuse a push: all, or only those of the pushed branch and those without a branch. */
+export const pushLockModes = ['all', 'branch'] as const;
+
+export type PushLockMode = (typeof pushLockModes)[number];
+
+export const defaultPushLockMode: PushLockMode = 'all';
+
+export const pushLockMode = ({ push_locks }: Pick<LatestSettings, 'push_locks'>): PushLockMode =>
+  pushLockModes.find((mode) => mode === push_locks) ?? defaultPushLockMode;
+
+export const parsePushLockMode = oneOf(pushLockModes);
+
+const maxPatterns = 20;
+
+/** Names of branches, separated by commas, in which one `*` between slashes stands for any characters except `/`. */
+export function parseBranchPatterns(text: string): Parsed<readonly string[]> {
+  const patterns = [...new Set(text.split(',').map((pattern) => pattern.trim()))];
+  if (patterns.length > maxPatterns) return refused(`It must not have more than ${maxPatterns} names.`);
+  for (const pattern of patterns) {
+    const name = parseBranchName(pattern.replaceAll('*', 'x'));
+    if (!name.ok) return refused(name.reason);
+    if (/\*[^/]*\*/.test(pattern)) return refused('It may have only one * between slashes.');
+  }
+  return accepted(patterns);
+}
+
+/** Tests whether locks are compared with a branch. */
+export function comparedWith(
+  { latest_branches }: Pick<LatestSettings, 'latest_branches'>,
+  defaultBranch: BranchName | undefined,
+): (branch: string) => boolean {
+  if (latest_branches === null) return (branch) => branch === defaultBranch;
+  // Only parsed patterns are stored.
+  const patterns = (JSON.parse(latest_branches) as readonly string[]).map(matcher);
+  return (branch) => patterns.some((matches) => matches(branch));
+}
+
+function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Parsed<Value> {
+  return (text) => {
+    const value = values.find((each) => each === text);
+    return value === undefined ? refused(`It must be one of ${values.join(', ')}.`) : accepted(value);
+  };
+}
+
+function matcher(pattern: string): (branch: string) => boolean {
+  const wanted = pattern.split('/');
+  return (branch) => {
+    const parts = branch.split('/');
+    return parts.length === wanted.length && parts.every((part, index) => matchesPart(part, wanted[index] ?? ''));
+  };
+}
+
+function matchesPart(part: string, pattern: string): boolean {
+  const [start = '', end] = pattern.split('*');
+  if (end === undefined) return part === start;
+  return part.length >= start.length + end.length && part.startsWith(start) && part.endsWith(end);
+}
