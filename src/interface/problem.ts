@@ -1,4 +1,4 @@
-import type { Lock } from './resources.ts';
+import type { Lock, Outdated } from './resources.ts';
 
 /**
  * RFC 9457. `type` is the prefix and one of these names, so that programs can distinguish problems with the same
@@ -17,6 +17,7 @@ export const problems = {
   'method-not-allowed': { status: 405, title: 'Method not allowed' },
   'request-timeout': { status: 408, title: 'Request timeout' },
   locked: { status: 409, title: 'Path locked' },
+  outdated: { status: 409, title: 'File outdated' },
   'request-in-progress': { status: 409, title: 'Request in progress' },
   'lock-changed': { status: 412, title: 'Lock changed' },
   'body-too-large': { status: 413, title: 'Request body too large' },
@@ -47,6 +48,8 @@ export interface Problem {
   readonly errors?: readonly FieldError[] | undefined;
   /** The lock that blocks the request. */
   readonly lock?: Lock | undefined;
+  /** The version of the file that the request lacks. */
+  readonly outdated?: Outdated | undefined;
   /** The place in line that the request has, or would get if it waited. */
   readonly queue?: QueuePosition | undefined;
   /** Other paths of the same place that are free now, and kept for it. */

@@ -74,6 +74,48 @@ export interface Lock {
   readonly fence: number;
 }
 
+/** A version of a file on another branch that the branch of a request, or a clone, lacks. */
+export interface Outdated {
+  readonly path: string;
+  readonly branch: string;
+  readonly commit: string;
+  readonly author: string;
+  readonly at: Timestamp;
+  /** Set if the commit deleted the file. */
+  readonly deleted?: true | undefined;
+  /** Set if the file in a clone is this many versions older. */
+  readonly behind?: number | undefined;
+}
+
+/** Whether a lock on an outdated file is refused, acquired with a warning, or not compared. */
+export const latestModes = ['refuse', 'warn', 'off'] as const;
+
+export type LatestMode = (typeof latestModes)[number];
+
+/** The locks that refuse a push: all, or only those of the pushed branch and those without a branch. */
+export const pushLockModes = ['all', 'branch'] as const;
+
+export type PushLockMode = (typeof pushLockModes)[number];
+
+export interface CheckedLock extends Lock {
+  /** The branch that the lock was requested for. */
+  readonly branch: string | null;
+}
+
+/** The versions of some files that the branch or the clone of a client lacks. */
+export interface Comparison {
+  readonly latest: LatestMode;
+  readonly outdated: readonly Outdated[];
+  /** The age of the mirror, if it could not be brought up to date in time; null if nothing could be compared. */
+  readonly as_of?: Timestamp | null | undefined;
+}
+
+/** What holds for some paths. */
+export interface CheckedPaths extends Comparison {
+  readonly locks: readonly CheckedLock[];
+  readonly push_locks: PushLockMode;
+}
+
 /** A lock path with a name in lists of similar ones, such as a license seat. */
 export interface PoolItem {
   readonly path: string;

@@ -15,6 +15,7 @@ import { createRequestScheduler, measureCost } from './http/request-scheduler.ts
 import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRememberedLimit } from './idempotency/remembered-limit.ts';
+import { createCompare } from './latest/compare.ts';
 import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { pointedObjects } from './lfs/fetch/pointers.ts';
@@ -205,6 +206,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     noteUse: lastUse.note,
     idempotent: idempotency.idempotent,
     locks,
+    compare: createCompare({ storage, git, remoteMemory, onQueued: syncs.wake, onError }),
     prepareSync: createPrepareSync({ storage, git, remotes, remoteMemory }),
     remoteMemory,
     remotes,

@@ -9,6 +9,7 @@ export interface Commit {
   /** The branch or commit from which the branch starts again. By default, the commit follows the previous one. */
   readonly from?: string;
   readonly merge?: string;
+  readonly removed?: readonly string[];
 }
 
 /** A bare repository for a test, created with the real git and without the user's settings. */
@@ -55,12 +56,13 @@ function asStream(commits: readonly Commit[], existing: ReadonlySet<string>, sta
     if (started.has(from)) return `refs/heads/${from}`;
     return known.has(from) ? `refs/heads/${from}^0` : from;
   };
-  for (const [index, { branch, files, from, merge }] of commits.entries()) {
+  for (const [index, { branch, files, from, merge, removed = [] }] of commits.entries()) {
     const parent = from ?? (known.has(branch) && !started.has(branch) ? branch : undefined);
     parts.push(`commit refs/heads/${branch}\n`, `committer Test <test@example.com> ${startTime + index} +0000\n`);
     data(`commit ${index}`);
     if (parent !== undefined) parts.push(`from ${place(parent)}\n`);
     if (merge !== undefined) parts.push(`merge ${place(merge)}\n`);
+    for (const path of removed) parts.push(`D ${path}\n`);
     for (const [path, content] of Object.entries(files)) {
       parts.push(`M ${path.endsWith('.sh') ? '100755' : '100644'} inline ${path}\n`);
       data(content);

@@ -16,7 +16,7 @@ import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
-import { addWorkspace, type LfsSettings } from '../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, type WorkspaceSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from './shipped-settings.ts';
 import { valueIn } from './value-in.ts';
@@ -60,7 +60,7 @@ export interface RunningService {
   ask(method: string, path: string, ask?: Ask): Promise<Reply>;
   token(options?: TokenOptions): Promise<{ readonly id: string; readonly secret: string }>;
   /** A new workspace; its remote is not contacted unless a test syncs it. */
-  workspace(remote?: string, desk?: Partial<LfsSettings>): Promise<string>;
+  workspace(remote?: string, desk?: Partial<WorkspaceSettings>): Promise<string>;
   stop(): Promise<void>;
 }
 

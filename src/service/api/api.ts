@@ -1,6 +1,7 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { refuseOtherMethods } from '../http/app.ts';
 import type { Environment } from '../http/context.ts';
+import { addCheckRoute, type CheckRoute } from './check.ts';
 import { addHealthRoutes, type HealthRoutes } from './health.ts';
 import { addHookRoutes, type HookRoutes } from './hooks.ts';
 import { addLockListRoute, type LockListRoute } from './lock-list.ts';
@@ -16,6 +17,7 @@ import { addWorkspaceRoutes, type WorkspaceRoutes } from './workspaces.ts';
 export type ApiParts = HealthRoutes &
   LockRoutes &
   LockListRoute &
+  CheckRoute &
   QueueRoutes &
   PoolRoutes &
   HookRoutes &
@@ -38,6 +40,7 @@ export function createApi(parts: ApiParts): Api {
   addSyncRoutes(api, parts);
   addLockListRoute(api, parts);
   addLockRoutes(api, parts);
+  addCheckRoute(api, parts);
   addQueueRoutes(api, parts);
   addPoolRoutes(api, parts);
   addHookRoutes(api, parts);

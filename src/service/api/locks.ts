@@ -4,7 +4,8 @@ import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
-import { lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
+import { acquiredLockSchema, describedBranch, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import {
   type AccessControl,
   authenticateRequest,
@@ -15,10 +16,11 @@ import {
 import { actorOf, bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { lastSegment } from '../http/request-target.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
+import type { Compare } from '../latest/compare.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch } from '../locks/id-match.ts';
 import { keptMs, urgencyMs } from '../locks/line.ts';
-import type { Locks } from '../locks/locks.ts';
+import type { LockRequest, Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { anotherLock, heldBy } from '../locks/responses.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
@@ -32,6 +34,7 @@ import { maxPreferLength, maxPriorityLength, preferredWait, urgencyOf } from './
 
 export interface LockRoutes extends AccessControl {
   readonly locks: Pick<Locks, 'acquire' | 'renew' | 'release'>;
+  readonly compare: Compare;
 }
 
 /** RFC 9110 section 8.8.3. */
@@ -68,6 +71,17 @@ const lineHeaders = z.object({
     }),
 });
 
+const branchHeader = z.object({
+  'Lock-Branch': z
+    .string()
+    .optional()
+    .openapi({
+      ...describedBranch,
+      description:
+        'The branch that the lock is for, without refs/heads/. If another branch has a newer version of the file, the lock is refused (problem outdated) or acquired with the member outdated, as the workspace is set.',
+    }),
+});
+
 const headersOfLock = { ...requiredHeaders('ETag', 'Location'), ...optionalHeaders('Idempotency-Replayed') };
 
 export function addLockRoutes(api: Api, routes: LockRoutes): void {
@@ -85,27 +99,28 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       ...conditionHeader.shape,
       ...originHeader.shape,
       ...lineHeaders.shape,
+      ...branchHeader.shape,
     }),
     body: lockRequestSchema,
     responses: {
       200: jsonResponse('Renewed.', lockSchema, headersOfLock),
-      201: jsonResponse('Taken.', lockSchema, { ...headersOfLock, ...optionalHeaders('Preference-Applied') }),
+      201: jsonResponse('Taken.', acquiredLockSchema, { ...headersOfLock, ...optionalHeaders('Preference-Applied') }),
     },
     refusals: {
       403: optionalHeaders('WWW-Authenticate'),
-      409: { ...requiredHeaders('Retry-After'), ...optionalHeaders('Preference-Applied') },
+      409: optionalHeaders('Retry-After', 'Preference-Applied'),
       412: optionalHeaders('ETag'),
     },
-    async handle({ c, body }) {
-      const { id: workspace } = await addressedWorkspace(c, storage);
+    async handle({ c, body: { until_merged: untilMerged, ...body } }) {
+      const found = await addressedWorkspace(c, storage);
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
-      const bearer = bearerOf(c);
-      if (ifMatch !== undefined) {
-        return locks.renew(key, { ...body, workspace, bearer, match: parseIfMatch(ifMatch) });
-      }
+      const of = { workspace: found.id, bearer: bearerOf(c) };
+      if (ifMatch !== undefined) return locks.renew(key, { ...body, ...of, match: parseIfMatch(ifMatch) });
       requireFreeDisk(routes);
-      return acquireOrWait(c, routes, key, { ...body, workspace, bearer, origin: runOriginOf(c) });
+      const branch = lockBranchOf(c);
+      const compare = () => routes.compare({ workspace: found, branch, paths: [body.path] });
+      return acquireOrWait(c, routes, key, { ...body, ...of, origin: runOriginOf(c), branch, compare, untilMerged });
     },
   });
 
@@ -189,7 +204,7 @@ async function acquireOrWait(
   c: Context<Environment>,
   { storage, locks }: LockRoutes,
   key: KeyedRequest | undefined,
-  request: Parameters<Locks['acquire']>[1],
+  request: LockRequest,
 ): Promise<ApiResponse> {
   const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
   if (preferred === undefined) return locks.acquire(key, request);
@@ -205,6 +220,14 @@ async function acquireOrWait(
   } finally {
     if (preferred.seconds > 0) c.set('waitedMs', performance.now() - began);
   }
+}
+
+function lockBranchOf(c: Context<Environment>): BranchName | undefined {
+  const text = c.req.header('lock-branch');
+  if (text === undefined) return undefined;
+  const branch = parseBranchName(Buffer.from(text, 'latin1').toString());
+  if (!branch.ok) throw invalid({ pointer: '#/Lock-Branch', detail: branch.reason });
+  return branch.value;
 }
 
 /** Whether this request would release a committed lock of its own owner. */

@@ -7,7 +7,7 @@ import {
   problemTypePrefix,
   type QueuePosition,
 } from '../../interface/problem.ts';
-import type { Lock } from '../../interface/resources.ts';
+import type { Lock, Outdated } from '../../interface/resources.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from './response.ts';
 
@@ -15,6 +15,7 @@ export interface RefusalExtras {
   readonly errors?: readonly FieldError[];
   /** The conflicting lock. */
   readonly lock?: Lock;
+  readonly outdated?: Outdated;
   readonly queue?: QueuePosition;
   readonly turn?: readonly string[];
   readonly headers?: Readonly<Record<string, string>>;
@@ -54,7 +55,7 @@ export function toProblemResponse(
   name: ProblemName,
   detail: string,
   requestId: string,
-  { errors, lock, queue, turn, headers = {} }: RefusalExtras = {},
+  { errors, lock, outdated, queue, turn, headers = {} }: RefusalExtras = {},
 ): ApiResponse {
   const { status, title } = problems[name];
   const problem: Problem = {
@@ -65,6 +66,7 @@ export function toProblemResponse(
     request_id: requestId,
     ...(errors && { errors }),
     ...(lock && { lock }),
+    ...(outdated && { outdated }),
     ...(queue && { queue }),
     ...(turn && { turn }),
   };

@@ -19,6 +19,7 @@ import {
   lockTypes,
   type MissingObject,
   maxNamedMissing,
+  type Outdated,
   type Pool,
   type PoolItem,
   type Sync,
@@ -118,6 +119,29 @@ export const lockSchema = z
   })
   .openapi('Lock') satisfies z.ZodType<Lock>;
 
+export const outdatedSchema = z
+  .object({
+    path: z.string().openapi({ example: 'Content/Hero.uasset' }),
+    branch: z.string().openapi({ description: 'The branch that has a newer version.', example: 'release/1.4' }),
+    commit: commit.openapi({ description: 'The commit with the newest version.' }),
+    author: z.string(),
+    at: timestamp,
+    deleted: z.literal(true).optional().openapi({ description: 'Set if the commit deleted the file.' }),
+    behind: count.optional().openapi({ description: 'Set if the file in a clone is this many versions older.' }),
+  })
+  .openapi('Outdated') satisfies z.ZodType<Outdated>;
+
+export const asOfField = timestamp.nullable().optional().openapi({
+  description:
+    'The age of the mirror, if it could not be brought up to date in time; null if nothing could be compared.',
+});
+
+/** A lock that was just acquired. */
+export const acquiredLockSchema = lockSchema.extend({
+  outdated: outdatedSchema.optional().openapi({ description: 'A version of the file that the branch lacks.' }),
+  as_of: asOfField,
+});
+
 export const poolSchema = z
   .object({
     name: z.string().openapi({ example: 'unity-pro' }),
@@ -157,6 +181,7 @@ export const problemSchema = z
     request_id: z.string(),
     errors: z.array(z.object({ pointer: z.string().openapi({ example: '#/ttl' }), detail: z.string() })).optional(),
     lock: lockSchema.optional(),
+    outdated: outdatedSchema.optional(),
     queue: z
       .object({ position: z.int(), length: z.int() })
       .optional()
@@ -186,17 +211,16 @@ const lockPathField = z
   .transform(parsedBy(parseLockPath))
   .openapi({ ...describedLockPath, not: { pattern: `${forbiddenInLockPath}|${misleading.source}` } });
 
-export const branchField = z
-  .string()
-  .transform(parsedBy(parseBranchName))
-  .openapi({
-    type: 'string',
-    minLength: 1,
-    maxLength: maxBranchNameLength,
-    not: { pattern: forbiddenInBranchName },
-    description: `The short name, without refs/heads/: at most ${maxBranchNameLength} bytes of UTF-8, valid for git-check-ref-format(1).`,
-    example: 'main',
-  });
+export const describedBranch = {
+  type: 'string',
+  minLength: 1,
+  maxLength: maxBranchNameLength,
+  not: { pattern: forbiddenInBranchName },
+  description: `The short name, without refs/heads/: at most ${maxBranchNameLength} bytes of UTF-8, valid for git-check-ref-format(1).`,
+  example: 'main',
+} as const;
+
+export const branchField = z.string().transform(parsedBy(parseBranchName)).openapi(describedBranch);
 
 /** A message from one person to others, in one line; an empty one counts as none. */
 export const noteField = z
@@ -225,6 +249,14 @@ export const lockRequestSchema = z
         description:
           'Note for anyone who finds the path locked, in one line. Renewals keep it, and ignore the note of the request.',
         example: 'Repainting the hull, back on Monday',
+      }),
+    until_merged: z
+      .boolean()
+      .default(false)
+      .openapi({
+        enum: [true, false],
+        description:
+          'For the lock of a person: the service releases it when the file changes on the branch that the workspace names for this. Ignored for a job.',
       }),
   })
   .openapi('LockRequest');

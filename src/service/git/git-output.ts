@@ -36,6 +36,18 @@ export function eachLine(onLine: (line: string) => void): (chunk: Buffer) => Pro
   };
 }
 
+/** Handler of output of any length, for each text that a zero byte ends, like eachLine(). */
+export function eachToken(onToken: (token: string) => void): (chunk: Buffer) => Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return async (chunk) => {
+    const tokens = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\0');
+    rest = (tokens.pop() ?? '').slice(0, maxLineLength);
+    for (const token of tokens) onToken(token);
+    await setImmediate();
+  };
+}
+
 const maxWordsLength = 500;
 
 const noise = [

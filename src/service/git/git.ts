@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
+import { type ChangeQuery, containsCommit, type FileChange, listChanges, listDifferences } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
 import { gitCommand, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
@@ -81,6 +82,20 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     listFolder: (workspace: string, query: FolderQuery) =>
       asGitErrors(`list a folder of the mirror of ${workspace}`, () =>
         listFolder(git, mirrorOf(workspace).repository, query),
+      ),
+    /** Changes of files in fetched commits, the newest first. */
+    listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
+      asGitErrors(`list changes in the mirror of ${workspace}`, () =>
+        listChanges(git, mirrorOf(workspace).repository, query, onChange),
+      ),
+    /** The files that differ between two fetched commits. */
+    listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[2]) =>
+      asGitErrors(`compare commits in the mirror of ${workspace}`, () =>
+        listDifferences(git, mirrorOf(workspace).repository, query),
+      ),
+    containsCommit: (workspace: string, query: Parameters<typeof containsCommit>[2]) =>
+      asGitErrors(`look for a commit in the mirror of ${workspace}`, () =>
+        containsCommit(git, mirrorOf(workspace).repository, query),
       ),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>

@@ -12,6 +12,7 @@ import { type AccessControl, refundRelease, requireFreeDisk, tooManyRequests } f
 import { type App, actorOf, bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { readQuery } from '../http/urlencoded.ts';
+import type { Compare } from '../latest/compare.ts';
 import { findCommittedLockById, type StoredLock } from '../locks/find.ts';
 import { type LiveLock, listLiveLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
@@ -29,6 +30,7 @@ import { addRoute } from './route.ts';
 
 export interface LfsLockRoutes extends AccessControl {
   readonly locks: Pick<Locks, 'acquire' | 'renewLfs' | 'release'>;
+  readonly compare: Compare;
 }
 
 export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
@@ -47,16 +49,19 @@ function addTakeRoute(app: App, routes: LfsLockRoutes): void {
     hasBody: true,
     async handle(c) {
       const workspace = await addressedWorkspace(c, storage);
-      const { path } = parseRequestPart(takeSchema, () => c.get('body'));
+      const { path, ref: branch } = parseRequestPart(takeSchema, () => c.get('body'));
       requireFreeDisk(routes);
       const { body } = await locks.acquire(keyedRequestOf(c), {
         workspace: workspace.id,
         path,
+        branch,
+        compare: () => routes.compare({ workspace, branch, paths: [path] }),
         type: 'exclusive',
         ttl: lfsLockTtl(workspace),
         bearer: bearerOf(c),
         origin: runOriginOf(c),
         fromLfs: true,
+        untilMerged: true,
       });
       // Written by acquireResponse(), so it is a valid lock.
       return lfsResponse(201, { lock: lfsLock(JSON.parse(body) as Lock) });

@@ -2,9 +2,10 @@ import { z } from '@hono/zod-openapi';
 import { maxLockPathBytes } from '../../interface/lock-path.ts';
 import { readCursor } from '../api/lock-list.ts';
 import { heldPathField, lockRequestSchema, parsedBy } from '../contract/schemas.ts';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { parseOid } from './oid.ts';
 
-/** Schemas of client requests. `ref` and `refspec` are accepted and ignored: a lock applies to all branches. */
+/** Schemas of client requests. Where a lock is not requested, `ref` and `refspec` are ignored: it applies to all branches. */
 
 const maxPageSize = 1_000;
 
@@ -16,7 +17,14 @@ const cursorField = z.preprocess(
   z.string().transform(parsedBy(readCursor)).optional(),
 );
 
-export const takeSchema = z.object({ path: lockRequestSchema.shape.path });
+/** A client on no branch sends no `ref`, or an empty one; one that is not a branch counts as none. */
+const refField = z
+  .object({ name: z.string().transform(branchOfRef).optional() })
+  .nullable()
+  .optional()
+  .transform((ref) => ref?.name);
+
+export const takeSchema = z.object({ path: lockRequestSchema.shape.path, ref: refField });
 
 export const releaseSchema = z.object({ force: z.boolean().default(false) });
 
@@ -35,6 +43,11 @@ export const querySchema = z.object({
     .default('0')
     .transform((limit) => pageSize(Number(limit))),
 });
+
+function branchOfRef(ref: string): BranchName | undefined {
+  const branch = parseBranchName(ref.replace(/^refs\/heads\//, ''));
+  return branch.ok ? branch.value : undefined;
+}
 
 const objectSchema = z.object({
   oid: z.string().transform(parsedBy(parseOid)),

@@ -2,8 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Lock, LockType } from '../../interface/resources.ts';
+import type { Comparison, Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
+import type { BranchName } from '../git/branch-name.ts';
 import { batchQuery, excludedOf, insertFrom, numberOf, textsOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
@@ -33,6 +34,12 @@ export interface AcquireRequest {
   readonly origin: string | null;
   /** True for Git LFS users. Git LFS has no ttl: see renew-lfs-locks.ts. */
   readonly fromLfs?: boolean;
+  /** The branch that the lock is requested for. */
+  readonly branch?: BranchName | undefined;
+  /** Compares the file with other branches, if the request is about a branch. */
+  readonly compare?: () => Promise<Comparison>;
+  /** A person holds the lock until the file is merged: see release-merged.ts. */
+  readonly untilMerged?: boolean;
   readonly note?: string | null | undefined;
   readonly place?: Place | undefined;
 }
@@ -53,7 +60,10 @@ export type AcquireDecision =
 const key = ['workspace_id', 'path'] as const;
 
 /** Text columns of newLock(). */
-const texts = ['id', 'type', 'token_id', 'owner', 'origin', 'note', 'noted_lock_id', 'folded_path', 'desk_id'] as const;
+const texts = [
+  ...(['id', 'type', 'token_id', 'owner', 'origin', 'note', 'noted_lock_id', 'folded_path', 'desk_id'] as const),
+  ...(['branch', 'merge_base'] as const),
+] as const;
 
 const replaced = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
 
@@ -196,6 +206,12 @@ const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
   noted_lock_id: id,
   folded_path: request.foldedPath,
   desk_id: request.fromLfs ? id : undefined,
+  branch: request.branch === undefined ? undefined : `${id} ${request.branch}`,
+  merge_base: isUntilMerged(request) ? id : undefined,
   fence,
   ttl: milliseconds(request.ttl),
 });
+
+/** Jobs rely on their locks for as long as they run. */
+const isUntilMerged = ({ untilMerged, origin, bearer }: AcquireRequest): boolean =>
+  untilMerged === true && origin === null && bearer.run === undefined;

@@ -164,6 +164,7 @@ async function grant(
             path: asked.askedPath as LockPath,
             ttl: { seconds: asked.ttl / 1_000 } as Ttl,
             fromLfs: true,
+            untilMerged: true,
             place: { id: placeId, endsWithGrant: true },
           },
         ],

@@ -1,3 +1,4 @@
+import type { Comparison } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import { invalid } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
@@ -9,7 +10,7 @@ import { type AcquireRequest, acquireLocks, linePathOf } from './acquire.ts';
 import { type Asking, createAsking } from './ask.ts';
 import { type CommitReleases, createCommitReleases, shareChanges } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
-import { findCommittedLock, type LockPlace, type StoredLock } from './find.ts';
+import { findCommittedLock, findLocks, type LockPlace, type StoredLock } from './find.ts';
 import { firstInLines, type LinePath } from './line.ts';
 import type { LiveLock } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
@@ -18,7 +19,7 @@ import { listQueue, type QueuedRequest } from './read-queue.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
 import { type Extension, extendLock, type RenewalRequest, renewLock } from './renew.ts';
 import { renewLfsLocks } from './renew-lfs-locks.ts';
-import { acquireResponse, locked, renewResponse } from './responses.ts';
+import { acquireResponse, locked, outdatedRefusal, renewResponse } from './responses.ts';
 import { createWaitingLine, type WaitTerms } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type WatchOutcome } from './waiters.ts';
 import { type LockWatch, watchLocks } from './watch-locks.ts';
@@ -30,11 +31,7 @@ import { foldCase, windowsPathProblem } from './windows-path.ts';
  */
 export interface Locks extends Pick<LockWatch, 'follow'>, Asking {
   /** With terms, the request waits in line, and acquires the lock at its turn. */
-  acquire(
-    keyed: KeyedRequest | undefined,
-    request: Omit<AcquireRequest, 'foldedPath' | 'place'>,
-    terms?: WaitTerms,
-  ): Promise<ApiResponse>;
+  acquire(keyed: KeyedRequest | undefined, request: LockRequest, terms?: WaitTerms): Promise<ApiResponse>;
   renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse>;
   /** Renewal by a person: never shortens the lock. */
   extend(request: RenewalRequest): Promise<Extension>;
@@ -45,6 +42,8 @@ export interface Locks extends Pick<LockWatch, 'follow'>, Asking {
   readonly commitReleases: CommitReleases;
   /** Finds a committed lock. */
   find(place: LockPlace): Promise<StoredLock | undefined>;
+  /** Committed live locks on many paths, each once. */
+  findAll(workspace: string, paths: readonly string[]): Promise<readonly StoredLock[]>;
   /** Waits until nobody holds the path. Undefined if too many clients already wait. */
   wait(watch: WatchRequest): Promise<WatchOutcome> | undefined;
   /** Those who wait for locks, in the order of their lines. */
@@ -57,6 +56,8 @@ export interface Locks extends Pick<LockWatch, 'follow'>, Asking {
   endWaits(): void;
   stop(): Promise<void>;
 }
+
+export type LockRequest = Omit<AcquireRequest, 'foldedPath' | 'place'>;
 
 export interface WatchRequest extends LockPlace {
   readonly tokenId: string;
@@ -79,6 +80,10 @@ export interface LocksOptions {
   /** Called when events for webhooks may be queued. */
   readonly onEvent: () => void;
   readonly onError: (error: unknown) => void;
+}
+
+interface ComparedRequest extends AcquireRequest {
+  readonly comparison: Comparison | undefined;
 }
 
 /** Open pages show changes by other instances within a second. */
@@ -134,12 +139,14 @@ export function createLocks(options: LocksOptions): Locks {
     onChange();
   }
 
-  const commitAcquire = idempotency.idempotentBatch<AcquireRequest>({
+  const commitAcquire = idempotency.idempotentBatch<ComparedRequest>({
     scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       // Checked only here, so that a lock acquired before the setting was changed can still be replayed under its key.
       const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
       if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
+      const refusal = outdatedRefusal(request, request.comparison);
+      if (refusal !== undefined) return refusal;
       const found = await find(request);
       return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
     },
@@ -149,9 +156,9 @@ export function createLocks(options: LocksOptions): Locks {
         () => acquireLocks(db, storage.now, requests, quota),
       );
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
-      return requests.flatMap(({ path }, index) => {
+      return requests.flatMap(({ path, comparison }, index) => {
         const acquisition = acquisitions[index];
-        return acquisition === undefined ? [] : [acquireResponse(path, acquisition)];
+        return acquisition === undefined ? [] : [acquireResponse(path, acquisition, comparison)];
       });
     },
   });
@@ -169,7 +176,8 @@ export function createLocks(options: LocksOptions): Locks {
     storage,
     waiters,
     async attempt(keyed, request) {
-      const response = await commitAcquire(keyed, request);
+      const comparison = await request.compare?.();
+      const response = await commitAcquire(keyed, { ...request, comparison });
       onChange();
       return response;
     },
@@ -217,6 +225,11 @@ export function createLocks(options: LocksOptions): Locks {
     },
     commitReleases: createCommitReleases(storage, async (released) => onReleased(released)),
     find,
+    async findAll(workspace, paths) {
+      const places = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));
+      const found = await findLocks(storage.read, storage.now, places);
+      return [...new Map(found.flatMap((lock) => (lock?.live ? [[lock.id, lock] as const] : []))).values()];
+    },
     wait: ({ seconds, ...place }) => waiters.watch({ ...place, ...lineOf(place), ms: seconds * 1_000 }),
     queue: ({ workspace, path }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),

@@ -1,5 +1,6 @@
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Lock } from '../../interface/resources.ts';
+import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
+import type { Comparison, Lock } from '../../interface/resources.ts';
 import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { AcquireDecision } from './acquire.ts';
@@ -9,10 +10,21 @@ import type { LockQuotas, QuotaExceeded } from './lock-quota.ts';
 import type { QueuedRequest } from './read-queue.ts';
 import type { RenewalRequest, RenewDecision } from './renew.ts';
 
-export function acquireResponse(asked: LockPath, acquisition: AcquireDecision | QuotaExceeded): ApiResponse | Refusal {
+export function acquireResponse(
+  asked: LockPath,
+  acquisition: AcquireDecision | QuotaExceeded,
+  comparison: Comparison | undefined,
+): ApiResponse | Refusal {
   switch (acquisition.kind) {
-    case 'acquired':
-      return lockResponse(201, acquisition.workspace, acquisition.lock);
+    case 'acquired': {
+      const { outdated: [outdated] = [], as_of } = comparison ?? {};
+      const { lock, workspace } = acquisition;
+      return lockResponse(201, workspace, {
+        ...lock,
+        ...(outdated && { outdated }),
+        ...(as_of !== undefined && { as_of }),
+      });
+    }
     case 'held':
       return locked(asked, acquisition.lock, acquisition.remainingSeconds);
     case 'queued':
@@ -20,6 +32,17 @@ export function acquireResponse(asked: LockPath, acquisition: AcquireDecision | 
     case 'exceeded':
       return quotaExceeded(acquisition);
   }
+}
+
+/** The refusal of a lock on an outdated file, if the workspace is set so. */
+export function outdatedRefusal(
+  { branch }: { readonly branch?: string | undefined },
+  comparison: Comparison | undefined,
+): Refusal | undefined {
+  const { latest, outdated: [outdated] = [], as_of } = comparison ?? {};
+  if (latest !== 'refuse' || outdated === undefined) return undefined;
+  const age = as_of === undefined ? '' : ` ${mirrorAgeText(as_of)}`;
+  return new Refusal('outdated', `${outdatedText(outdated, branch)}${age}`, { outdated });
 }
 
 export function renewResponse({ workspace, path }: RenewalRequest, renewal: RenewDecision): ApiResponse {

@@ -1,4 +1,5 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
+import type { LatestMode, PushLockMode } from '../../interface/resources.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 import type { Field } from '../contract/field.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
@@ -6,8 +7,6 @@ import { parseRemote, type Remote } from '../git/remote.ts';
 import {
   defaultLatestMode,
   defaultPushLockMode,
-  type LatestMode,
-  type PushLockMode,
   parseBranchPatterns,
   parseLatestMode,
   parsePushLockMode,

@@ -1,4 +1,5 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { type LatestMode, latestModes, type PushLockMode, pushLockModes } from '../../interface/resources.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 
 /** Settings for the branches that locks are compared with. */
@@ -11,11 +12,6 @@ export interface LatestSettings {
   readonly push_locks: string | null;
 }
 
-/** Whether a lock on an outdated file is refused, acquired with a warning, or not compared. */
-export const latestModes = ['refuse', 'warn', 'off'] as const;
-
-export type LatestMode = (typeof latestModes)[number];
-
 export const defaultLatestMode: LatestMode = 'off';
 
 /** An unknown mode, which a later version of the service has stored, counts as unset. */
@@ -23,11 +19,6 @@ export const latestMode = ({ latest }: Pick<LatestSettings, 'latest'>): LatestMo
   latestModes.find((mode) => mode === latest) ?? defaultLatestMode;
 
 export const parseLatestMode = oneOf(latestModes);
-
-/** The locks that refuse a push: all, or only those of the pushed branch and those without a branch. */
-export const pushLockModes = ['all', 'branch'] as const;
-
-export type PushLockMode = (typeof pushLockModes)[number];
 
 export const defaultPushLockMode: PushLockMode = 'all';
 

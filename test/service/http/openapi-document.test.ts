@@ -69,6 +69,7 @@ const asDescribed: Readonly<Record<string, (text: string) => boolean>> = {
   prefix: (prefix) => Buffer.byteLength(prefix) <= 1_024,
   owner: (owner) => Buffer.byteLength(owner) <= 1_024,
   branch: (branch) => Buffer.byteLength(branch) <= 255,
+  'Lock-Branch': (branch) => Buffer.byteLength(branch) <= 255,
   ttl(ttl) {
     const duration = parseDuration(ttl);
     return duration.ok && duration.value.seconds >= 1 && duration.value.seconds <= maxTtl.seconds;
@@ -107,7 +108,7 @@ function valuesOf(name: string, schema: FieldSchema): fc.Arbitrary<unknown> {
   const { items, additionalProperties, propertyNames = {}, minimum = 0, maximum, maxProperties = 5 } = schema;
   if (items !== undefined) {
     const { minItems = 0, maxItems = 5 } = schema;
-    const item = valuesOf(name === 'branches' ? 'branch' : name, items);
+    const item = valuesOf({ branches: 'branch', paths: 'path' }[name] ?? name, items);
     return fc.uniqueArray(item, { minLength: minItems, maxLength: maxItems });
   }
   if (additionalProperties !== undefined) {
@@ -262,8 +263,8 @@ describe('the OpenAPI document', () => {
   test('does not require fields that have a default or are optional', () => {
     const optional = fields.filter(({ required }) => !required).map((field) => `${field.in} ${field.name}`);
     expect([...new Set(optional)].sort().join(', ')).toBe(
-      'body branches, body events, body format, body headers, body note, body secret, body ttl, ' +
-        'header Idempotency-Key, header If-Match, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
+      'body branch, body branches, body events, body format, body headers, body note, body secret, body ttl, body until_merged, ' +
+        'body versions, header Idempotency-Key, header If-Match, header Lock-Branch, header Prefer, header Priority, header Referer, query cursor, query force, query limit, ' +
         'query owner, query path, query prefix, query reason',
     );
   });

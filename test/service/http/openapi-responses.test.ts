@@ -107,6 +107,23 @@ describe.each(realDatabaseKinds)('the API on $name', (kind) => {
     expect((await first).status).toBe(202);
   }
 
+  test('POST check returns exactly the described responses', async () => {
+    const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/check');
+    await askWrongly(ask);
+    const held = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
+      token: service.secret,
+      json: lock('checked.txt'),
+    });
+    expect((await ask('', { json: { paths: ['checked.txt', 'free.txt'], branch: 'main' } })).body).toEqual({
+      locks: [{ ...held.body, branch: null }],
+      push_locks: 'all',
+      latest: 'off',
+      outdated: [],
+    });
+    await ask({ id: 'nowhere' }, { json: { paths: [] } });
+    await expectAllSeen();
+  });
+
   test('POST sync and GET syncs return exactly the described responses', async () => {
     const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/sync');
     await askWrongly(ask);

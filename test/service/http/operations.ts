@@ -25,6 +25,7 @@ const rows: readonly Row[] = [
   ['getSync', 'GET', '/v1/workspaces/{id}/syncs/{sync_id}', 'sync', 404],
   ['listLocks', 'GET', '/v1/workspaces/{id}/locks', 'locks:read', 200],
   ['acquireLock', 'POST', '/v1/workspaces/{id}/locks', 'locks:write', 415, { path: 'a', type: 'exclusive', ttl: '1h' }],
+  ['checkPaths', 'POST', '/v1/workspaces/{id}/check', 'locks:read', 415, { paths: ['a'] }],
   ['listQueue', 'GET', '/v1/workspaces/{id}/queue', 'locks:read', 200],
   ['askForLock', 'POST', '/v1/workspaces/{id}/queue', 'locks:write', 415, { path: 'a' }],
   ['withdrawRequest', 'DELETE', '/v1/workspaces/{id}/queue', 'locks:write', 404],

@@ -1,9 +1,10 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted } from '../../../interface/parsed.ts';
+import type { LatestMode } from '../../../interface/resources.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
-import { type LatestMode, type LatestSettings, latestMode, pushLockMode } from '../../workspaces/latest.ts';
+import { type LatestSettings, latestMode, pushLockMode } from '../../workspaces/latest.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';

@@ -93,6 +93,7 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
         type: 'exclusive',
         ttl,
         note,
+        untilMerged: true,
         bearer: call.bearer,
         // The Referer would be a page of this dashboard, not a run.
         origin: null,

@@ -1,0 +1,20 @@
+import type { Outdated, Timestamp } from './resources.ts';
+
+/** Why a file is outdated, and what to do. `branch` is that of the request, if it has one. */
+export function outdatedText(outdated: Outdated, branch: string | undefined): string {
+  const { path, commit, author, at, behind } = outdated;
+  const change = `commit ${commit.slice(0, 10)} by ${author} at ${at}`;
+  if (behind !== undefined) {
+    const newest = outdated.deleted ? `${change} deleted it` : `the newest is of ${change}`;
+    return `Your copy of ${path} is ${behind} ${behind === 1 ? 'version' : 'versions'} behind ${outdated.branch}: ${newest}. Update your clone first.`;
+  }
+  const newer = outdated.deleted
+    ? `${change} deleted it on ${outdated.branch}`
+    : `${outdated.branch} has a newer version, of ${change}`;
+  return `${path} is outdated${branch === undefined ? '' : ` on ${branch}`}: ${newer}. Merge ${outdated.branch} first.`;
+}
+
+export const mirrorAgeText = (asOf: Timestamp | null): string =>
+  asOf === null
+    ? 'Nothing was compared, because the mirror could not be brought up to date in time.'
+    : `This was compared with the mirror as of ${asOf}, because it could not be brought up to date in time.`;

@@ -1,0 +1,84 @@
+import { z } from '@hono/zod-openapi';
+import { type CheckedPaths, latestModes, pushLockModes } from '../../interface/resources.ts';
+import { jsonApiResponse } from '../contract/response.ts';
+import { asOfField, branchField, heldPathField, lockSchema, outdatedSchema } from '../contract/schemas.ts';
+import type { AccessControl } from '../http/access.ts';
+import { bearerOf } from '../http/context.ts';
+import { measureCost } from '../http/request-scheduler.ts';
+import type { Compare } from '../latest/compare.ts';
+import { branchOf, lockOf } from '../locks/lock-row.ts';
+import type { Locks } from '../locks/locks.ts';
+import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
+import { pushLockMode } from '../workspaces/latest.ts';
+import { type Api, addOperation, jsonResponse } from './operation.ts';
+import { workspaceParameter } from './parameters.ts';
+
+export interface CheckRoute extends AccessControl {
+  readonly locks: Pick<Locks, 'findAll'>;
+  readonly compare: Compare;
+}
+
+const maxPaths = 1_000;
+
+const requestSchema = z
+  .object({
+    paths: z.array(heldPathField).max(maxPaths, `A request names at most ${maxPaths} paths.`),
+    branch: branchField
+      .optional()
+      .openapi({ description: 'The branch of the caller: a checkout, or a pushed branch.' }),
+    versions: z
+      .array(
+        z
+          .string()
+          .regex(/^[0-9a-f]{40,64}$/, 'It must be the id of a git blob.')
+          .nullable(),
+      )
+      .max(maxPaths, `A request names at most ${maxPaths} versions.`)
+      .default([])
+      .openapi({ description: 'The git blobs of the files in a clone, in the order of the paths; null for none.' }),
+  })
+  .openapi('CheckRequest');
+
+const checkedSchema = z
+  .object({
+    locks: z
+      .array(lockSchema.extend({ branch: z.string().nullable().openapi({ description: 'From Lock-Branch.' }) }))
+      .openapi({ description: 'The active locks on the paths.' }),
+    push_locks: z.enum(pushLockModes).openapi({ description: 'The locks that refuse a push.' }),
+    latest: z.enum(latestModes).openapi({ description: 'What happens to a lock on an outdated file.' }),
+    outdated: z.array(outdatedSchema),
+    as_of: asOfField,
+  })
+  .openapi('CheckedPaths') satisfies z.ZodType<CheckedPaths>;
+
+export function addCheckRoute(api: Api, route: CheckRoute): void {
+  const { storage, locks, compare } = route;
+
+  addOperation(api, route, {
+    operationId: 'checkPaths',
+    summary: 'Find the locks on many paths, and the files of which another branch has a newer version',
+    description: 'Changes nothing. For hooks of git servers, and for clients that hold locks.',
+    method: 'post',
+    path: '/v1/workspaces/{id}/check',
+    access: 'locks:read',
+    params: workspaceParameter,
+    body: requestSchema,
+    responses: { 200: jsonResponse('What holds for the paths.', checkedSchema) },
+    async handle({ c, body: { paths, branch, versions } }) {
+      const workspace = await addressedWorkspace(c, storage);
+      const [held, comparison] = await Promise.all([
+        measureCost(route.turns, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
+        compare({ workspace, branch, paths, versions: byPath(paths, versions) }),
+      ]);
+      const checked: CheckedPaths = {
+        locks: held.map((row) => ({ ...lockOf(row), branch: branchOf(row) })),
+        push_locks: pushLockMode(workspace),
+        ...comparison,
+      };
+      return jsonApiResponse(200, checked);
+    },
+  });
+}
+
+const byPath = (paths: readonly string[], versions: readonly (string | null)[]): ReadonlyMap<string, string> =>
+  new Map(versions.flatMap((version, index) => (version === null ? [] : [[paths[index] ?? '', version] as const])));

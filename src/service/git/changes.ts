@@ -1,0 +1,101 @@
+import type { GitCommand } from './git-command.ts';
+import { eachToken } from './git-output.ts';
+import type { Limits } from './run-git.ts';
+
+export interface Commit {
+  readonly id: string;
+  readonly author: string;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** A file that a commit changed; a merge, only if the file differs from all parents. */
+export interface FileChange {
+  readonly path: string;
+  /** Null if the commit deleted the file. */
+  readonly blob: string | null;
+  readonly commit: Commit;
+}
+
+export interface ChangeQuery {
+  /** Only commits that this one contains. */
+  readonly head: string;
+  /** Only commits that this one does not contain. */
+  readonly except?: string | undefined;
+  /** Only changes of these files; all by default. */
+  readonly paths?: readonly string[];
+  readonly limits: Limits;
+}
+
+const headerMark = '\u0001';
+
+/** The changes of files in a range of commits, the newest first. A rename is a deletion and an addition. */
+export async function listChanges(
+  git: GitCommand,
+  repository: string,
+  { head, except, paths, limits }: ChangeQuery,
+  onChange: (change: FileChange) => void,
+): Promise<void> {
+  let commit: Commit = { id: '', author: '', at: 0 };
+  const onFile = eachRawFile((path, blob) => onChange({ path, blob, commit }));
+  const range = [head, ...(except === undefined ? [] : [`^${except}`])];
+  const format = `--format=${['', '%H', '%cI', '%an'].join('%x01')}`;
+  await git(['--literal-pathspecs', 'log', '-z', '-c', ...rawFiles, format, '--stdin'], {
+    purpose: `list the changes up to ${head}`,
+    limits,
+    repository,
+    input: Buffer.from(
+      [...range, ...(paths === undefined ? [] : ['--', ...paths])].map((line) => `${line}\n`).join(''),
+    ),
+    onOutput: eachToken((token) => {
+      if (!token.startsWith(headerMark)) return onFile(token);
+      const [, id = '', at = '', author = ''] = token.split(headerMark);
+      commit = { id, author, at: Date.parse(at) };
+    }),
+  });
+}
+
+/** The files that differ between two commits. */
+export async function listDifferences(
+  git: GitCommand,
+  repository: string,
+  { from, to, limits }: { readonly from: string; readonly to: string; readonly limits: Limits },
+): Promise<ReadonlySet<string>> {
+  const paths = new Set<string>();
+  await git(['diff-tree', '-r', '-z', ...rawFiles, '--end-of-options', from, to], {
+    purpose: `compare ${from} with ${to}`,
+    limits,
+    repository,
+    onOutput: eachToken(eachRawFile((path) => paths.add(path))),
+  });
+  return paths;
+}
+
+/** Whether the history of `head` contains a commit. */
+export async function containsCommit(
+  git: GitCommand,
+  repository: string,
+  { head, commit, limits }: { readonly head: string; readonly commit: string; readonly limits: Limits },
+): Promise<boolean> {
+  const purpose = `look for ${commit} in the history of ${head}`;
+  const missing = await git(['rev-list', '--max-count=1', '--end-of-options', commit, `^${head}`], {
+    ...{ purpose, limits, repository },
+  });
+  return missing === '';
+}
+
+const rawFiles = ['--raw', '--no-renames', '--no-abbrev'];
+
+/** Parses `--raw -z`: git-diff(1), RAW OUTPUT FORMAT. Paths are normalized like those of locks. */
+function eachRawFile(onFile: (path: string, blob: string | null) => void): (token: string) => void {
+  let blob: string | null | undefined;
+  return (token) => {
+    if (blob !== undefined) {
+      onFile(token.normalize('NFC'), blob);
+      blob = undefined;
+      return;
+    }
+    const [, id, status = ''] = /^\n?:.* ([0-9a-f]+) ([A-Z]+)$/.exec(token) ?? [];
+    if (id !== undefined) blob = status.startsWith('D') ? null : id;
+  };
+}

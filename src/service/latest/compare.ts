@@ -1,0 +1,113 @@
+import type { Comparison, Outdated } from '../../interface/resources.ts';
+import type { FileChange } from '../git/changes.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { latestMode } from '../workspaces/latest.ts';
+import type { FoundWorkspace } from '../workspaces/workspaces.ts';
+import { createFindNewerVersions } from './newer-versions.ts';
+import { type ComparedHeads, createRefreshMirror, type RefreshParts } from './refresh-mirror.ts';
+
+export interface CompareParts extends RefreshParts {
+  readonly git: Pick<Git, 'listChanges' | 'listDifferences'>;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface CompareRequest {
+  readonly workspace: FoundWorkspace;
+  /** The branch of the request. One that the remote does not have is not compared. */
+  readonly branch: string | undefined;
+  readonly paths: readonly string[];
+  /** By path: the git blobs of the files in a clone. */
+  readonly versions?: ReadonlyMap<string, string>;
+}
+
+export type Compare = (request: CompareRequest) => Promise<Comparison>;
+
+const maxAgeMs = 60_000;
+/** A client that has merged asks again. */
+const maxAgeOfRefusalMs = 2_000;
+
+/** Finds the files of which a branch that counts has a version that the request lacks. */
+export function createCompare(parts: CompareParts): Compare {
+  const { git, onError } = parts;
+  const refreshMirror = createRefreshMirror(parts);
+  const findNewerVersions = createFindNewerVersions(git);
+
+  async function outdatedIn(heads: ComparedHeads, request: CompareRequest): Promise<readonly Outdated[]> {
+    const { workspace, paths } = request;
+    const { compared, own } = heads;
+    const found = new Map<string, Outdated>();
+    for (const [branch, head] of compared) {
+      if (own === undefined || head === own) continue;
+      const newer = await findNewerVersions(workspace.id, own, head);
+      for (const path of paths) {
+        const change = newer.get(path);
+        const known = found.get(path);
+        if (change === undefined) continue;
+        const outdated = outdatedBy(change, branch);
+        if (known === undefined || known.at < outdated.at) found.set(path, outdated);
+      }
+    }
+    for (const outdated of await olderCopies(heads, request)) {
+      if (!found.has(outdated.path)) found.set(outdated.path, outdated);
+    }
+    return [...found.values()];
+  }
+
+  /** Files of a clone that are an earlier version of the file on one of the branches. */
+  async function olderCopies({ compared, own }: ComparedHeads, request: CompareRequest): Promise<readonly Outdated[]> {
+    const { workspace, branch, versions = new Map<string, string>() } = request;
+    if (versions.size === 0) return [];
+    const heads = new Map(compared);
+    if (branch !== undefined && own !== undefined) heads.set(branch, own);
+    const older: Outdated[] = [];
+    for (const [name, head] of heads) {
+      const changes = new Map<string, FileChange[]>();
+      const query = { head, paths: [...versions.keys()], limits: { timeoutMs: 10_000 } };
+      await git.listChanges(workspace.id, query, (change) => {
+        const known = changes.get(change.path);
+        if (known === undefined) changes.set(change.path, [change]);
+        else known.push(change);
+      });
+      for (const [path, [newest, ...others]] of changes) {
+        const behind = others.findIndex(({ blob }) => blob === versions.get(path)) + 1;
+        if (newest === undefined || newest.blob === versions.get(path) || behind === 0) continue;
+        older.push({ ...outdatedBy(newest, name), behind });
+      }
+    }
+    return older;
+  }
+
+  return async (request) => {
+    const { workspace, branch, versions } = request;
+    const latest = latestMode(workspace);
+    if (latest === 'off' || (branch === undefined && !versions?.size)) return { latest, outdated: [] };
+    let heads = await refreshMirror(workspace, branch, maxAgeMs);
+    try {
+      let outdated = await outdatedIn(heads, request);
+      if (outdated.length > 0 && performance.now() - heads.refreshedAt > maxAgeOfRefusalMs) {
+        heads = await refreshMirror(workspace, branch, maxAgeOfRefusalMs);
+        outdated = await outdatedIn(heads, request);
+      }
+      return { latest, outdated, ...ageOf(heads.asOf) };
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      onError(error);
+      return { latest, outdated: [], as_of: null };
+    }
+  };
+}
+
+const outdatedBy = ({ path, blob, commit }: FileChange, branch: string): Outdated => ({
+  path,
+  branch,
+  commit: commit.id,
+  author: commit.author,
+  at: asTimestamp(commit.at),
+  ...(blob === null && { deleted: true }),
+});
+
+/** Infinite if the mirror has none of the branches. */
+const ageOf = (asOf: number | undefined): Pick<Comparison, 'as_of'> =>
+  asOf === undefined ? {} : { as_of: Number.isFinite(asOf) ? asTimestamp(asOf) : null };

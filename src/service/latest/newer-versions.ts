@@ -1,0 +1,61 @@
+import type { FileChange } from '../git/changes.ts';
+import type { Git } from '../git/git.ts';
+
+/** By path: the newest change of each file on another branch that a branch lacks. */
+export type NewerVersions = ReadonlyMap<string, FileChange>;
+
+export type FindNewerVersions = (workspace: string, ours: string, theirs: string) => Promise<NewerVersions>;
+
+const limits = { timeoutMs: 10_000 };
+
+/** More differences mean unrelated branches. Files beyond this number count as current. */
+const maxPaths = 200_000;
+const maxPairs = 100;
+
+/** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
+export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>): FindNewerVersions {
+  const remembered = new Map<string, Promise<NewerVersions>>();
+  const sizes = new Map<string, number>();
+
+  function forget(key: string): void {
+    remembered.delete(key);
+    sizes.delete(key);
+  }
+
+  function forgetOldest(): void {
+    for (const key of remembered.keys()) {
+      const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      if (remembered.size <= maxPairs && total <= maxPaths) return;
+      forget(key);
+    }
+  }
+
+  async function find(workspace: string, ours: string, theirs: string): Promise<NewerVersions> {
+    const newest = new Map<string, FileChange>();
+    await git.listChanges(workspace, { head: theirs, except: ours, limits }, (change) => {
+      if (newest.size < maxPaths && !newest.has(change.path)) newest.set(change.path, change);
+    });
+    if (newest.size === 0) return newest;
+    // The same change may have reached the branch by another commit, or may have been reverted.
+    const different = await git.listDifferences(workspace, { from: ours, to: theirs, limits });
+    for (const path of newest.keys()) if (!different.has(path)) newest.delete(path);
+    return newest;
+  }
+
+  return (workspace, ours, theirs) => {
+    const key = `${workspace} ${ours} ${theirs}`;
+    const known = remembered.get(key);
+    if (known !== undefined) return known;
+    const found = find(workspace, ours, theirs);
+    remembered.set(key, found);
+    found.then(
+      ({ size }) => {
+        if (remembered.get(key) !== found) return;
+        sizes.set(key, size);
+        forgetOldest();
+      },
+      () => forget(key),
+    );
+    return found;
+  };
+}

@@ -1,0 +1,71 @@
+import { expect, test } from 'vitest';
+import type { FileChange } from '../../../src/service/git/changes.ts';
+import { branchNamed, enoughTime, gitSetUp } from '../../support/git-service.ts';
+
+async function setUp() {
+  const { git, remote, repository } = await gitSetUp();
+  const list = async (head: string, except?: string, paths?: readonly string[]) => {
+    const changes: FileChange[] = [];
+    for (const branch of [head, ...(except === undefined ? [] : [except])]) {
+      await git.fetch('game', remote, branchNamed(branch), enoughTime);
+    }
+    const query = {
+      head: repository.head(head),
+      except: except && repository.head(except),
+      ...(paths && { paths }),
+      limits: enoughTime,
+    };
+    await git.listChanges('game', query, (change) => changes.push(change));
+    return changes.map(({ path, blob }) => `${path} ${blob === null ? 'deleted' : 'changed'}`);
+  };
+  return { git, remote, repository, list };
+}
+
+test('a branch lacks the changes of another one, the newest first, with author and time', async () => {
+  const { git, repository, list } = await setUp();
+  repository.commit(
+    { branch: 'main', files: { a: '1', 'ö x': '1' } },
+    { branch: 'feature', from: 'main', files: { b: '1' } },
+    { branch: 'main', files: { a: '2' } },
+    { branch: 'main', files: { 'ö x': '2' } },
+  );
+  expect(await list('main', 'feature')).toEqual(['ö x changed', 'a changed']);
+  expect(await list('feature', 'main')).toEqual(['b changed']);
+  expect(await list('main', 'main')).toEqual([]);
+  const changes: FileChange[] = [];
+  await git.listChanges('game', { head: repository.head('main'), paths: ['a'], limits: enoughTime }, (change) =>
+    changes.push(change),
+  );
+  expect(changes.map(({ blob }) => blob)).toEqual([
+    repository.git('rev-parse', 'main:a').trim(),
+    repository.git('rev-parse', 'main~2:a').trim(),
+  ]);
+  expect(changes[0]?.commit).toEqual({
+    id: repository.git('rev-parse', 'main~1').trim(),
+    author: 'Test',
+    at: 1_000 * Number(repository.git('log', '-1', '--format=%ct', 'main~1')),
+  });
+});
+
+test('a merge changes only the files that differ from all its parents', async () => {
+  const { repository, list } = await setUp();
+  repository.commit(
+    { branch: 'main', files: { a: '1', b: '1' } },
+    { branch: 'feature', from: 'main', files: { b: '2' } },
+    { branch: 'main', files: { a: '2' } },
+  );
+  const base = repository.head('main');
+  repository.git('branch', 'before', base);
+  repository.commit({ branch: 'main', merge: 'feature', files: { c: 'by the merge' } });
+  expect(await list('main', 'before')).toEqual(expect.arrayContaining(['c changed', 'b changed']));
+});
+
+test('paths are taken literally', async () => {
+  const { repository, list } = await setUp();
+  repository.commit({ branch: 'main', files: { '*': '1', 'a[1]': '1', ':(top)b': '1', c: '1' } });
+  expect(await list('main', undefined, ['*', 'a[1]', ':(top)b', '-x', 'nothing'])).toEqual([
+    '* changed',
+    ':(top)b changed',
+    'a[1] changed',
+  ]);
+});
