@@ -1,16 +1,19 @@
 import { formatDuration, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
+import type { Comparison, Outdated } from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import { clockSlackMs, timestamp } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, namesLock, readLock, unwrapped } from './known-lock.ts';
 import { createLists } from './lists.ts';
 import { lookUp } from './lookup.ts';
+import { ageIn, readOutdated } from './outdated.ts';
 import { hasWaited, type LineRequest, lineHeaders, type Queue, queueIn, turnIn } from './queue.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import type { ServiceError } from './service-error.ts';
+import type { ServiceText } from './service-text.ts';
 
 export interface AcquireLockRequest {
   readonly workspace: WorkspaceId;
@@ -60,8 +63,18 @@ export type AcquireLockResult =
   /** The lock was not granted. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
-export const createAcquireLock = (context: ClientContext) => {
-  const { call, addresses, clock, serverNow } = context;
+/** The version of a file that a granted lock lacks. */
+export interface LockComparison extends Pick<Comparison, 'as_of'> {
+  readonly outdated: Outdated | undefined;
+}
+
+interface AcquireContext extends ClientContext {
+  readonly branch?: string | undefined;
+  readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
+}
+
+export const createAcquireLock = (context: AcquireContext) => {
+  const { call, addresses, clock, serverNow, branch, onCompared } = context;
   const lists = createLists(context);
 
   function held(answered: AnsweredCall, holder: KnownLock | undefined, mayBeOurs: boolean): AcquireLockResult {
@@ -94,6 +107,8 @@ export const createAcquireLock = (context: ClientContext) => {
     // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
     const existedBefore = from(lock) < (request.firstSentAt ?? sentAt) - clockSlackMs;
     if (response.status === 200 && !replayed && existedBefore) return held(answered, lock, false);
+    const comparison = comparisonIn(response, answered.texts);
+    if (comparison !== undefined) onCompared?.(comparison);
     return { kind: 'acquired', lock, replayed };
   }
 
@@ -105,7 +120,7 @@ export const createAcquireLock = (context: ClientContext) => {
       {
         method: 'POST',
         target: addresses.locks(workspace),
-        headers: { 'idempotency-key': idempotencyKey, ...(line && lineHeaders(line)) },
+        headers: { 'idempotency-key': idempotencyKey, ...branchHeader(branch), ...(line && lineHeaders(line)) },
         body: { path, type, ttl: formatDuration(ttl), ...(note !== undefined && { note }) },
         keySentBefore: firstSentAt !== undefined,
         ...(waits && { attempts: 'once', responseDelayMs: line.seconds * 1_000 }),
@@ -127,12 +142,25 @@ export const createAcquireLock = (context: ClientContext) => {
     if (result.kind === 'given-up') return without(result.error);
     const { response, texts, mayBeDone } = result;
     if (isSuccess(response)) return acquired(result, request);
-    if (response.status === 409 || response.status === 423) {
+    const refusal = result.refuse(response);
+    const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated !== undefined;
+    if (!isOutdated && (response.status === 409 || response.status === 423)) {
       return held(result, holderOf(response, path, texts) ?? listed, mayBeDone);
     }
-    return without(result.refuse(response));
+    return without(refusal, mayBeDone && !isOutdated);
   };
 };
+
+/** HTTP libraries send a header byte by byte: the name is UTF-8. */
+const branchHeader = (branch: string | undefined): Readonly<Record<string, string>> =>
+  branch === undefined ? {} : { 'lock-branch': Buffer.from(branch).toString('latin1') };
+
+function comparisonIn(response: ClientResponse, texts: ServiceText): LockComparison | undefined {
+  const body = unwrapped(objectIn(response));
+  const outdated = readOutdated(body['outdated'], texts);
+  const age = ageIn(body);
+  return outdated === undefined && age.as_of === undefined ? undefined : { outdated, ...age };
+}
 
 /** The lock in a response that grants one. `from` is the earliest time at which its ttl can have started. */
 export function grantedIn(

@@ -19,6 +19,7 @@ export function createEndpoints(baseUrl: URL) {
     locks: (workspace: WorkspaceId) => below(workspace, 'locks'),
     lock: (workspace: WorkspaceId, path: LockPath, slashes: Slashes) =>
       below(workspace, 'locks', slashes === 'raw' ? asSegments(path) : asOneSegment(path)),
+    check: (workspace: WorkspaceId) => below(workspace, 'check'),
     queue: (workspace: WorkspaceId) => below(workspace, 'queue'),
     pool: (workspace: WorkspaceId, name: string) => below(workspace, 'pools', encodeURIComponent(name)),
     hooks: (workspace: WorkspaceId) => below(workspace, 'hooks'),

@@ -1,7 +1,8 @@
-import { createAcquireLock } from './acquire-lock.ts';
+import { createAcquireLock, type LockComparison } from './acquire-lock.ts';
 import { createEndpoints } from './addresses.ts';
 import { createAsking } from './ask.ts';
 import { createCall } from './call.ts';
+import { createCheckPaths } from './check-paths.ts';
 import { type Clock, createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection } from './connection.ts';
 import type { ExchangeContext } from './exchange.ts';
@@ -26,8 +27,9 @@ import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 
 export { parseWorkspaceId, type WorkspaceId } from './access.ts';
-export type { AcquiredLock } from './acquire-lock.ts';
+export type { AcquiredLock, LockComparison } from './acquire-lock.ts';
 
+export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
 export { type Clock, steadyClock } from './clock.ts';
 export { inParallel } from './connection.ts';
 export type { KnownLock } from './known-lock.ts';
@@ -56,6 +58,10 @@ export interface ClientOptions {
   readonly userAgent: string;
   /** Sent as Referer: the origin of the requests, such as a run URL. */
   readonly origin?: string | undefined;
+  /** Sent with each request for a lock: the branch of the run or the checkout. */
+  readonly branch?: string | undefined;
+  /** Called with each lock on an outdated file, and with each that could not be compared with a current mirror. */
+  readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
   /** The timeout of each attempt. */
   readonly requestTimeoutMs?: number | undefined;
   /** Attempts after the first. */
@@ -130,11 +136,12 @@ export function createClient(options: ClientOptions) {
     ...createLists(context),
     ...createSync(context),
     ...createAsking(context),
-    acquireLock: createAcquireLock(context),
+    acquireLock: createAcquireLock({ ...context, branch: options.branch, onCompared: options.onCompared }),
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),
     registerHook: createRegisterHook(context),
     getPool: createGetPool(context),
+    checkPaths: createCheckPaths(context),
     getOwner: createGetOwner(context),
 
     /** By the clock of the server, from its last response. */

@@ -56,7 +56,8 @@ export function openConnection(baseUrl: URL): Connection {
         };
         request(options, resolve)
           .on('error', reject)
-          .end(body ?? undefined);
+          // Node would send the headers in the encoding of a text, too.
+          .end(body === null ? undefined : Buffer.from(body));
       });
       const { statusCode = 0, headers: received } = message;
       const mayBeTruncated = received['content-length'] === undefined && received['transfer-encoding'] === undefined;

@@ -1,5 +1,6 @@
 import { parseRetryAfter } from '../interface/retry-after.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import { readOutdated } from './outdated.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Redirected, Refused, RefusedField, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
@@ -38,6 +39,7 @@ export function refusalOf(
     fields: fieldsOf(json, texts),
     missingScope: missingScopeOf(response, texts),
     retryAfterMs: retryAfterHeader(response, serverNow),
+    outdated: readOutdated(objectIn(response)['outdated'], texts),
   };
 }
 

@@ -1,5 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { spanOfMs } from '../interface/duration.ts';
+import type { Outdated } from '../interface/resources.ts';
 
 /** The problem with one part of a request. */
 export interface RefusedField {
@@ -22,6 +23,8 @@ export interface Refused {
   /** From a 403 that names it (RFC 6750). */
   readonly missingScope: string | undefined;
   readonly retryAfterMs: number | undefined;
+  /** Why the service refused a lock: a newer version of the file. */
+  readonly outdated?: Outdated | undefined;
 }
 
 /** Redirects are never followed, because the token would be sent along. */

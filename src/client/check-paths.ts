@@ -1,0 +1,114 @@
+import type { LockPath } from '../interface/lock-path.ts';
+import { type Comparison, latestModes, type PushLockMode, pushLockModes } from '../interface/resources.ts';
+import type { WorkspaceId } from './access.ts';
+import { inParallel } from './connection.ts';
+import { firstName, isArray, type Json, type JsonObject } from './json.ts';
+import { type KnownLock, readListedLock } from './known-lock.ts';
+import { ageIn, readOutdated } from './outdated.ts';
+import { notUnderstood, unusable } from './refusal.ts';
+import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
+import { objectIn } from './response.ts';
+import { isUnknownRoute, ServiceError } from './service-error.ts';
+import type { ServiceText } from './service-text.ts';
+
+export interface CheckPathsRequest {
+  readonly workspace: WorkspaceId;
+  readonly paths: readonly LockPath[];
+  /** The branch of a checkout, or a pushed branch. */
+  readonly branch?: string | undefined;
+  /** The git blobs of the files in a clone. */
+  readonly versions?: ReadonlyMap<LockPath, string> | undefined;
+  readonly attempts?: Request['attempts'];
+}
+
+export interface CheckedLock extends KnownLock {
+  /** The branch that the lock was requested for. */
+  readonly branch: string | undefined;
+}
+
+export type CheckPathsResult =
+  | (Comparison & {
+      readonly kind: 'checked';
+      readonly locks: readonly CheckedLock[];
+      readonly pushLocks: PushLockMode;
+    })
+  /** The service cannot check many paths at once, and does not compare branches. */
+  | { readonly kind: 'unsupported'; readonly error: ServiceError };
+
+/** The limits of a request: the service accepts bodies up to 1 MiB. */
+const maxPaths = 1_000;
+const maxPathBytes = 900_000;
+
+export const createCheckPaths = ({ call, addresses }: ClientContext) => {
+  async function checkSome(
+    { workspace, paths, branch, versions, attempts }: CheckPathsRequest,
+    within: CallLimits,
+  ): Promise<Checked> {
+    const body = {
+      paths: [...paths],
+      ...(branch !== undefined && { branch }),
+      ...(versions !== undefined && { versions: paths.map((path) => versions.get(path) ?? null) }),
+    };
+    const result = await call({ method: 'POST', target: addresses.check(workspace), body, attempts, expect }, within);
+    const { response, texts } = expectSuccess(result);
+    return readChecked(objectIn(response), texts);
+  }
+
+  /** Throws a ServiceError. Changes nothing. */
+  return async (request: CheckPathsRequest, within: CallLimits): Promise<CheckPathsResult> => {
+    let all: Checked = { latest: 'off', pushLocks: 'all', locks: [], outdated: [] };
+    try {
+      await inParallel(inParts([...new Set(request.paths)]), async (part) => {
+        const some = await checkSome({ ...request, paths: part }, within);
+        all = {
+          ...{ ...all, ...some },
+          locks: [...all.locks, ...some.locks],
+          outdated: [...all.outdated, ...some.outdated],
+        };
+      });
+    } catch (error) {
+      if (error instanceof ServiceError && isUnknownRoute(error)) return { kind: 'unsupported', error };
+      throw error;
+    }
+    return { kind: 'checked', ...all };
+  };
+};
+
+function inParts(paths: readonly LockPath[]): readonly (readonly LockPath[])[] {
+  const parts: LockPath[][] = [];
+  let bytes = 0;
+  for (const path of paths) {
+    const size = Buffer.byteLength(JSON.stringify(path));
+    let part = parts.at(-1);
+    if (part === undefined || part.length === maxPaths || bytes + size > maxPathBytes) {
+      part = [];
+      parts.push(part);
+      bytes = 0;
+    }
+    part.push(path);
+    bytes += size;
+  }
+  return parts;
+}
+
+type Checked = Omit<Extract<CheckPathsResult, { readonly kind: 'checked' }>, 'kind'>;
+
+const expect: Request['expect'] = (response, texts) =>
+  unusable(response, texts) ??
+  (isArray(objectIn(response)['locks']) ? undefined : notUnderstood(response, texts, 'it contains no locks'));
+
+function readChecked(body: JsonObject, texts: ServiceText): Checked {
+  const { locks, outdated } = body;
+  return {
+    locks: entries(locks).flatMap((entry) => {
+      const lock = readListedLock(entry, texts);
+      return lock === undefined ? [] : [{ ...lock, branch: firstName(lock.raw, ['branch']) }];
+    }),
+    pushLocks: pushLockModes.find((mode) => mode === body['push_locks']) ?? 'all',
+    latest: latestModes.find((mode) => mode === body['latest']) ?? 'off',
+    outdated: entries(outdated).flatMap((entry) => readOutdated(entry, texts) ?? []),
+    ...ageIn(body),
+  };
+}
+
+const entries = (list: Json | undefined): readonly Json[] => (isArray(list) ? list : []);
