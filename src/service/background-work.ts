@@ -24,6 +24,8 @@ const presenceEveryMs = 1_500;
 const grantEveryMs = 1_000;
 const backlogsEveryMs = 5_000;
 const lastUseEveryMs = 10_000;
+/** A merge within this time after a lock does not end it. */
+const basesEveryMs = 5_000;
 const gaugesEveryMs = 15_000;
 /** Clients can add places as fast as they can send requests. */
 const placesEveryMs = 60_000;
@@ -35,6 +37,7 @@ interface BackgroundWorkOptions extends Retention {
   readonly log: Logger;
   readonly remembered: { enforce(): Promise<void> };
   readonly lastUse: LastUse;
+  readonly queueSyncs: () => Promise<void>;
   readonly locks: Pick<Locks, 'removeExpired' | 'keepPresent' | 'grantToPeople'>;
   readonly objectMaintenance: ObjectMaintenance;
   onError(error: unknown): void;
@@ -59,6 +62,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
     every(grantEveryMs, locks.grantToPeople),
     every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
     every(lastUseEveryMs, lastUse.write),
+    every(basesEveryMs, options.queueSyncs),
     every(tidyEveryMs, async () => {
       await removeOldResponses(storage);
       await removeOldDeliveries(storage, options);

@@ -16,6 +16,7 @@ import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRememberedLimit } from './idempotency/remembered-limit.ts';
 import { createCompare } from './latest/compare.ts';
+import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
 import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { pointedObjects } from './lfs/fetch/pointers.ts';
@@ -162,6 +163,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   });
   const syncRun = {
     ...options,
+    releaseMerged: createReleaseMerged({ storage, git, locks, onError }),
     async fetchObjects(...wanted: Parameters<FetchObjects>): ReturnType<FetchObjects> {
       const fetched = await fetchObjects(...wanted);
       const [{ workspace }] = wanted;
@@ -190,6 +192,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...options,
     lastUse,
     locks,
+    queueSyncs: () => queueSyncsForBases(storage, syncs.wake),
     remembered,
     objectMaintenance,
     onError,

@@ -38,7 +38,7 @@ export interface AcquireRequest {
   readonly branch?: BranchName | undefined;
   /** Compares the file with other branches, if the request is about a branch. */
   readonly compare?: () => Promise<Comparison>;
-  /** A person holds the lock until the file is merged: see release-merged.ts. */
+  /** A person holds the lock until the file is merged: see latest/release-merged.ts. */
   readonly untilMerged?: boolean;
   readonly note?: string | null | undefined;
   readonly place?: Place | undefined;

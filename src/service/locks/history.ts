@@ -9,17 +9,17 @@ import { acquiredEvent, expiredEvent, releasedEvent } from './lock-events.ts';
 import { type LockRow, noteOf } from './lock-row.ts';
 
 /** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
-export const lockChangeKinds = ['acquired', 'released', 'force-released', 'expired'] as const;
+export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merged', 'expired'] as const;
 
 export type LockChangeKind = (typeof lockChangeKinds)[number];
 
 export type LockChange =
   | { readonly kind: 'acquired' | 'expired'; readonly lock: LockRow }
   | {
-      readonly kind: 'released' | 'force-released';
+      readonly kind: 'released' | 'force-released' | 'merged';
       readonly lock: LockRow;
       readonly at: number;
-      /** The owner who released it, or the name of the operator. */
+      /** The owner who released it, or the name of the operator; for a merge, the branch. */
       readonly by: string;
     };
 
@@ -82,7 +82,9 @@ function eventOf(change: LockChange): OccurredEvent {
       return expiredEvent(lock);
     case 'released':
     case 'force-released':
-      return releasedEvent(lock, change.at, change.by, kind === 'force-released');
+      return releasedEvent(lock, change.at, { released_by: change.by, forced: kind === 'force-released' });
+    case 'merged':
+      return releasedEvent(lock, change.at, { reason: 'merged', branch: change.by });
   }
 }
 

@@ -1,4 +1,4 @@
-import type { LockRequest } from '../outbox/event.ts';
+import type { LockRequest, ReleaseDetails } from '../outbox/event.ts';
 import type { OccurredEvent, OutboxEvent } from '../outbox/outbox.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type LockRow, lockOf } from './lock-row.ts';
@@ -10,9 +10,9 @@ export const acquiredEvent = (lock: LockRow): OccurredEvent =>
 export const expiredEvent = (lock: LockRow): OccurredEvent =>
   occurred(lock, { type: 'lock.expired', ...about(lock, lock.expires_at) });
 
-export function releasedEvent(lock: LockRow, at: number, by: string, forced: boolean): OccurredEvent {
+export function releasedEvent(lock: LockRow, at: number, how: ReleaseDetails): OccurredEvent {
   const { data, ...event } = about(lock, at);
-  return occurred(lock, { type: 'lock.released', ...event, data: { ...data, released_by: by, forced } });
+  return occurred(lock, { type: 'lock.released', ...event, data: { ...data, ...how } });
 }
 
 export const requestedEvent = (lock: LockRow, request: LockRequest, at: number): OccurredEvent => {

@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
+import type { BranchName } from '../git/branch-name.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { findLocks, type StoredLock } from './find.ts';
@@ -24,6 +25,8 @@ export interface ReleaseRequest {
   readonly path: LockPath;
   readonly match: IdMatch | null;
   readonly releaser: Releaser;
+  /** The branch on which the file has changed: the service itself ends the lock of a person. */
+  readonly mergedInto?: BranchName;
 }
 
 export type ReleaseDecision =
@@ -53,11 +56,11 @@ export async function releaseLocks(
     const found = locks[index];
     if (!found?.live || granted.has(found.id)) return { kind: 'absent' };
     const lock = lockOf(found);
-    const { match, releaser } = request;
+    const { match, releaser, mergedInto } = request;
     if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
     const release = { ...request, found };
     const own = isOwn(release);
-    if (!own && !releaser.force) return { kind: 'another-owner', lock };
+    if (!own && !releaser.force && mergedInto === undefined) return { kind: 'another-owner', lock };
     granted.set(found.id, release);
     return { kind: 'released', lock, own };
   });
@@ -81,14 +84,16 @@ async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Pr
   );
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
   const changes = granted.flatMap((release): LockChange[] => {
-    const { found: lock, releaser } = release;
+    const { found: lock, releaser, mergedInto } = release;
     const at = times.get(lock.id);
+    if (at === undefined) return [];
+    if (mergedInto !== undefined) return [{ kind: 'merged', lock, at, by: mergedInto }];
     const kind = isOwn(release) ? 'released' : 'force-released';
-    return at === undefined ? [] : [{ kind, lock, at, by: releaser.owner ?? releaser.name }];
+    return [{ kind, lock, at, by: releaser.owner ?? releaser.name }];
   });
   await recordLockChanges(db, now, changes);
   for (const release of granted) {
-    if (!isOwn(release)) await recordAudit(db, now, auditOf(release));
+    if (!isOwn(release) && release.mergedInto === undefined) await recordAudit(db, now, auditOf(release));
   }
 }
 

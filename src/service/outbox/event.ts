@@ -20,16 +20,17 @@ export type SyncOccurrence = Occurrence<SyncEvent, { readonly sync: Sync }>;
 
 export type LockOccurrence =
   | Occurrence<Exclude<LockEvent, 'lock.released' | 'lock.requested'>, { readonly lock: Lock }>
-  | Occurrence<
-      'lock.released',
-      {
-        readonly lock: Lock;
-        /** Name of the token that released it. */
-        readonly released_by?: string;
-        readonly forced?: boolean;
-      }
-    >
+  | Occurrence<'lock.released', { readonly lock: Lock } & ReleaseDetails>
   | Occurrence<'lock.requested', { readonly lock: Lock; readonly request: LockRequest }>;
+
+export interface ReleaseDetails {
+  /** Name of the token that released it. */
+  readonly released_by?: string;
+  readonly forced?: boolean;
+  /** The service released it, because the file has changed on this branch. */
+  readonly reason?: 'merged';
+  readonly branch?: string;
+}
 
 /** A request that began to wait for a lock. */
 export interface LockRequest {

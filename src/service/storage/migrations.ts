@@ -214,6 +214,7 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table workspaces add column push_secret text',
     'alter table locks add column branch text',
     'alter table locks add column merge_base text',
+    'create index locks_without_base on locks (workspace_id) where merge_base = id',
   ],
 ];
 

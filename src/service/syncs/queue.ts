@@ -67,6 +67,10 @@ export interface ClaimedSync extends Leased {
   readonly branch: string;
   /** Stored address of the remote, with credentials. */
   readonly remote: string;
+  /** By the clock of the database. */
+  readonly startedAt: number;
+  /** Whether a change of a file on this branch ends the lock of a person. */
+  readonly releasesLocks: boolean;
   /** LFS settings of its workspace. */
   readonly lfs: WantedObjects['settings'];
   /** True if it was started too often without finishing. */
@@ -140,11 +144,11 @@ export async function claimSync(
         })
         .where('id', '=', next.id)
         // Only the columns needed: an unreadable number in another one would block the claims of all workspaces.
-        .returning(['id', 'workspace_id', 'branch', 'attempts'])
+        .returning(['id', 'workspace_id', 'branch', 'attempts', 'started_at'])
         .executeTakeFirstOrThrow();
-      const { remote, ...lfs } = await db
+      const { remote, release_on, ...lfs } = await db
         .selectFrom('workspaces')
-        .select(['remote', 'lfs_url', 'lfs_mode'])
+        .select(['remote', 'release_on', 'lfs_url', 'lfs_mode'])
         .where('id', '=', row.workspace_id)
         .executeTakeFirstOrThrow();
       return {
@@ -152,6 +156,8 @@ export async function claimSync(
         workspace: row.workspace_id,
         branch: row.branch,
         remote,
+        startedAt: row.started_at ?? 0,
+        releasesLocks: release_on === row.branch,
         lfs,
         lease,
         exhausted: row.attempts > maxAttempts,

@@ -24,6 +24,8 @@ export interface SyncRunParts {
   readonly storage: Storage;
   readonly git: Git;
   readonly fetchObjects: FetchObjects;
+  /** Ends the locks of people on files that the sync has changed. */
+  readonly releaseMerged: ReleaseMerged;
   readonly allowFileRemotes: boolean;
   readonly timeoutMs: number;
   readonly metrics: Metrics;
@@ -32,6 +34,14 @@ export interface SyncRunParts {
   readonly onEvent: () => void;
   readonly maintainSoon: (workspace: string) => void;
 }
+
+export type ReleaseMerged = (synced: {
+  readonly workspace: string;
+  readonly branch: string;
+  readonly head: string;
+  /** By the clock of the database. */
+  readonly startedAt: number;
+}) => Promise<void>;
 
 /** Progress that is stored while a sync runs. */
 type Progress = Partial<Record<'estimated_objects' | 'received_objects' | 'received_bytes' | 'total_bytes', number>>;
@@ -69,6 +79,7 @@ export async function runSync(
       },
     });
     stopRenewing();
+    if (end.kind === 'succeeded' && sync.releasesLocks) await parts.releaseMerged({ ...sync, head: end.head });
     const removed = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
     if (removed === undefined) return;
     if (removed.length > 0) {

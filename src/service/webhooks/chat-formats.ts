@@ -1,5 +1,5 @@
 import type { HookFormat, Lock, Timestamp } from '../../interface/resources.ts';
-import type { HookEventOccurrence } from '../outbox/event.ts';
+import type { HookEventOccurrence, ReleaseDetails } from '../outbox/event.ts';
 
 /**
  * Formats for people. Receivers display a text, ignore the signature, and authenticate the sender by a secret in the
@@ -83,7 +83,7 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
       return `${fileName(lock)} is locked: ${lock.owner} holds it until ${minute(lock.expires_at)} at the latest.${note}`;
     }
     case 'lock.released':
-      return releaseText(data.lock, data.released_by, data.forced === true);
+      return releaseText(data.lock, data);
     case 'lock.expired':
       return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
     case 'lock.requested': {
@@ -99,12 +99,11 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
 /** "2026-01-02 03:04 UTC", with date and zone: readers may be in any time zone, and may read it later. */
 const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
 
-function releaseText(lock: Lock, releasedBy: string | undefined, forced: boolean): string {
+function releaseText(lock: Lock, { released_by: by, forced, reason, branch }: ReleaseDetails): string {
   const free = `${fileName(lock)} is free`;
-  if (releasedBy === undefined) return `${free}: the lock of ${lock.owner} was released.`;
-  return forced
-    ? `${free}: ${releasedBy} has released the lock of ${lock.owner} by force.`
-    : `${free}: ${releasedBy} has released it.`;
+  if (reason === 'merged') return `${free}: it has changed on ${branch}, which ended the lock of ${lock.owner}.`;
+  if (by === undefined) return `${free}: the lock of ${lock.owner} was released.`;
+  return forced ? `${free}: ${by} has released the lock of ${lock.owner} by force.` : `${free}: ${by} has released it.`;
 }
 
 const fileName = ({ path }: Lock): string => path.slice(path.lastIndexOf('/') + 1);

@@ -92,6 +92,11 @@ export async function updateWorkspaceAudited(
     .where('id', '=', id)
     .executeTakeFirstOrThrow();
   if (numUpdatedRows === 0n) return false;
+  // The bases belong to another branch.
+  if (settings.release_on !== undefined) {
+    const base = sql<string>`case when merge_base like id || ' %' then id else merge_base end`;
+    await db.updateTable('locks').set({ merge_base: base }).where('workspace_id', '=', id).execute();
+  }
   const { remote } = settings;
   const detail = { workspace: id, ...settings, ...(remote !== undefined && { remote: shownRemote(remote) }) };
   await recordAudit(db, now, { actor, action: 'workspace.updated', detail });

@@ -46,6 +46,7 @@ describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
         metrics: createMetrics(),
         log: pino({ level: 'silent' }),
         onEvent: () => undefined,
+        releaseMerged: async () => undefined,
         maintainSoon: () => undefined,
       },
       claimed,

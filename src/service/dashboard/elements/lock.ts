@@ -70,12 +70,14 @@ export const changeNames: Readonly<Record<LockChangeKind, string>> = {
   acquired: 'taken',
   released: 'released',
   'force-released': 'force-released',
+  merged: 'released by a merge',
   expired: 'expired',
 };
 
 /** Name of a change. Unknown kinds, recorded by other versions of the service, are shown unchanged. */
 function change({ kind, owner, ended_by }: RecordedLockChange): Markup {
-  const by = ended_by === null || ended_by === owner ? '' : html` by ${userText(ended_by)}`;
+  const by =
+    ended_by === null || ended_by === owner ? '' : html` ${kind === 'merged' ? 'into' : 'by'} ${userText(ended_by)}`;
   return html`${isKnown(kind) ? changeNames[kind] : literal(kind)}${by}`;
 }
 

@@ -1,0 +1,136 @@
+import { sql } from 'kysely';
+import type { LockPath } from '../../interface/lock-path.ts';
+import { parseBranchName } from '../git/branch-name.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { ofLock } from '../locks/lock-row.ts';
+import type { Locks } from '../locks/locks.ts';
+import { foldCase } from '../locks/windows-path.ts';
+import type { Storage } from '../storage/storage.ts';
+import { enqueue } from '../syncs/queue.ts';
+import type { ReleaseMerged } from '../syncs/run-sync.ts';
+
+interface MergedParts {
+  readonly storage: Storage;
+  readonly git: Pick<Git, 'listDifferences' | 'containsCommit'>;
+  readonly locks: Pick<Locks, 'commitReleases'>;
+  readonly onError: (error: unknown) => void;
+}
+
+const limits = { timeoutMs: 30_000 };
+
+/** The service itself. */
+const releaser = { name: 'the service', tokenId: null, address: null, owner: null, force: false };
+
+/**
+ * Ends the locks of people whose file differs between two heads of the branch: the head at the time of the lock, as the
+ * first sync that started after it fetched it, and the head now. Such a sync is queued soon after the lock, and a
+ * change before its end does not count: a lock that lasts too long is better than one that ends too early. After a
+ * forced push, the comparison begins again at the new head.
+ */
+export function createReleaseMerged({ storage, git, locks, onError }: MergedParts): ReleaseMerged {
+  const { read, now } = storage;
+
+  const personalLocks = (workspace: string) =>
+    read
+      .selectFrom('locks')
+      .select(['id', 'path', 'folded_path', 'merge_base', 'acquired_at'])
+      .where('workspace_id', '=', workspace)
+      .where('merge_base', 'is not', null)
+      .where(sql<boolean>`expires_at > ${now}`)
+      .execute();
+
+  /** The files that have changed since the base; none after a forced push. */
+  async function changedSince(workspace: string, base: string, head: string): Promise<ReadonlySet<string>> {
+    const isBefore = await git.containsCommit(workspace, { head, commit: base, limits });
+    return isBefore ? git.listDifferences(workspace, { from: base, to: head, limits }) : new Set();
+  }
+
+  return async ({ workspace, branch, head, startedAt }) => {
+    const mergedInto = parseBranchName(branch);
+    if (!mergedInto.ok) return;
+    const moved: string[] = [];
+    const merged: { readonly id: string; readonly path: string }[] = [];
+    const changes = new Map<string, { readonly paths: ReadonlySet<string>; readonly folded: ReadonlySet<string> }>();
+    try {
+      for (const { id, path, folded_path, merge_base, acquired_at } of await personalLocks(workspace)) {
+        const base = ofLock(id, merge_base);
+        if (base === head || (base === null && (merge_base !== id || acquired_at >= startedAt))) continue;
+        if (base === null) {
+          moved.push(id);
+          continue;
+        }
+        let changed = changes.get(base);
+        if (changed === undefined) {
+          const paths = await changedSince(workspace, base, head);
+          changed = { paths, folded: new Set([...paths].map(foldCase)) };
+          changes.set(base, changed);
+        }
+        const isMerged = changed.paths.has(path) || (folded_path !== null && changed.folded.has(folded_path));
+        if (isMerged) merged.push({ id, path });
+        else moved.push(id);
+      }
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      // The next sync compares again.
+      onError(error);
+      return;
+    }
+    if (moved.length + merged.length === 0) return;
+    await locks.commitReleases(workspace, async (db, release) => {
+      for (let begun = 0; begun < moved.length; begun += maxIdsAtOnce) {
+        const ids = moved.slice(begun, begun + maxIdsAtOnce);
+        await db
+          .updateTable('locks')
+          .set({ merge_base: sql<string>`id || ' ' || ${head}` })
+          .where('workspace_id', '=', workspace)
+          .where('id', 'in', ids)
+          .execute();
+      }
+      await release(
+        merged.map(({ id, path }) => ({
+          workspace,
+          // A stored path is always valid: only acquireLocks() writes it.
+          path: path as LockPath,
+          match: (held) => held === id,
+          releaser,
+          mergedInto: mergedInto.value,
+        })),
+      );
+    });
+  };
+}
+
+const maxIdsAtOnce = 500;
+
+/** Called periodically. Queues a sync of the branch for new locks of people, unless one began after the lock. */
+export async function queueSyncsForBases(storage: Storage, onQueued: () => void): Promise<void> {
+  const { read, now } = storage;
+  const waiting = await read
+    .selectFrom('locks')
+    .innerJoin('workspaces', 'workspaces.id', 'workspace_id')
+    .select(['workspace_id as workspace', 'release_on as branch'])
+    .distinct()
+    .whereRef('merge_base', '=', 'locks.id')
+    .where('release_on', 'is not', null)
+    .where(sql<boolean>`expires_at > ${now}`)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('syncs')
+            .select('syncs.id')
+            .whereRef('syncs.workspace_id', '=', 'locks.workspace_id')
+            .whereRef('syncs.branch', '=', 'release_on')
+            .whereRef('syncs.created_at', '>', 'acquired_at'),
+        ),
+      ),
+    )
+    .execute();
+  for (const { workspace, branch } of waiting) {
+    if (branch === null) continue;
+    await storage.commit({ workspace }, (db) =>
+      enqueue(db, now, { workspace, branch, estimatedObjects: 0, requestedBy: 'a lock' }),
+    );
+  }
+  if (waiting.length > 0) onQueued();
+}
