@@ -38,7 +38,9 @@ async function renew({
   const longest = attemptMs(milliseconds(ttl.value));
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, longest / 1_000) };
   const reporter = { log: nowhere, mask: add };
-  const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, order.serverAheadMs);
+  const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
+    serverAheadMs: order.serverAheadMs,
+  });
   const context = {
     client,
     serverNow: client.serverNow,

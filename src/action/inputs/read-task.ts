@@ -73,7 +73,7 @@ function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask
 }
 
 /** The branch of the run: the head of a pull request, or the pushed branch. A tag has none. */
-function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
+export function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
   const head = environment['GITHUB_HEAD_REF'];
   if (head !== undefined && head !== '') return head;
   const [, branch] = /^refs\/heads\/(.+)$/.exec(environment['GITHUB_REF'] ?? '') ?? [];

@@ -12,6 +12,7 @@ import { heldText, lostRenewalText, pastMoment } from '../../locks/messages.ts';
 import { type OwnLock, standingOf } from '../../locks/ownership.ts';
 import { loadHandoff } from '../inputs/parse.ts';
 import type { CheckTask } from '../inputs/task.ts';
+import { findOutdated, outdatedAnnotations } from '../locks/outdated.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -34,7 +35,8 @@ export async function check(context: Context, task: CheckTask): Promise<Outcome>
   const report = { service: connection.baseUrl, workspace, results, gap };
   const { title, lines, ...outcome } = checkReport(report, now, redact);
   log.group(title, lines);
-  return outcome;
+  const outdated = await findOutdated(context, workspace, paths);
+  return { ...outcome, annotations: outdatedAnnotations(context, outdated, true) };
 }
 
 /** A lock of this job, or one that was handed over to it. */

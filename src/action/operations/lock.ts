@@ -16,15 +16,15 @@ import { type AcquireLocksResult, acquireLocks } from '../../locks/acquire.ts';
 import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
 import { createLockedTest } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
-import { type Blocked, blockedText, heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
-import type { ReleaseResult } from '../../locks/release.ts';
-import { type RollbackResult, rollBackInTime } from '../../locks/roll-back.ts';
+import { rollBackInTime } from '../../locks/roll-back.ts';
 import { openLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { LockTask } from '../inputs/task.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
-import { alreadyHeldText, blockedAdvice, stepText } from '../locks/messages.ts';
+import { alreadyHeldText, blockedAdvice, rollBackTexts, stepText } from '../locks/messages.ts';
+import { findOutdated, outdatedAnnotations, warnOfAge } from '../locks/outdated.ts';
 import { maskedProperties, openPoolOfStep, type Properties } from '../paths/pool.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import type { Renewal } from '../renewal/start.ts';
@@ -80,7 +80,11 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     const result = await acquireLocks(acquire, { paths: others, count: wanted }, task);
     const { round } = result;
     // Awaited here, so that the renewal does not end before it has started.
-    if (round.kind !== 'acquired') return notAcquired(lockStep, round, result);
+    if (round.kind !== 'acquired') {
+      const outcome = notAcquired(lockStep, round, result);
+      const outdated = isOutdated(round) ? await findOutdated(context, workspace, paths) : [];
+      return { ...outcome, annotations: outdatedAnnotations(context, outdated, false) };
+    }
     let properties: Properties | undefined;
     try {
       properties = pool && maskedProperties(await pool.itemsOf(round.grants), context.mask);
@@ -95,6 +99,10 @@ export async function lock(context: Context, task: LockTask): Promise<Outcome> {
     renewal?.end();
   }
 }
+
+/** Whether the service refused a lock because another branch has a newer version of the file. */
+const isOutdated = (round: AcquireLocksResult['round']): boolean =>
+  round.kind === 'failed' && round.error.failure.kind === 'refused' && round.error.failure.outdated !== undefined;
 
 const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): readonly LockPath[] =>
   paths.filter((path) => !own.some((held) => held.path === path));
@@ -184,7 +192,13 @@ async function acquired(
   saveLocks(lockStep, grants, outputs);
   const rows = locks.map(({ path, expires_at }) => [path, timeCell(expires_at)]);
   const rest = locksPage(context.connection.baseUrl, task.workspace);
-  return succeeded(outputs, sentence(), { head: ['Path', 'Until'], rows, rest });
+  warnOfAge(context, context.compared);
+  const outdated = context.compared.flatMap((comparison) => comparison.outdated ?? []);
+  const ofGrants = outdated.filter(({ path }) => grants.some((grant) => grant.path === path));
+  return {
+    ...succeeded(outputs, sentence(), { head: ['Path', 'Until'], rows, rest }),
+    annotations: outdatedAnnotations(context, ofGrants, true),
+  };
 }
 
 /** Sorted by path; with `any`, in the order of the input. */
@@ -263,33 +277,5 @@ function notAcquired(
       // The end of the wait cut off the last attempt: report the obstacle before it.
       if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, task.wait);
       return failed(outputs, context.explain(round.error));
-  }
-}
-
-/** Reports on the locks that were acquired before one could not be. */
-export function rollBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
-  if (releases.length === 0) return [];
-  const left = releases
-    .map(({ grant, result }) => releaseText(grant, result, now))
-    .filter((text) => text !== undefined);
-  const released = releases.length - left.length;
-  return [
-    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${pluralize(released, 'was', 'were')} released again.`,
-    ...left,
-  ];
-}
-
-function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
-  switch (result.kind) {
-    case 'released':
-    case 'absent':
-      return undefined;
-    case 'lost':
-      return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
-    case 'ambiguous':
-      return `The lock on ${path} may have expired, and the service gave no id or ETag to identify it: the current lock was left alone.`;
-    case 'unanswered':
-    case 'failed':
-      return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the post-step releases it: ${result.error.message}`;
   }
 }

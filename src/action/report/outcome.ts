@@ -40,6 +40,8 @@ export interface FileAnnotation {
   readonly file: string;
   readonly title: string;
   readonly text: string;
+  /** Shown even if the step succeeds. */
+  readonly isWarning?: boolean;
 }
 
 export const succeeded = (outputs: Outputs, sentence: string, ...tables: readonly Table[]): Outcome => ({

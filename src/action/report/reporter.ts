@@ -100,9 +100,10 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     }
   }
 
-  function annotate({ text, title, file }: Annotation): void {
+  function annotate({ text, title, file, isWarning }: Annotation): void {
+    const write = isWarning ? core.warning : core.error;
     // The runner masks the text of an annotation, but not its properties.
-    core.error(clean(text), {
+    write(clean(text), {
       ...(title !== undefined && { title: clean(title) }),
       ...(file !== undefined && { file: clean(file) }),
     });
@@ -116,7 +117,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     const others = all.slice(shown.length);
     if (others.length > 0) {
       group(
-        `${pluralize(others.length, 'more error')}:`,
+        `${pluralize(others.length, failures.length > 0 ? 'more error' : 'more warning')}:`,
         others.map(({ text }) => text),
       );
     }
@@ -124,7 +125,8 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     if (hiddenWarnings > 0) core.warning(`And ${pluralize(hiddenWarnings, 'more warning')}: see the log of the step.`);
     for (const annotation of shown) annotate(annotation);
     if (others.length > 0) {
-      annotate({ text: `And ${pluralize(others.length, 'more of these', 'more of these')}: see the log of the step.` });
+      const text = `And ${pluralize(others.length, 'more of these', 'more of these')}: see the log of the step.`;
+      annotate({ text, isWarning: failures.length === 0 });
     }
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }
@@ -155,7 +157,10 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     async finish(title, { outputs, sentence, tables, failures, annotations }, withSummary) {
       setOutputs(outputs);
       if (withSummary) await summarise(title, sentence, tables);
-      annotateFailures(failures, failures.length > 0 ? annotations : []);
+      annotateFailures(
+        failures,
+        annotations.filter(({ isWarning }) => isWarning || failures.length > 0),
+      );
     },
     async finishRelease({ sentence, table, chart, failures, warnings: cautions, lines }, withSummary) {
       group(sentence, lines);

@@ -1,4 +1,4 @@
-import { type Client, createClient, type Retry } from '../../client/client.ts';
+import { type Client, type ClientOptions, createClient, type Retry } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { formatElapsed } from '../../interface/words.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
@@ -9,7 +9,7 @@ export function connect(
   connection: ConnectionInputs,
   origin: string | undefined,
   { log, mask }: Pick<Reporter, 'log' | 'mask'>,
-  serverAheadMs?: number,
+  more: Pick<ClientOptions, 'serverAheadMs' | 'branch' | 'onCompared'> = {},
 ): Client {
   const { baseUrl, credentials, requestTimeout, retries } = connection;
   return createClient({
@@ -26,7 +26,7 @@ export function connect(
     requestTimeoutMs: milliseconds(requestTimeout),
     userAgent: `workspace-automation/${actionVersion}`,
     ...(origin !== undefined && { origin }),
-    serverAheadMs,
+    ...more,
     onWarning: log.warn,
     onRetry: logRetries(log),
     onThrottled: logPauses(log),

@@ -1,4 +1,4 @@
-import { type CallLimits, sleep, steadyClock } from '../../client/client.ts';
+import { type CallLimits, type LockComparison, sleep, steadyClock } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import type { Redact } from '../../interface/redact.ts';
 import type { LockContext } from '../../locks/context.ts';
@@ -17,6 +17,8 @@ export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
 export interface Context extends LockContext {
   readonly connection: ConnectionInputs;
   readonly runner: ReturnType<typeof readRunner>;
+  /** Locks of this step on outdated files. */
+  readonly compared: readonly LockComparison[];
   readonly ledger: Ledger;
   readonly log: Log;
   /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
@@ -35,12 +37,19 @@ export function createContext(
   { saveState, redact, given }: Pick<Context, 'saveState' | 'redact'> & { readonly given: GivenInputs },
 ): Context {
   const runner = readRunner(process.env);
+  const compared: LockComparison[] = [];
   const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
   log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
   return {
     connection,
     runner,
-    client: connect(connection, runner.origin, { log, mask }),
+    client: connect(
+      connection,
+      runner.origin,
+      { log, mask },
+      { branch: runner.branch, onCompared: (comparison) => compared.push(comparison) },
+    ),
+    compared,
     ledger,
     record: createRecorder(ledger, log),
     log,

@@ -1,4 +1,5 @@
 import { tmpdir } from 'node:os';
+import { runBranch } from '../inputs/read-task.ts';
 
 /** The environment of a step. */
 export const readRunner = (environment: NodeJS.ProcessEnv) => ({
@@ -7,6 +8,7 @@ export const readRunner = (environment: NodeJS.ProcessEnv) => ({
   temporaryFolder: environment['RUNNER_TEMP'] || tmpdir(),
   /** The run URL with the attempt, sent with every request; undefined outside a workflow. */
   origin: originOf(environment),
+  branch: runBranch(environment),
   /** The id of the step in the workflow, or the name that the runner generated; undefined outside a workflow. */
   stepName: environment['GITHUB_ACTION'] || undefined,
   /** The process that runs the steps of the job. When it dies, its children get another parent. */

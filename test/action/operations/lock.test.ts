@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { rollBackTexts } from '../../../src/action/locks/messages.ts';
 import { failuresOf } from '../../../src/action/operations/list-locks.ts';
-import { rollBackTexts } from '../../../src/action/operations/lock.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { errorOf, grantOf, knownLock, start } from '../../locks/samples.ts';
 
