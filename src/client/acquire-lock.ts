@@ -22,6 +22,8 @@ export interface AcquireLockRequest {
   readonly ttl: Ttl;
   /** For clients that find the path locked. Sent only if there is one: not every service supports notes. */
   readonly note?: string | undefined;
+  /** The service may release the lock when the file is merged. Sent only if true. */
+  readonly untilMerged?: boolean;
   /** A repeated request with the same key asks for the same lock. */
   readonly idempotencyKey: string;
   /**
@@ -113,7 +115,7 @@ export const createAcquireLock = (context: AcquireContext) => {
   }
 
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
-    const { workspace, path, type, ttl, note, idempotencyKey, firstSentAt, line } = request;
+    const { workspace, path, type, ttl, note, untilMerged, idempotencyKey, firstSentAt, line } = request;
     const waits = line !== undefined && line.seconds > 0;
     let listed: KnownLock | undefined;
     const result = await call(
@@ -121,7 +123,11 @@ export const createAcquireLock = (context: AcquireContext) => {
         method: 'POST',
         target: addresses.locks(workspace),
         headers: { 'idempotency-key': idempotencyKey, ...branchHeader(branch), ...(line && lineHeaders(line)) },
-        body: { path, type, ttl: formatDuration(ttl), ...(note !== undefined && { note }) },
+        body: {
+          ...{ path, type, ttl: formatDuration(ttl) },
+          ...(note !== undefined && { note }),
+          ...(untilMerged && { until_merged: true }),
+        },
         keySentBefore: firstSentAt !== undefined,
         ...(waits && { attempts: 'once', responseDelayMs: line.seconds * 1_000 }),
         expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),

@@ -190,6 +190,7 @@ describe('lock, over HTTP', () => {
     }));
     const request = {
       paths: [lockPath('a')],
+      branch: undefined,
       note: undefined,
       ttl: valueIn(parseTtl('1h')),
       wait: { seconds: 60 },
@@ -204,7 +205,7 @@ describe('lock, over HTTP', () => {
     const told: string[] = [];
     const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
     const request = {
-      ...{ paths: [lockPath('a'), lockPath('b')], note: undefined, ttl: valueIn(parseTtl('1h')) },
+      ...{ paths: [lockPath('a'), lockPath('b')], branch: undefined, note: undefined, ttl: valueIn(parseTtl('1h')) },
       ...({ wait: { seconds: 0 }, priority: 'normal' } as const),
     };
     const unreleased = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error: away }) }));

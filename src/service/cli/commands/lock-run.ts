@@ -5,7 +5,8 @@ import { parsePoolName } from '../../pools/pool-item.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
 import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
 import { parseOnLost, parsePriority, parseProperty, wholeNumber } from '../definition/values.ts';
-import { aboutPaths, allowHttpFlag, connectTo, variables } from '../remote/remote-command.ts';
+import { checkedOutBranch } from '../remote/checkout.ts';
+import { aboutPaths, allowHttpFlag, branchFlag, connectTo, variables } from '../remote/remote-command.ts';
 
 export const lockRun = defineCommand({
   name: 'lock run',
@@ -34,6 +35,7 @@ export const lockRun = defineCommand({
       'default all paths, or one item of a pool',
       wholeNumber(1, 10_000),
     ),
+    branch: branchFlag,
     wait: optional(
       'DURATION',
       'how long to wait for paths that others hold',
@@ -60,7 +62,18 @@ export const lockRun = defineCommand({
   },
   async run({ flags, arguments: { paths: named }, childCommand: command, exitWith, ...surroundings }) {
     if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
-    const { pool, where, any, wait = { seconds: 0 }, priority, ttl, onLost, grace, allowHttp } = flags;
+    const {
+      branch = checkedOutBranch(),
+      pool,
+      where,
+      any,
+      wait = { seconds: 0 },
+      priority,
+      ttl,
+      onLost,
+      grace,
+      allowHttp,
+    } = flags;
     const paths = [...new Set(named)];
     if (pool !== undefined && paths.length > 0) throw new CommandError('Set either paths or --pool, not both.', 2);
     if (pool === undefined && paths.length === 0)
@@ -73,7 +86,7 @@ export const lockRun = defineCommand({
         : ({ kind: 'pool', name: pool, where: Object.fromEntries(where), count: any ?? 1 } as const);
     const { runUnderLocks } = await import('../remote/run.ts');
     const { environment } = surroundings;
-    const request = { goal, wait, priority, ttl, onLost, grace, command, environment };
+    const request = { goal, branch, wait, priority, ttl, onLost, grace, command, environment };
     exitWith(await runUnderLocks((...how) => connectTo(surroundings, allowHttp, ...how), request));
   },
 });

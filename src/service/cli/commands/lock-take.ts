@@ -5,14 +5,19 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import { optional, rest, withDefault } from '../definition/flags.ts';
 import { parsePriority } from '../definition/values.ts';
 import { shownTime } from '../output/print.ts';
-import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
+import { checkedOutBranch } from '../remote/checkout.ts';
+import { aboutPaths, branchFlag, defineRemoteCommand } from '../remote/remote-command.ts';
 
 export const lockTake = defineRemoteCommand({
   name: 'lock take',
   summary: 'lock all of these paths, or none',
-  details: [aboutPaths],
+  details: [
+    aboutPaths,
+    'If another branch, or the branch of the checkout, has newer versions of the files, it says so, or refuses, as the workspace is set.',
+  ],
   arguments: { paths: rest('PATH', 'a path to lock', 'required', (text) => canonicalLockPath(text)) },
   flags: {
+    branch: branchFlag,
     ttl: withDefault('DURATION', 'how long the locks last, unless they are released earlier', '1h', parseTtl),
     note: optional('TEXT', 'note for anyone who finds the path locked', 'default none', parseNote),
     wait: optional(
@@ -24,9 +29,11 @@ export const lockTake = defineRemoteCommand({
     priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', 'normal', parsePriority),
   },
   example: 'Content/Hero.uasset --ttl 4h --note Armour',
-  async run({ flags: { ttl, note, wait = { seconds: 0 }, priority }, arguments: { paths } }, connect) {
+  async run({ flags, arguments: { paths } }, connect) {
+    const { branch = checkedOutBranch(), ttl, note, wait = { seconds: 0 }, priority } = flags;
     const { acquireRemoteLocks } = await import('../remote/take.ts');
-    const locks = await acquireRemoteLocks(await connect(), { paths, ttl, note: note ?? undefined, wait, priority });
+    const request = { paths, branch, ttl, note: note ?? undefined, wait, priority };
+    const locks = await acquireRemoteLocks(await connect(branch), request);
     return {
       document: { locks: locks.map(({ raw }) => raw) },
       lines: locks.map(

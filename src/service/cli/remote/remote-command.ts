@@ -1,5 +1,6 @@
 import type { CallLimits, Client, KnownLock, WorkspaceId } from '../../../client/client.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
+import { parseBranchName } from '../../git/branch-name.ts';
 import {
   type Command,
   type CommandContext,
@@ -10,7 +11,7 @@ import {
   type None,
   type Surroundings,
 } from '../definition/command.ts';
-import { type Flags, type FlagValues, toggle } from '../definition/flags.ts';
+import { type Flags, type FlagValues, optional, toggle } from '../definition/flags.ts';
 import type { ShownLock } from '../output/locks.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
 import { packageVersion } from '../output/process-io.ts';
@@ -47,7 +48,10 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof remoteFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
   /** Sends no request before it calls `connect()`. */
-  run(call: CommandContext<F & typeof remoteFlags, A>, connect: () => Promise<RemoteService>): Promise<RemoteOutput>;
+  run(
+    call: CommandContext<F & typeof remoteFlags, A>,
+    connect: (branch?: string) => Promise<RemoteService>,
+  ): Promise<RemoteOutput>;
 }
 
 export const addressVariable = 'WORKSPACE_BASE_URL';
@@ -81,8 +85,8 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
       const stop = awaitStop(io);
       void stop.received.then(() => interruption.abort());
       let remote: RemoteService | undefined;
-      const connect = async (): Promise<RemoteService> => {
-        remote ??= await connectTo(call, allowHttp, interruption.signal);
+      const connect = async (branch?: string): Promise<RemoteService> => {
+        remote ??= await connectTo(call, allowHttp, interruption.signal, { requestTimeoutMs: attemptMs, branch });
         return remote;
       };
       try {
@@ -99,6 +103,13 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
   });
 }
 
+export const branchFlag = optional(
+  'NAME',
+  'the branch that the locks are for: newer versions on other branches are reported',
+  'default that of the checkout',
+  parseBranchName,
+);
+
 export const aboutPaths = 'Paths are relative to the root of the repository.';
 
 export const shown = ({ raw, ...lock }: KnownLock): ShownLock => lock;
@@ -107,23 +118,25 @@ export const shown = ({ raw, ...lock }: KnownLock): ShownLock => lock;
 const requestMs = 60_000;
 const attemptMs = 15_000;
 
-/** The limits of each request: by default, those for a person at a terminal. */
-export interface RequestLimits {
+/** The limits of each request, and the branch of requests for locks. */
+export interface RequestTerms {
   readonly requestTimeoutMs: number;
   readonly retries?: number;
+  readonly branch?: string | undefined;
 }
 
 export async function connectTo(
   { environment, io }: Pick<Surroundings, 'environment' | 'io'>,
   allowHttp: boolean,
   interrupted: AbortSignal,
-  limits: RequestLimits = { requestTimeoutMs: attemptMs },
+  terms: RequestTerms,
 ): Promise<RemoteService> {
-  const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }, { identityOf }] =
+  const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }, { identityOf }, texts] =
     await Promise.all([
       import('../../../client/access.ts'),
       import('../../../client/client.ts'),
       import('./identity.ts'),
+      import('../../../interface/outdated.ts'),
     ]);
   const problems: string[] = [];
   function read<T>(
@@ -152,8 +165,12 @@ export async function connectTo(
     baseUrl,
     credentials,
     userAgent: `workspace-service/${packageVersion()}`,
-    ...limits,
+    ...terms,
     onWarning: tell,
+    onCompared({ outdated, as_of }) {
+      if (outdated !== undefined) tell(texts.outdatedText(outdated, terms.branch));
+      if (as_of !== undefined) tell(texts.mirrorAgeText(as_of));
+    },
   });
   const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
   return { client, service: baseUrl, workspace, interrupted, within, tell };

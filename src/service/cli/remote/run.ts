@@ -17,7 +17,7 @@ import { openLockSession } from '../../../locks/session.ts';
 import { CommandError } from '../definition/command.ts';
 import { type Child, exitCodeOf, onSignals, startChild } from './child.ts';
 import { keepLocks, openMemoryLedger } from './keep-locks.ts';
-import type { RemoteService, RequestLimits } from './remote-command.ts';
+import type { RemoteService, RequestTerms } from './remote-command.ts';
 
 export interface RunRequest {
   /** The count is the number of paths or items to lock. */
@@ -25,6 +25,7 @@ export interface RunRequest {
     | { readonly kind: 'paths'; readonly paths: readonly LockPath[] }
     | PoolSelection
   );
+  readonly branch: string | undefined;
   readonly wait: Duration;
   readonly priority: Priority;
   readonly ttl: Ttl;
@@ -50,7 +51,7 @@ const minReleaseMs = 2_000;
 
 /** Runs the command while it holds the locks. Returns the exit code. */
 export async function runUnderLocks(
-  connect: (interrupted: AbortSignal, limits: RequestLimits) => Promise<RemoteService>,
+  connect: (interrupted: AbortSignal, terms: RequestTerms) => Promise<RemoteService>,
   request: RunRequest,
 ): Promise<number> {
   const interruption = new AbortController();
@@ -62,8 +63,8 @@ export async function runUnderLocks(
     else child.signal(signal);
   });
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
-  const limits = { requestTimeoutMs, retries: 1_000 };
-  const { client, service, workspace, tell } = await connect(interruption.signal, limits);
+  const requestTerms = { requestTimeoutMs, retries: 1_000, branch: request.branch };
+  const { client, service, workspace, tell } = await connect(interruption.signal, requestTerms);
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };

@@ -9,6 +9,7 @@ import {
 } from '../../../client/client.ts';
 import { type Duration, formatDuration } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
+import { outdatedText } from '../../../interface/outdated.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { type AcquireLocksResult, acquireLocks } from '../../../locks/acquire.ts';
 import { type Blocked, blockedText } from '../../../locks/messages.ts';
@@ -16,11 +17,13 @@ import { remainingRollback, rollBackInTime } from '../../../locks/roll-back.ts';
 import { openLockSession } from '../../../locks/session.ts';
 import { CommandError } from '../definition/command.ts';
 import { holderText } from '../output/locks.ts';
+import { checkedOutVersions } from './checkout.ts';
 import { openMemoryLedger } from './keep-locks.ts';
 import { type RemoteService, shown } from './remote-command.ts';
 
 interface TakeRequest {
   readonly paths: readonly LockPath[];
+  readonly branch: string | undefined;
   readonly ttl: Ttl;
   readonly note: string | undefined;
   /** How long to wait for paths that others hold. */
@@ -30,10 +33,13 @@ interface TakeRequest {
 
 /** Locks all paths or none, and waits up to `wait` for paths that others hold. */
 export async function acquireRemoteLocks(
-  { client: plain, service, workspace, interrupted, within, tell }: RemoteService,
-  { paths: named, ttl, note, wait, priority }: TakeRequest,
+  remote: RemoteService,
+  request: TakeRequest,
 ): Promise<readonly AcquiredLock[]> {
-  const { client, taken } = withNote(plain, note);
+  const { service, workspace, interrupted, within, tell } = remote;
+  const { paths: named, ttl, note, wait, priority } = request;
+  await refuseOutdated(remote, request);
+  const { client, taken } = forPerson(remote.client, note);
   const ledger = openMemoryLedger();
   const time = { clock: steadyClock, sleep, random: Math.random };
   const session = openLockSession({
@@ -65,11 +71,33 @@ export async function acquireRemoteLocks(
   throw failureOf(result.round, result, wait, client.serverNow());
 }
 
-/** Adds the note to each request, and keeps the locks as the service returned them. */
-function withNote(client: Client, note: string | undefined) {
+/** Compares the files of the checkout with the branches. */
+async function refuseOutdated(
+  { client, workspace, within, tell }: RemoteService,
+  { paths, branch }: TakeRequest,
+): Promise<void> {
+  const versions = checkedOutVersions(paths);
+  if (versions.size === 0) return;
+  const checked = await client.checkPaths({ workspace, paths, branch, versions }, within());
+  if (checked.kind === 'unsupported' || checked.outdated.length === 0) return;
+  const isRefused = checked.latest === 'refuse';
+  for (const outdated of checked.outdated) {
+    // With a warning, the service reports the others together with the locks.
+    if (isRefused || outdated.behind !== undefined) tell(outdatedText(outdated, branch));
+  }
+  if (isRefused) {
+    const { length } = checked.outdated;
+    throw new CommandError(
+      `${length} of ${paths.length} paths ${length === 1 ? 'is' : 'are'} outdated. Nothing was locked.`,
+    );
+  }
+}
+
+/** Adds what belongs to a lock of a person, and keeps the locks as the service returned them. */
+function forPerson(client: Client, note: string | undefined) {
   const taken = new Map<LockPath, AcquiredLock>();
   const acquireLock: Client['acquireLock'] = async (request, within) => {
-    const result = await client.acquireLock({ ...request, note }, within);
+    const result = await client.acquireLock({ ...request, note, untilMerged: true }, within);
     if (result.kind === 'acquired') taken.set(request.path, result.lock);
     return result;
   };

@@ -1,0 +1,26 @@
+import { spawnSync } from 'node:child_process';
+import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
+
+/** The checked-out branch of the current folder; undefined outside a checkout, and without a branch. */
+export const checkedOutBranch = (): string | undefined => git('symbolic-ref', '--quiet', '--short', 'HEAD')?.trim();
+
+/** The git blobs of the files in the checked-out commit. Files that it does not have are missing. */
+export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<LockPath, string> {
+  const listing = git('--literal-pathspecs', 'ls-tree', '-z', '--full-tree', 'HEAD', '--', ...paths) ?? '';
+  const entries = listing.split('\0').flatMap((entry): (readonly [LockPath, string])[] => {
+    const [, blob, name] = /^\d+ blob ([0-9a-f]+)\t(.+)$/s.exec(entry) ?? [];
+    const path = parseLockPath(name ?? '');
+    return blob === undefined || !path.ok ? [] : [[path.value, blob]];
+  });
+  return new Map(entries);
+}
+
+/** The output of git; undefined if it fails or is not installed. */
+function git(...args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync('git', args, {
+    encoding: 'utf8',
+    timeout: 10_000,
+    maxBuffer: 64 * 1_024 * 1_024,
+  });
+  return status === 0 ? stdout : undefined;
+}

@@ -1,0 +1,89 @@
+import { join } from 'node:path';
+import { beforeAll, expect, test } from 'vitest';
+import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
+import { createRepository, gitAt } from '../../support/git-repository.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { runCommand } from '../../support/service-process.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
+
+const service = serviceOfTests();
+const folder = folderOfTests();
+let token: string;
+let repositories = 0;
+
+beforeAll(async () => {
+  token = (await service.token({ name: 'ada' })).secret;
+});
+
+/** A clone with a feature branch that lacks the newest version of b, of a repository that has moved on. */
+async function setUp(settings: Partial<WorkspaceSettings>) {
+  repositories += 1;
+  const repository = createRepository(folder, `remote-${repositories}.git`);
+  repository.commit(
+    { branch: 'main', files: { 'a.umap': '1', 'b.umap': '1' } },
+    { branch: 'release/1.4', from: 'main', files: { 'b.umap': '2' } },
+    { branch: 'feature', from: 'main', files: { 'c.umap': '1' } },
+  );
+  const clone = join(folder, `clone-${repositories}`);
+  gitAt(folder, 'clone', '--quiet', '--branch', 'feature', repository.path, clone);
+  const workspace = await service.workspace(`file://${repository.path}`, {
+    latest_branches: '["main","release/*"]',
+    ...settings,
+  });
+  const environment = { WORKSPACE_BASE_URL: `${service.baseUrl}/v1`, WORKSPACE_TOKEN: token, WORKSPACE_ID: workspace };
+  const lock = (...args: readonly string[]) => runCommand(['lock', ...args], { environment, cwd: clone });
+  return { repository, clone, lock };
+}
+
+test('lock take is refused for the files that the checked-out branch has outdated, and locks nothing', async () => {
+  const { repository, clone, lock } = await setUp({ latest: 'refuse' });
+  const refused = await lock('take', 'a.umap', 'b.umap');
+  expect([refused.code, refused.stdout]).toEqual([1, '']);
+  expect(refused.stderr).toContain('b.umap is outdated on feature: release/1.4 has a newer version, of commit');
+  expect(refused.stderr).toContain(
+    'Merge release/1.4 first.\nworkspace-service: 1 of 2 paths is outdated. Nothing was locked.\n',
+  );
+  expect((await lock('list')).stdout).toBe('No such path is locked.\n');
+  expect((await lock('take', 'b.umap', '--branch', 'release/1.4')).code).toBe(0);
+  gitAt(clone, 'fetch', '--quiet', 'origin', 'release/1.4');
+  gitAt(clone, 'merge', '--quiet', 'FETCH_HEAD');
+  gitAt(clone, 'push', '--quiet', 'origin', 'feature');
+  await lock('release', 'b.umap');
+  expect(repository.git('rev-parse', 'feature:b.umap')).toBe(repository.git('rev-parse', 'release/1.4:b.umap'));
+  await expect.poll(async () => (await lock('take', 'b.umap')).code, { timeout: 30_000 }).toBe(0);
+});
+
+test('lock take says how many versions the file of the clone is behind', async () => {
+  const { repository, lock } = await setUp({ latest: 'refuse' });
+  repository.commit({ branch: 'feature', files: { 'c.umap': '2' } }, { branch: 'feature', files: { 'c.umap': '3' } });
+  const refused = await lock('take', 'c.umap');
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('Your copy of c.umap is 2 versions behind feature: the newest is of commit');
+});
+
+test('lock take warns of outdated files, and locks them, if the workspace only warns', async () => {
+  const { repository, lock } = await setUp({ latest: 'warn' });
+  repository.commit({ branch: 'feature', files: { 'c.umap': '2' } });
+  const taken = await lock('take', 'b.umap', 'c.umap');
+  expect(taken.code).toBe(0);
+  const warnings = taken.stderr.trimEnd().split('\n');
+  expect(warnings.toSorted()).toEqual([
+    expect.stringContaining('Your copy of c.umap is 1 version behind feature'),
+    expect.stringContaining('b.umap is outdated on feature'),
+  ]);
+});
+
+test('lock take marks the lock of a person, which ends when its file is merged', async () => {
+  const { lock } = await setUp({});
+  const taken = await lock('take', 'a.umap', '--json');
+  const [{ id }] = JSON.parse(taken.stdout).locks;
+  const row = await service.storage.read.selectFrom('locks').selectAll().where('id', '=', id).executeTakeFirst();
+  expect(row).toMatchObject({ branch: `${id} feature`, merge_base: expect.stringContaining(id) });
+});
+
+test('lock run compares its paths with the branch of the checkout', async () => {
+  const { lock } = await setUp({ latest: 'refuse' });
+  const refused = await lock('run', 'b.umap', '--', 'true');
+  expect([refused.code, refused.stderr]).toEqual([75, expect.stringContaining('Merge release/1.4 first')]);
+  expect((await lock('run', 'a.umap', '--', 'true')).code).toBe(0);
+});
