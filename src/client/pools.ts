@@ -1,5 +1,6 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import { parseLockPath } from '../interface/lock-path.ts';
+import type * as resources from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { asObject, firstName, isArray, isObject, type Json, nameIn } from './json.ts';
 import { entriesIn } from './pages.ts';
@@ -8,12 +9,8 @@ import { type CallLimits, type ClientContext, expectSuccess, type Request } from
 import { type ClientResponse, objectIn } from './response.ts';
 import { isUnknownRoute, ServiceError } from './service-error.ts';
 
-/** A lock path of a pool, with the properties that the service shows to this client. */
-export interface PoolItem {
+export interface PoolItem extends resources.PoolItem {
   readonly path: LockPath;
-  readonly properties: Readonly<Record<string, string>>;
-  /** The names of properties whose values only the holder of the lock sees. */
-  readonly secret: readonly string[];
 }
 
 export type PoolResult =

@@ -1,6 +1,7 @@
 import { type CallLimits, type PoolItem, ServiceError, type WorkspaceId, withRequest } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../interface/parsed.ts';
+import { withoutSecrets } from '../interface/secret-properties.ts';
 import { joinFirst, pluralize } from '../interface/words.ts';
 import type { LockContext } from './context.ts';
 import { type Grant, soonestEnd } from './ledger/entry.ts';
@@ -55,6 +56,7 @@ export async function openPool(
   }
 
   async function chosen(within: CallLimits): Promise<readonly PoolItem[]> {
+    // The holder of one item reads its secrets, which must not appear in texts about the pool.
     const right = chooseItems((await readItems(within)).map(withoutSecrets), any, selection, optionName);
     if (!right.ok) throw refuse(right.reason);
     return right.value;
@@ -82,12 +84,6 @@ export async function openPool(
     },
   };
 }
-
-/** The holder of one item reads its secrets, which must not appear in texts about the pool. */
-const withoutSecrets = ({ properties, ...item }: PoolItem): PoolItem => ({
-  ...item,
-  properties: Object.fromEntries(Object.entries(properties).filter(([name]) => !item.secret.includes(name))),
-});
 
 /** The items that have all wanted properties, or the reason why there are too few. */
 export function chooseItems(

@@ -1,12 +1,10 @@
 import { expect, test } from 'vitest';
-import { parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
-import { updatePool } from '../../src/service/pools/pools.ts';
 import { json, problem } from '../support/other-servers/responses.ts';
 import { passOn } from '../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import { storePool } from '../support/stored-pool.ts';
+import { addSeats, storePool } from '../support/stored-pool.ts';
 import { checkOut, errorsOf, everythingLeft, jobAt, openScene } from './scene.ts';
 
 const scene = openScene();
@@ -22,15 +20,6 @@ async function workspaceWith(...items: readonly string[]): Promise<string> {
   const workspace = await scene.service.workspace();
   await storePool(scene.service.storage, workspace, 'unity-pro', ...items);
   return workspace;
-}
-
-async function addSeats(workspace: string, ...words: readonly string[]) {
-  const items = parsePoolItemWords(words);
-  if (!items.ok) throw new Error(items.reason);
-  const { commit, now } = scene.service.storage;
-  const actor = { name: 'operator:root', tokenId: null, address: null };
-  const change = { workspace, name: 'unity-pro', items: items.value };
-  expect(await commit({ workspace }, (db) => updatePool(db, now, actor, change))).toMatchObject({ ok: true });
 }
 
 const three = ['seats/1', 'host=b1', 'seats/2', 'host=b2', 'seats/3', 'host=b3'];
@@ -106,7 +95,7 @@ test('a step that waits gets a seat that is added meanwhile, with its properties
   const job = await scene.job({ workspace, timeoutMs: 60_000 });
   const step = await job.step(fromPool({ wait: '10m' }));
   await step.waitForLog('Waiting, ');
-  await addSeats(workspace, 'seats/3', 'secret:serial=C-serial');
+  await addSeats(scene.service.storage, workspace, 'unity-pro', 'seats/3', 'secret:serial=C-serial');
   const result = await step.finished;
   expect(seatsIn(result)).toEqual(['seats/3']);
   expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/3': { serial: 'C-serial' } });

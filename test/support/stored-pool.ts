@@ -1,20 +1,33 @@
 import { parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
-import { addPool } from '../../src/service/pools/pools.ts';
+import { addPool, type StorePool, updatePool } from '../../src/service/pools/pools.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 
 const operator = { name: 'operator:root', tokenId: null, address: null };
 
+type Commits = Pick<Storage, 'commit' | 'now'>;
+
 /** Adds a pool, with items as in the command: paths, each perhaps with properties in the word after it. */
-export async function storePool(
-  { commit, now }: Pick<Storage, 'commit' | 'now'>,
-  workspace: string,
-  name: string,
-  ...words: readonly string[]
-): Promise<void> {
+export const storePool = (storage: Commits, workspace: string, name: string, ...words: readonly string[]) =>
+  storeItems(storage, addPool, { workspace, name, words });
+
+export const addSeats = (storage: Commits, workspace: string, name: string, ...words: readonly string[]) =>
+  storeItems(storage, updatePool, { workspace, name, words });
+
+export const removeSeat = (storage: Commits, workspace: string, name: string, path: string) =>
+  storeItems(storage, updatePool, { workspace, name, words: [], removed: [path] });
+
+interface Change {
+  readonly workspace: string;
+  readonly name: string;
+  readonly words: readonly string[];
+  readonly removed?: readonly string[];
+}
+
+async function storeItems({ commit, now }: Commits, store: StorePool, { words, ...change }: Change): Promise<void> {
   const items = parsePoolItemWords(words);
   if (!items.ok) throw new Error(items.reason);
-  const added = await commit({ workspace }, (db) =>
-    addPool(db, now, operator, { workspace, name, items: items.value }),
+  const stored = await commit({ workspace: change.workspace }, (db) =>
+    store(db, now, operator, { ...change, items: items.value }),
   );
-  if (!added.ok) throw new Error(added.reason);
+  if (!stored.ok) throw new Error(stored.reason);
 }

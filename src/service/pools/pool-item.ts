@@ -6,9 +6,6 @@ import type { PoolItem } from '../../interface/resources.ts';
 import { parsedBy } from '../contract/schemas.ts';
 import { workspaceIdPattern } from '../workspaces/workspace-id.ts';
 
-const maxProperties = 20;
-const maxPropertyNameLength = 64;
-
 /** Like a workspace id, because it is a segment of URLs as well. */
 export const poolNamePattern = workspaceIdPattern;
 
@@ -24,34 +21,22 @@ export interface NewPoolItem extends PoolItem {
   readonly path: LockPath;
 }
 
-const propertyName = new RegExp(`^[a-z][a-z0-9_-]{0,${maxPropertyNameLength - 1}}$`);
-
-/** The reason names the path and the property, never a value, which may be secret. */
-export function parsePoolItem({ path: text, properties, secret }: PoolItem): Parsed<NewPoolItem> {
-  const path = canonicalLockPath(text);
-  if (!path.ok) return refused(`${JSON.stringify(text.slice(0, 100))}: ${path.reason}`);
-  const wrong = (reason: string): Parsed<never> => refused(`The item ${JSON.stringify(path.value)}: ${reason}`);
-  const entries = Object.entries(properties);
-  if (entries.length > maxProperties) return wrong(`It has more than ${maxProperties} properties.`);
-  const kept: [string, string][] = [];
-  for (const [name, entered] of entries) {
-    if (!propertyName.test(name)) {
-      return wrong(
-        `A property name has 1 to ${maxPropertyNameLength} lower-case letters, digits, dashes and underscores, and starts with a letter.`,
-      );
-    }
-    const value = parseNote(entered);
-    if (!value.ok) return wrong(`The value of the property ${name} cannot be used. ${value.reason}`);
-    if (value.value === null) return wrong(`The property ${name} has no value.`);
-    kept.push([name, value.value]);
+/** Items as JSON, in the form in which the API returns them. The reason does not quote it: it may contain secrets. */
+export function parsePoolItems(json: string): Parsed<readonly NewPoolItem[]> {
+  let value: unknown;
+  try {
+    value = JSON.parse(json);
+  } catch {
+    return refused('It must be JSON.');
   }
-  const unset = secret.find((name) => !Object.hasOwn(properties, name));
-  if (unset !== undefined) return wrong(`The secret property ${JSON.stringify(unset.slice(0, 100))} has no value.`);
-  return accepted({ path: path.value, properties: Object.fromEntries(kept), secret: [...new Set(secret)] });
+  const items = itemsSchema.safeParse(value);
+  if (items.success) return accepted(items.data);
+  const [issue] = items.error.issues;
+  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  return refused(`${place}${issue?.message ?? 'It must be a list of items.'}`);
 }
 
-/** Items in a file: the form in which the API returns them. */
-export const poolItemsSchema = z.array(
+const itemsSchema = z.array(
   z
     .object({
       path: z.string(),
@@ -82,7 +67,7 @@ export function parsePoolItemWords(words: readonly string[]): Parsed<readonly Ne
 const secretPrefix = 'secret:';
 
 function parsePairs(path: string, pairs: readonly string[]): Parsed<NewPoolItem> {
-  const wrong = (reason: string): Parsed<never> => refused(`The item ${JSON.stringify(path.slice(0, 100))}: ${reason}`);
+  const wrong = (reason: string) => wrongItem(path, reason);
   const properties = new Map<string, string>();
   const secret: string[] = [];
   for (const pair of pairs) {
@@ -96,3 +81,35 @@ function parsePairs(path: string, pairs: readonly string[]): Parsed<NewPoolItem>
   }
   return parsePoolItem({ path, properties: Object.fromEntries(properties), secret });
 }
+
+const maxProperties = 20;
+const maxPropertyNameLength = 64;
+
+const propertyName = new RegExp(`^[a-z][a-z0-9_-]{0,${maxPropertyNameLength - 1}}$`);
+
+/** The reason names the path and the property, never a value, which may be secret. */
+function parsePoolItem({ path: text, properties, secret }: PoolItem): Parsed<NewPoolItem> {
+  const path = canonicalLockPath(text);
+  if (!path.ok) return refused(`${JSON.stringify(text.slice(0, 100))}: ${path.reason}`);
+  const wrong = (reason: string) => wrongItem(path.value, reason);
+  const entries = Object.entries(properties);
+  if (entries.length > maxProperties) return wrong(`It has more than ${maxProperties} properties.`);
+  const kept: [string, string][] = [];
+  for (const [name, entered] of entries) {
+    if (!propertyName.test(name)) {
+      return wrong(
+        `A property name has 1 to ${maxPropertyNameLength} lower-case letters, digits, dashes and underscores, and starts with a letter.`,
+      );
+    }
+    const value = parseNote(entered);
+    if (!value.ok) return wrong(`The value of the property ${name} cannot be used. ${value.reason}`);
+    if (value.value === null) return wrong(`The property ${name} has no value.`);
+    kept.push([name, value.value]);
+  }
+  const unset = secret.find((name) => !Object.hasOwn(properties, name));
+  if (unset !== undefined) return wrong(`The secret property ${JSON.stringify(unset.slice(0, 100))} has no value.`);
+  return accepted({ path: path.value, properties: Object.fromEntries(kept), secret: [...new Set(secret)] });
+}
+
+const wrongItem = (path: string, reason: string): Parsed<never> =>
+  refused(`The item ${JSON.stringify(path)}: ${reason}`);

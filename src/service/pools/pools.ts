@@ -1,7 +1,7 @@
 import type { Selectable } from 'kysely';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Pool, PoolItem } from '../../interface/resources.ts';
-import { type Actor, recordAudit } from '../audit/audit.ts';
+import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import type { NewPoolItem } from './pool-item.ts';
@@ -42,19 +42,21 @@ export interface PoolChange {
   readonly name: string;
   /** To add, or to replace the items with the same paths. */
   readonly items: readonly NewPoolItem[];
-  readonly removed?: readonly string[];
+  readonly removed?: readonly string[] | undefined;
 }
 
 const maxPools = 100;
 const maxItems = 1_000;
 
-/** Returns the items of the new pool, or the reason why nothing was added. */
-export async function addPool(
+/** Returns all items of the pool, or the reason why nothing was changed. */
+export type StorePool = (
   db: Database,
   now: Now,
   actor: Actor,
   change: PoolChange,
-): Promise<Parsed<readonly PoolItem[]>> {
+) => Promise<Parsed<readonly PoolItem[]>>;
+
+export const addPool: StorePool = async (db, now, actor, change) => {
   const { workspace, name } = change;
   const names = await poolNames(db, workspace);
   if (names.includes(name)) {
@@ -63,25 +65,15 @@ export async function addPool(
   if (names.length >= maxPools) {
     return refused(`The workspace "${workspace}" already has ${maxPools} pools. Remove one that is no longer used.`);
   }
-  const stored = await storeItems(db, change, []);
-  if (stored.ok) await record(db, now, actor, 'pool.added', change);
-  return stored;
-}
+  return storeItems(db, now, { actor, action: 'pool.added' }, [], change);
+};
 
-/** Returns all items of the pool, or the reason why nothing was changed. */
-export async function updatePool(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  change: PoolChange,
-): Promise<Parsed<readonly PoolItem[]>> {
+export const updatePool: StorePool = async (db, now, actor, change) => {
   const { workspace, name } = change;
   const [pool] = await findPools(db, { workspace, name });
   if (pool === undefined) return refused(await noSuchPool(db, workspace, name));
-  const stored = await storeItems(db, change, pool.items);
-  if (stored.ok) await record(db, now, actor, 'pool.updated', change);
-  return stored;
-}
+  return storeItems(db, now, { actor, action: 'pool.updated' }, pool.items, change);
+};
 
 /** False if the pool does not exist. */
 export async function removePool(
@@ -113,8 +105,10 @@ export async function noSuchPool(db: Database, workspace: string, name: string):
 
 async function storeItems(
   db: Database,
-  { workspace, name, items, removed = [] }: PoolChange,
+  now: Now,
+  by: Pick<AuditEntry, 'actor' | 'action'>,
   current: readonly PoolItem[],
+  { workspace, name, items, removed = [] }: PoolChange,
 ): Promise<Parsed<readonly PoolItem[]>> {
   const byPath = new Map(current.map((item) => [item.path, item]));
   for (const path of removed) {
@@ -136,25 +130,17 @@ async function storeItems(
     secrets: JSON.stringify(secret),
   }));
   await db.insertInto('pool_items').values(rows).execute();
+  const set = firstOf(items.map(({ path }) => path));
+  const detail = { workspace, pool: name, set, ...(removed.length > 0 && { removed: firstOf(removed) }) };
+  await recordAudit(db, now, { ...by, detail });
   return accepted(all);
 }
 
+/** Only paths, because properties may be secret. */
+const firstOf = (paths: readonly string[]) => ({ count: paths.length, first: paths.slice(0, maxNamed) });
+
 const deleteItems = (db: Database, { workspace, name }: Pick<PoolChange, 'workspace' | 'name'>) =>
   db.deleteFrom('pool_items').where('workspace_id', '=', workspace).where('pool', '=', name).executeTakeFirstOrThrow();
-
-/** Properties may be secret, so the audit log has only the first paths. */
-async function record(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  action: 'pool.added' | 'pool.updated',
-  { workspace, name, items, removed = [] }: PoolChange,
-): Promise<void> {
-  const named = (paths: readonly string[]) => ({ count: paths.length, first: paths.slice(0, maxNamed) });
-  const set = named(items.map(({ path }) => path));
-  const detail = { workspace, pool: name, set, ...(removed.length > 0 && { removed: named(removed) }) };
-  await recordAudit(db, now, { actor, action, detail });
-}
 
 // Only storeItems() writes these columns.
 const itemOf = ({ path, properties, secrets }: Selectable<Tables['pool_items']>): PoolItem => ({

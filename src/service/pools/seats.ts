@@ -1,4 +1,5 @@
 import type { PoolItem } from '../../interface/resources.ts';
+import { withoutSecrets } from '../../interface/secret-properties.ts';
 import type { StoredLock } from '../locks/find.ts';
 import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
@@ -26,8 +27,3 @@ export const seatsOf = (
       return { item: isOwn ? item : withoutSecrets(item), lock };
     }),
   );
-
-export function withoutSecrets({ properties, ...item }: PoolItem): PoolItem {
-  const shown = Object.entries(properties).filter(([name]) => !item.secret.includes(name));
-  return { ...item, properties: Object.fromEntries(shown) };
-}

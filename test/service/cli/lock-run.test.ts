@@ -4,13 +4,11 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { parsePoolItemWords } from '../../../src/service/pools/pool-item.ts';
-import { updatePool } from '../../../src/service/pools/pools.ts';
 import { problem } from '../../support/other-servers/responses.ts';
 import { passOn } from '../../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
 import { type RunningCommand, runCommand, startCommand, startServiceProcess } from '../../support/service-process.ts';
-import { storePool } from '../../support/stored-pool.ts';
+import { addSeats, storePool } from '../../support/stored-pool.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { runMain } from './run-main.ts';
@@ -225,20 +223,11 @@ describe('a command under a lock on an item of a pool', () => {
     await lockIt(service.secret, 'seats/1');
     const command = startWaiting();
     await command.logLine((line) => line.includes('is held by'));
-    await addSeat('seats/3', 'secret:serial=C3-s3cret');
+    await addSeats(service.storage, workspace, 'unity-pro', 'seats/3', 'secret:serial=C3-s3cret');
     expect(await command.ended()).toBe(0);
     expect(command.stdout()).toMatch(/^C3-s3cret {2}\d+\n/);
     expect((await locks()).map((lock) => lock.path)).toEqual(['seats/1']);
   });
-
-  async function addSeat(...words: readonly string[]): Promise<void> {
-    const items = parsePoolItemWords(words);
-    if (!items.ok) throw new Error(items.reason);
-    const change = { workspace, name: 'unity-pro', items: items.value };
-    const actor = { name: 'operator:root', tokenId: null, address: null };
-    const { commit, now } = service.storage;
-    expect(await commit({ workspace }, (db) => updatePool(db, now, actor, change))).toMatchObject({ ok: true });
-  }
 
   test('does not run if the pool cannot meet its request: 75, without secrets that its owner may read', async () => {
     await store();

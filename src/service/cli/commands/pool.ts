@@ -1,13 +1,15 @@
 import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
-import { accepted, refused } from '../../../interface/parsed.ts';
+import { refused } from '../../../interface/parsed.ts';
 import type { PoolItem } from '../../../interface/resources.ts';
-import { type NewPoolItem, parsePoolItemWords, parsePoolName, poolItemsSchema } from '../../pools/pool-item.ts';
-import { addPool, findPools, noSuchPool, removePool, updatePool } from '../../pools/pools.ts';
-import { withoutSecrets } from '../../pools/seats.ts';
+import { withoutSecrets } from '../../../interface/secret-properties.ts';
+import { pluralize } from '../../../interface/words.ts';
+import { type NewPoolItem, parsePoolItems, parsePoolItemWords, parsePoolName } from '../../pools/pool-item.ts';
+import { addPool, findPools, noSuchPool, removePool, type StorePool, updatePool } from '../../pools/pools.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { CommandError } from '../definition/command.ts';
+import { type CommandContext, CommandError } from '../definition/command.ts';
 import { type Flag, type FlagValues, optional, repeated, required } from '../definition/flags.ts';
 import { parseFile } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
@@ -60,17 +62,8 @@ export const poolAdd = defineStorageCommand({
   arguments: poolArguments,
   flags: itemFlags,
   example: 'game unity-pro --item seats/1 serial=A,host=b1 --item seats/2 serial=B,host=b2',
-  check: ({ item, itemsFile }) =>
-    item.length === 0 && itemsFile === undefined ? ['A pool needs items. Set --item or --items-file.'] : [],
-  async run({ arguments: { workspace, name }, flags, io }, storage) {
-    await requireWorkspace(storage, workspace);
-    const items = await itemsOf(flags, io);
-    const stored = await storage.commit({ workspace }, (db) =>
-      addPool(db, storage.now, operatorActor(), { workspace, name, items }),
-    );
-    if (!stored.ok) throw new CommandError(stored.reason);
-    return outputOf('Added', workspace, name, stored.value);
-  },
+  check: (flags) => (hasItems(flags) ? [] : ['A pool needs items. Set --item or --items-file.']),
+  run: (call, storage) => changePool(call, storage, addPool, 'Added'),
 });
 
 export const poolUpdate = defineStorageCommand({
@@ -85,19 +78,11 @@ export const poolUpdate = defineStorageCommand({
     ),
   },
   example: 'game unity-pro --item seats/3 serial=C,host=b3 --remove-item seats/1',
-  check: ({ item, itemsFile, removeItem }) =>
-    item.length === 0 && itemsFile === undefined && removeItem.length === 0
-      ? ['There is nothing to change. Set --item, --items-file or --remove-item.']
-      : [],
-  async run({ arguments: { workspace, name }, flags, io }, storage) {
-    await requireWorkspace(storage, workspace);
-    const items = await itemsOf(flags, io);
-    const stored = await storage.commit({ workspace }, (db) =>
-      updatePool(db, storage.now, operatorActor(), { workspace, name, items, removed: flags.removeItem }),
-    );
-    if (!stored.ok) throw new CommandError(stored.reason);
-    return outputOf('Changed', workspace, name, stored.value);
-  },
+  check: (flags) =>
+    hasItems(flags) || flags.removeItem.length > 0
+      ? []
+      : ['There is nothing to change. Set --item, --items-file or --remove-item.'],
+  run: (call, storage) => changePool(call, storage, updatePool, 'Changed'),
 });
 
 export const poolList = defineStorageCommand({
@@ -107,10 +92,8 @@ export const poolList = defineStorageCommand({
   example: 'game',
   async run({ arguments: { workspace } }, storage) {
     if (workspace !== undefined) await requireWorkspace(storage, workspace);
-    const pools = (await findPools(storage.read, { workspace })).map(({ items, ...pool }) => ({
-      ...pool,
-      items: items.map(withoutSecrets),
-    }));
+    const found = await findPools(storage.read, { workspace });
+    const pools = found.map((pool) => ({ ...pool, items: pool.items.map(withoutSecrets) }));
     const rows = pools.flatMap((pool) =>
       pool.items.map((item) => [pool.workspace, pool.name, item.path, shownProperties(item)]),
     );
@@ -141,12 +124,34 @@ export const poolRemove = defineStorageCommand({
   },
 });
 
+type ChangeFlags = typeof itemFlags & { readonly removeItem?: Flag<readonly string[]> };
+
+const hasItems = ({ item, itemsFile }: FlagValues<typeof itemFlags>): boolean =>
+  item.length > 0 || itemsFile !== undefined;
+
+async function changePool(
+  { arguments: { workspace, name }, flags, io }: CommandContext<ChangeFlags, typeof poolArguments>,
+  storage: Storage,
+  store: StorePool,
+  done: string,
+) {
+  await requireWorkspace(storage, workspace);
+  const change = { workspace, name, items: await itemsOf(flags, io), removed: flags.removeItem };
+  const stored = await storage.commit({ workspace }, (db) => store(db, storage.now, operatorActor(), change));
+  if (!stored.ok) throw new CommandError(stored.reason);
+  const items = stored.value;
+  return {
+    document: { workspace, name, items: items.map(withoutSecrets) },
+    lines: [`${done} the pool "${name}" of the workspace "${workspace}". It has ${pluralize(items.length, 'item')}.`],
+  };
+}
+
 async function itemsOf(
   { item, itemsFile }: FlagValues<typeof itemFlags>,
   io: ProcessIo,
 ): Promise<readonly NewPoolItem[]> {
   if (itemsFile === undefined) return item;
-  const read = parseItems(await (itemsFile === '-' ? text(io.input()) : readItemsFile(itemsFile)));
+  const read = parsePoolItems(await (itemsFile === '-' ? text(io.input()) : readItemsFile(itemsFile)));
   if (!read.ok) throw new CommandError(`The items in ${quoted(itemsFile)} cannot be used. ${read.reason}`);
   return [...item, ...read.value];
 }
@@ -156,30 +161,8 @@ const readItemsFile = (file: string): Promise<string> =>
     throw backupFailure(file, error, { ENOENT: 'it does not exist' });
   });
 
-/** Errors do not quote the file, which may contain secrets. */
-function parseItems(json: string) {
-  let value: unknown;
-  try {
-    value = JSON.parse(json);
-  } catch {
-    return refused('It must be JSON.');
-  }
-  const items = poolItemsSchema.safeParse(value);
-  if (items.success) return accepted(items.data);
-  const [issue] = items.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  return refused(`${place}${issue?.message ?? 'It must be a list of items.'}`);
-}
-
 const shownProperties = ({ properties, secret }: PoolItem): string =>
   [
     ...Object.entries(properties).map(([name, value]) => `${name}=${value}`),
     ...secret.map((name) => `${name}=***`),
   ].join(' ');
-
-const outputOf = (done: string, workspace: string, name: string, items: readonly PoolItem[]) => ({
-  document: { workspace, name, items: items.map(withoutSecrets) },
-  lines: [
-    `${done} the pool "${name}" of the workspace "${workspace}". It has ${items.length === 1 ? 'one item' : `${items.length} items`}.`,
-  ],
-});

@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
+import { withoutSecrets } from '../../../interface/secret-properties.ts';
 import type { App } from '../../http/context.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { addressedPool } from '../../pools/addressed-pool.ts';
 import { findPools, type StoredPool } from '../../pools/pools.ts';
-import { type Seat, seatsOf, withoutSecrets } from '../../pools/seats.ts';
+import { type Seat, seatsOf } from '../../pools/seats.ts';
 import { htmlTable } from '../elements/list.ts';
 import { newLockAddress, originLink, pathLink } from '../elements/lock.ts';
 import { countdown, empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';
