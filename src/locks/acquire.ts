@@ -110,6 +110,12 @@ export async function acquireLocks(
     const waitedMs = number === 0 ? 0 : clock() - began;
     const result: AcquireLocksResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
 
+    // During the wait, a path may have left the goal.
+    if (round.kind === 'acquired' && number > 0 && !(await areWanted(round.grants))) {
+      unsettled = { ...unsettled, acquired: round.grants };
+      next = undefined;
+      continue;
+    }
     const goesOn = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
     const reservedMs = lastAttemptMs(clock() - roundBegan);
     const left = deadline - clock();
@@ -127,19 +133,33 @@ export async function acquireLocks(
       unsettled = { ...unsettled, unanswered: [...unsettled.unanswered, waited.unanswered] };
     }
     next = waited?.next;
-    // A lock in hand is used even if the goal has changed.
-    if (refresh !== undefined && next?.kind !== 'granted') {
-      const current = await refresh({ deadline: until, signal });
+    if (next?.kind !== 'granted') {
       const known = new Set(paths);
-      // A goal that could no longer be met stays as it was.
-      if (current.paths.length >= current.count) wanted = current;
-      paths = firstOrder(wanted, random);
-      if (lastBlocked?.conflicts.some(({ path }) => !paths.includes(path))) lastBlocked = undefined;
+      await refreshGoal(until);
       if (paths.some((path) => !known.has(path))) continue;
     }
     if (next !== undefined) continue;
     const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
     await sleep(Math.min(pauseMs(isSettled ? number : 0, askedMs, random), until - clock()), signal);
+  }
+
+  /** A goal that could no longer be met stays as it was. */
+  async function refreshGoal(until: number): Promise<void> {
+    const current = await refresh?.({ deadline: until, signal });
+    if (current === undefined || current.paths.length < current.count) return;
+    wanted = current;
+    paths = firstOrder(wanted, random);
+    if (lastBlocked?.conflicts.some(({ path }) => !paths.includes(path))) lastBlocked = undefined;
+  }
+
+  async function areWanted(grants: readonly Grant[]): Promise<boolean> {
+    try {
+      await refreshGoal(deadline);
+      return grants.every(({ path }) => wanted.paths.some((each) => each === path));
+    } catch (error) {
+      await rollBackInTime(context, { acquired: grants, unanswered: [] });
+      throw error;
+    }
   }
 }
 

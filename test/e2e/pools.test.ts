@@ -4,7 +4,7 @@ import { passOn } from '../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import { addSeats, storePool } from '../support/stored-pool.ts';
+import { storePool, untilGivenBack, updateStoredPool } from '../support/stored-pool.ts';
 import { checkOut, errorsOf, everythingLeft, jobAt, openScene } from './scene.ts';
 
 const scene = openScene();
@@ -12,13 +12,15 @@ const scene = openScene();
 const seatsIn = ({ outputs }: StepResult): readonly string[] =>
   JSON.parse(outputs['locks'] ?? '[]').map(({ path }: { readonly path: string }) => path);
 
+const name = 'unity-pro';
+
 const fromPool = (inputs: Readonly<Record<string, string>> = {}) => ({
-  with: { operation: 'lock', pool: 'unity-pro', ...inputs },
+  with: { operation: 'lock', pool: name, ...inputs },
 });
 
 async function workspaceWith(...items: readonly string[]): Promise<string> {
   const workspace = await scene.service.workspace();
-  await storePool(scene.service.storage, workspace, 'unity-pro', ...items);
+  await storePool(scene.service.storage, workspace, name, ...items);
   return workspace;
 }
 
@@ -95,12 +97,30 @@ test('a step that waits gets a seat that is added meanwhile, with its properties
   const job = await scene.job({ workspace, timeoutMs: 60_000 });
   const step = await job.step(fromPool({ wait: '10m' }));
   await step.waitForLog('Waiting, ');
-  await addSeats(scene.service.storage, workspace, 'unity-pro', 'seats/3', 'secret:serial=C-serial');
+  await updateStoredPool(scene.service.storage, { workspace, name, words: ['seats/3', 'secret:serial=C-serial'] });
   const result = await step.finished;
   expect(seatsIn(result)).toEqual(['seats/3']);
   expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/3': { serial: 'C-serial' } });
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
   expect(await scene.locked(workspace)).toEqual(['seats/1', 'seats/2']);
+}, 60_000);
+
+test('a step that waits gives back a seat that was removed meanwhile, and gets the next one', async () => {
+  const workspace = await workspaceWith('seats/1');
+  for (const seat of ['seats/1', 'seats/2']) await scene.lock(workspace, seat);
+  const job = await scene.job({ workspace, timeoutMs: 60_000 });
+  const step = await job.step(fromPool({ wait: '10m' }));
+  await step.waitForLog('Waiting, ');
+  const words = ['seats/2', 'host=b2'];
+  await updateStoredPool(scene.service.storage, { workspace, name, words, removed: ['seats/1'] });
+  await scene.release(workspace, 'seats/1');
+  await untilGivenBack(scene.service.storage, workspace, 'seats/1');
+  await scene.release(workspace, 'seats/2');
+  const result = await step.finished;
+  expect(seatsIn(result)).toEqual(['seats/2']);
+  expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/2': { host: 'b2' } });
+  expect(await scene.locked(workspace)).toEqual(['seats/2']);
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
 }, 60_000);
 
 test('releases the seat and fails if its secret properties cannot be read', async () => {

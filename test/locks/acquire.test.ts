@@ -72,6 +72,8 @@ interface Answering {
   ) => { readonly result: AcquireResult; readonly afterMs: number };
   /** The paths at the refresh with this number, counted from 0. */
   readonly growing?: (number: number) => readonly string[];
+  /** Receives all events in order: `ask a`, `give back a`, `sleep`, `wait a 30`. */
+  readonly events?: string[];
 }
 
 /** Waits in virtual time, which passes only in pauses and requests. */
@@ -88,13 +90,12 @@ async function waiting({
   },
   count = paths.length,
   growing,
+  events = [],
 }: Answering) {
   let now = start;
   const clock = (): number => now;
   const sleeps: number[] = [];
   const lines: string[] = [];
-  /** All events in order: `ask a`, `give back a`, `sleep`, `wait a 30`. */
-  const events: string[] = [];
   /** Start of each request, relative to the start of the wait. */
   const askedAt: number[] = [];
   /** Time limits of the rollback requests. */
@@ -288,26 +289,39 @@ describe('a wait for paths that may change', () => {
       growing: (number) => (number < 2 ? ['a'] : ['a', 'b']),
     });
     const unchanged = ['wait a 10 any', 'refresh', 'ask a'];
-    expect(events).toEqual(['ask a', ...unchanged, ...unchanged, 'wait a 10 any', 'refresh', 'ask a', 'ask b']);
+    const last = ['wait a 10 any', 'refresh', 'ask a', 'ask b', 'refresh'];
+    expect(events).toEqual(['ask a', ...unchanged, ...unchanged, ...last]);
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
 
   test('no longer requests a removed path, unless too few would be left', async () => {
     const removed = await waiting({ response: onlyFree('b'), tell: stillHeld, growing: () => ['b'] });
-    expect(removed.events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'ask b']);
+    expect(removed.events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'ask b', 'refresh']);
     const none = await waiting({ response: onlyFree('b'), tell: stillHeld, growing: () => [], waitSeconds: 30 });
     expect(new Set(none.events.filter((event) => event.startsWith('ask')))).toEqual(new Set(['ask a']));
     expect(none.result.round.kind).toBe('held');
   });
 
-  test('uses a lock that is granted at its turn, even if the paths have changed', async () => {
+  const grantedInLine = ({ path }: WaitingRequest) => ({ result: taken(path), afterMs: second });
+
+  test('gives a lock back that is granted on a path that was removed meanwhile, and requests the others', async () => {
     const { events, result } = await waiting({
-      response: onlyFree(),
-      tell: ({ path }) => ({ result: taken(path), afterMs: second }),
+      response: onlyFree('b'),
+      tell: grantedInLine,
       growing: () => ['b'],
     });
-    expect(events).toEqual(['ask a', 'wait a 10 any']);
-    expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'a' }] });
+    expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'give back a', 'ask b', 'refresh']);
+    expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'b' }] });
+  });
+
+  test('gives the lock back if the refresh fails', async () => {
+    const events: string[] = [];
+    const refusal = new Error('The pool has no items.');
+    const growing = () => {
+      throw refusal;
+    };
+    await expect(waiting({ response: onlyFree(), tell: grantedInLine, growing, events })).rejects.toBe(refusal);
+    expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'give back a']);
   });
 });
 

@@ -1,3 +1,5 @@
+import { expect } from 'vitest';
+import { readLockHistory } from '../../src/service/locks/read-history.ts';
 import { parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
 import { addPool, type StorePool, updatePool } from '../../src/service/pools/pools.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
@@ -6,15 +8,17 @@ const operator = { name: 'operator:root', tokenId: null, address: null };
 
 type Commits = Pick<Storage, 'commit' | 'now'>;
 
-/** Adds a pool, with items as in the command: paths, each perhaps with properties in the word after it. */
+/** Items are words, as in the command: paths, each perhaps with properties in the word after it. */
 export const storePool = (storage: Commits, workspace: string, name: string, ...words: readonly string[]) =>
   storeItems(storage, addPool, { workspace, name, words });
 
-export const addSeats = (storage: Commits, workspace: string, name: string, ...words: readonly string[]) =>
-  storeItems(storage, updatePool, { workspace, name, words });
+export const updateStoredPool = (storage: Commits, change: Change) => storeItems(storage, updatePool, change);
 
-export const removeSeat = (storage: Commits, workspace: string, name: string, path: string) =>
-  storeItems(storage, updatePool, { workspace, name, words: [], removed: [path] });
+/** Ends when the second lock on the path was released. */
+export const untilGivenBack = (storage: Storage, workspace: string, path: string): Promise<void> =>
+  expect
+    .poll(async () => (await readLockHistory(storage, { workspace, path, limit: 4 })).changes, { timeout: 30_000 })
+    .toHaveLength(4);
 
 interface Change {
   readonly workspace: string;

@@ -8,7 +8,7 @@ import { problem } from '../../support/other-servers/responses.ts';
 import { passOn } from '../../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
 import { type RunningCommand, runCommand, startCommand, startServiceProcess } from '../../support/service-process.ts';
-import { addSeats, storePool } from '../../support/stored-pool.ts';
+import { storePool, untilGivenBack, updateStoredPool } from '../../support/stored-pool.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { runMain } from './run-main.ts';
@@ -53,10 +53,12 @@ const lockIt = (who: string, locked = path) =>
     json: { path: locked, type: 'exclusive', ttl: '1h' },
   });
 
-const takeAway = () =>
-  service.ask('DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(path)}?force=true`, {
+const release = (locked: string) =>
+  service.ask('DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(locked)}?force=true`, {
     token: service.secret,
   });
+
+const takeAway = () => release(path);
 
 const isRunning = (pid: number): boolean => {
   try {
@@ -170,6 +172,8 @@ describe('a command under a lock on an item of a pool', () => {
   const seats = ['seats/1', `secret:serial=${serial},host-name=b1,fence=x`, 'seats/2', 'host-name=b2'] as const;
   const store = (...items: readonly string[]) =>
     storePool(service.storage, workspace, 'unity-pro', ...(items.length > 0 ? items : seats));
+  const update = (change: { readonly words: readonly string[]; readonly removed?: readonly string[] }) =>
+    updateStoredPool(service.storage, { workspace, name: 'unity-pro', ...change });
   const printSeat = 'echo "$LOCK_SERIAL $LOCK_HOST_NAME $LOCK_FENCE"; cat "$LOCKS_FILE"';
 
   test('gets the properties of its item, and the log shows no secrets', async () => {
@@ -211,7 +215,7 @@ describe('a command under a lock on an item of a pool', () => {
     for (const seat of ['seats/1', 'seats/2']) await lockIt(service.secret, seat);
     const command = startWaiting();
     await command.logLine((line) => line.includes('None of the 2 paths is free'));
-    await service.ask('DELETE', `/v1/workspaces/${workspace}/locks/seats%2F1?force=true`, { token: service.secret });
+    await release('seats/1');
     expect(await command.ended()).toBe(0);
     expect(command.stdout()).toMatch(/^A1-s3cret b1 \d+\n/);
     expect(command.stderr()).not.toContain(serial);
@@ -223,10 +227,24 @@ describe('a command under a lock on an item of a pool', () => {
     await lockIt(service.secret, 'seats/1');
     const command = startWaiting();
     await command.logLine((line) => line.includes('is held by'));
-    await addSeats(service.storage, workspace, 'unity-pro', 'seats/3', 'secret:serial=C3-s3cret');
+    await update({ words: ['seats/3', 'secret:serial=C3-s3cret'] });
     expect(await command.ended()).toBe(0);
     expect(command.stdout()).toMatch(/^C3-s3cret {2}\d+\n/);
     expect((await locks()).map((lock) => lock.path)).toEqual(['seats/1']);
+  });
+
+  test('waits on after it was granted an item that was removed meanwhile', async () => {
+    await store('seats/1');
+    for (const seat of ['seats/1', 'seats/2']) await lockIt(service.secret, seat);
+    const command = startWaiting();
+    await command.logLine((line) => line.includes('is held by'));
+    await update({ words: ['seats/2', 'host-name=b2'], removed: ['seats/1'] });
+    await release('seats/1');
+    await untilGivenBack(service.storage, workspace, 'seats/1');
+    await release('seats/2');
+    expect(await command.ended()).toBe(0);
+    expect(command.stdout()).toMatch(/^ b2 \d+\n/);
+    expect(await locks()).toEqual([]);
   });
 
   test('does not run if the pool cannot meet its request: 75, without secrets that its owner may read', async () => {
