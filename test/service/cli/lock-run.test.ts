@@ -156,6 +156,11 @@ describe('a command under a lock', () => {
     expect(await locks()).toEqual([]);
   });
 
+  test('closes the pipe when it ends, also for processes that it leaves behind', async () => {
+    const { code, stdout } = await run([path], 'bash', '-c', '(cat; echo over) <&$LOCK_PIPE & exit 4');
+    expect({ code, stdout }).toEqual({ code: 4, stdout: 'over\n' });
+  });
+
   test('reads stdin', async () => {
     const words = [bin, 'lock', 'run', path, '--', 'cat'];
     const command = promisify(execFile)(process.execPath, words, {
@@ -293,9 +298,12 @@ describe('a command under a lock on an item of a pool', () => {
 const bin = join(import.meta.dirname, '../../../bin/workspace-service.js');
 
 describe('a signal', () => {
-  const untilStopped = 'trap "echo stopped; exit 3" TERM INT; echo ready; while :; do sleep 0.1; done';
+  const untilStopped =
+    'trap "echo stopped; exit 3" TERM INT HUP QUIT USR1 USR2; echo ready; while :; do sleep 0.1; done';
 
-  test.each(['SIGTERM', 'SIGINT'] as const)('to the process only, %s, reaches the command at once', async (signal) => {
+  const signals = ['SIGTERM', 'SIGINT', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+
+  test.each(signals)('to the process only, %s, reaches the command at once', async (signal) => {
     const command = start([], untilStopped);
     await ready(command);
     command.signal(signal);
@@ -346,6 +354,15 @@ describe('a lock that is lost', () => {
     expect(command.stderr()).toMatch(/The lock on Content\/Hero\.uasset was lost at .*Stopping the command\./);
     // The lock of the new holder is left alone.
     expect(await locks()).toHaveLength(1);
+  });
+
+  test('gives a command time to end, even one that is suspended', async () => {
+    const script = 'trap "sleep 0.3; echo stopped" TERM; echo ready; kill -STOP $$; echo over';
+    const command = start(['--ttl', '2s'], script);
+    await ready(command);
+    await takeAway();
+    expect(await command.ended()).toBe(76);
+    expect(command.stdout()).toBe('ready\nstopped\nover\n');
   });
 
   test('kills a command that ignores SIGTERM, with what it started, after the grace period', async () => {

@@ -53,7 +53,7 @@ function oneByOne(given: readonly string[]): Prove {
     used += 1;
     if (identity === undefined)
       throw noIdentity(
-        `All ${given.length} identity tokens are used: each gives a token for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,
+        `The job has used all its identity tokens (${given.length}): each gives a token for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,
       );
     return identity;
   };
