@@ -4,9 +4,9 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import { parsePoolName } from '../../pools/pool-item.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
 import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
-import { parseOnLost, parsePriority, parseProperty, wholeNumber } from '../definition/values.ts';
+import { parseOnLost, parseProperty, wholeNumber } from '../definition/values.ts';
 import { checkedOutBranch } from '../remote/checkout.ts';
-import { aboutPaths, allowHttpFlag, branchFlag, connectTo, variables } from '../remote/remote-command.ts';
+import { aboutPaths, allowHttpFlag, branchFlag, connectTo, variables, waitFlags } from '../remote/remote-command.ts';
 
 export const lockRun = defineCommand({
   name: 'lock run',
@@ -36,13 +36,7 @@ export const lockRun = defineCommand({
       wholeNumber(1, 10_000),
     ),
     branch: branchFlag,
-    wait: optional(
-      'DURATION',
-      'how long to wait for paths that others hold',
-      'default not at all',
-      durationUpTo({ seconds: 30 * 86_400 }, '30d'),
-    ),
-    priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', 'normal', parsePriority),
+    ...waitFlags,
     ttl: withDefault('DURATION', 'how long the locks last if this process or its network dies', '5m', parseTtl),
     onLost: withDefault('ACTION', 'if a lock is lost: stop the command, or only warn', 'stop', parseOnLost),
     grace: withDefault(

@@ -1,12 +1,10 @@
-import { durationUpTo } from '../../../interface/duration.ts';
 import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { optional, rest, withDefault } from '../definition/flags.ts';
-import { parsePriority } from '../definition/values.ts';
 import { shownTime } from '../output/print.ts';
 import { checkedOutBranch } from '../remote/checkout.ts';
-import { aboutPaths, branchFlag, defineRemoteCommand } from '../remote/remote-command.ts';
+import { aboutPaths, branchFlag, defineRemoteCommand, waitFlags } from '../remote/remote-command.ts';
 
 export const lockTake = defineRemoteCommand({
   name: 'lock take',
@@ -20,13 +18,7 @@ export const lockTake = defineRemoteCommand({
     branch: branchFlag,
     ttl: withDefault('DURATION', 'how long the locks last, unless they are released earlier', '1h', parseTtl),
     note: optional('TEXT', 'note for anyone who finds the path locked', 'default none', parseNote),
-    wait: optional(
-      'DURATION',
-      'how long to wait for paths that others hold',
-      'default not at all',
-      durationUpTo({ seconds: 30 * 86_400 }, '30d'),
-    ),
-    priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', 'normal', parsePriority),
+    ...waitFlags,
   },
   example: 'Content/Hero.uasset --ttl 4h --note Armour',
   async run({ flags, arguments: { paths } }, connect) {

@@ -1,34 +1,11 @@
 import { type Client, sleep, steadyClock } from '../../../client/client.ts';
 import { milliseconds } from '../../../interface/duration.ts';
 import { formatTime } from '../../../interface/words.ts';
-import type { Entry, Grant } from '../../../locks/ledger/entry.ts';
-import { openHistory } from '../../../locks/ledger/history.ts';
+import type { Grant } from '../../../locks/ledger/entry.ts';
 import { lostRenewalText } from '../../../locks/messages.ts';
 import { renewLocks } from '../../../locks/renewal/renew-locks.ts';
 import type { LockTerms } from '../../../locks/session.ts';
-
-/** A ledger in memory: no other process reads it. */
-export function openMemoryLedger() {
-  const unread: Entry[] = [];
-  const history = openHistory();
-  let onEntry: () => void = () => undefined;
-  return {
-    record(entry: Entry): void {
-      history.add([entry]);
-      unread.push(entry);
-      onEntry();
-    },
-    follow: (): readonly Entry[] => unread.splice(0),
-    read: history.read,
-    watch(look: () => void): () => void {
-      onEntry = () => queueMicrotask(look);
-      const timer = setInterval(look, lookEveryMs);
-      return () => clearInterval(timer);
-    },
-  };
-}
-
-type MemoryLedger = ReturnType<typeof openMemoryLedger>;
+import type { MemoryLedger } from './session.ts';
 
 const lookEveryMs = 500;
 

@@ -1,4 +1,5 @@
 import type { CallLimits, Client, KnownLock, WorkspaceId } from '../../../client/client.ts';
+import { durationUpTo } from '../../../interface/duration.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import {
@@ -11,7 +12,8 @@ import {
   type None,
   type Surroundings,
 } from '../definition/command.ts';
-import { type Flags, type FlagValues, optional, toggle } from '../definition/flags.ts';
+import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
+import { parsePriority } from '../definition/values.ts';
 import type { ShownLock } from '../output/locks.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
 import { packageVersion } from '../output/process-io.ts';
@@ -109,6 +111,17 @@ export const branchFlag = optional(
   'default that of the checkout',
   parseBranchName,
 );
+
+/** The flags of commands that wait for locks. */
+export const waitFlags = {
+  wait: optional(
+    'DURATION',
+    'how long to wait for paths that others hold',
+    'default not at all',
+    durationUpTo({ seconds: 30 * 86_400 }, '30d'),
+  ),
+  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', 'normal', parsePriority),
+} as const;
 
 export const aboutPaths = 'Paths are relative to the root of the repository.';
 

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PoolItem, type Priority, ServiceError, sleep, steadyClock, urgencies } from '../../../client/client.ts';
+import { type PoolItem, type Priority, ServiceError, steadyClock, urgencies } from '../../../client/client.ts';
 import { type Duration, formatDuration, milliseconds } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
@@ -13,11 +13,11 @@ import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { cleanupLimits } from '../../../locks/release.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { remainingRollback, rollBack } from '../../../locks/roll-back.ts';
-import { openLockSession } from '../../../locks/session.ts';
 import { CommandError } from '../definition/command.ts';
 import { type Child, exitCodeOf, onSignals, startChild } from './child.ts';
-import { keepLocks, openMemoryLedger } from './keep-locks.ts';
+import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
+import { openCommandSession } from './session.ts';
 
 export interface RunRequest {
   /** The count is the number of paths or items to lock. */
@@ -65,14 +65,7 @@ export async function runUnderLocks(
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
   const requestTerms = { requestTimeoutMs, retries: 1_000, branch: request.branch };
   const { client, service, workspace, tell } = await connect(interruption.signal, requestTerms);
-  const ledger = openMemoryLedger();
-  const step = crypto.randomUUID();
-  const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = openLockSession({
-    ...{ ...time, client, record: ledger.record, step },
-    origin: undefined,
-    announce: () => undefined,
-  });
+  const { session, step, ledger, time } = openCommandSession(client);
   const { goal, wait, priority, ttl, grace } = request;
   const terms = { service, workspace, type: 'exclusive', ttl };
 

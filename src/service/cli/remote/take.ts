@@ -1,12 +1,4 @@
-import {
-  type AcquiredLock,
-  type Client,
-  type Priority,
-  type ServiceError,
-  sleep,
-  steadyClock,
-  urgencies,
-} from '../../../client/client.ts';
+import { type AcquiredLock, type Client, type Priority, type ServiceError, urgencies } from '../../../client/client.ts';
 import { type Duration, formatDuration } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { outdatedText } from '../../../interface/outdated.ts';
@@ -14,12 +6,11 @@ import type { Ttl } from '../../../interface/ttl.ts';
 import { type AcquireLocksResult, acquireLocks } from '../../../locks/acquire.ts';
 import { type Blocked, blockedText } from '../../../locks/messages.ts';
 import { remainingRollback, rollBackInTime } from '../../../locks/roll-back.ts';
-import { openLockSession } from '../../../locks/session.ts';
 import { CommandError } from '../definition/command.ts';
 import { holderText } from '../output/locks.ts';
 import { checkedOutVersions } from './checkout.ts';
-import { openMemoryLedger } from './keep-locks.ts';
 import { type RemoteService, shown } from './remote-command.ts';
+import { openCommandSession } from './session.ts';
 
 interface TakeRequest {
   readonly paths: readonly LockPath[];
@@ -40,13 +31,7 @@ export async function acquireRemoteLocks(
   const { paths: named, ttl, note, wait, priority } = request;
   await refuseOutdated(remote, request);
   const { client, taken } = forPerson(remote.client, note);
-  const ledger = openMemoryLedger();
-  const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = openLockSession({
-    ...{ ...time, client, record: ledger.record, step: crypto.randomUUID() },
-    origin: undefined,
-    announce: () => undefined,
-  });
+  const { session, ledger, time } = openCommandSession(client);
   const terms = { service, workspace, type: 'exclusive', ttl };
   const context = { ...time, client, session, terms, signal: interrupted, log: { line: tell } };
   const paths = [...new Set(named)].toSorted();
