@@ -104,7 +104,8 @@ export function chooseItems(
   }
   if (right.length === 0) return refused(`The ${pool} has no items.`);
   if (any !== 'all' && any > right.length) {
-    const matching = wanted.length > 0 ? ` that match ${optionName('where')}` : '';
+    const matching =
+      wanted.length > 0 ? ` that ${right.length === 1 ? 'matches' : 'match'} ${optionName('where')}` : '';
     const found = joinFirst(pathsOf(right));
     const option = optionName('any', 'start of a sentence');
     return refused(

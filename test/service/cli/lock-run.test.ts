@@ -262,7 +262,7 @@ describe('a command under a lock on an item of a pool', () => {
       ],
       [
         [...pool, '--where', 'host-name=b1', '--any', '2'],
-        '--any is 2, but the pool "unity-pro" has only 1 item that match --where: seats/1.',
+        '--any is 2, but the pool "unity-pro" has only 1 item that matches --where: seats/1.',
       ],
       [['--pool', 'unity'], expect.stringMatching(/has no pool "unity"\. Its pools are unity-pro \(GET /)],
     ] as const) {

@@ -191,13 +191,16 @@ function propertyVariables(item: PoolItem | undefined): NodeJS.ProcessEnv {
 const didNotRun = (reason: string): CommandError => new CommandError(`${reason} The command did not run.`, notLocked);
 
 function refusalText({ round, lastBlocked }: AcquireLocksResult, { wait }: RunRequest, now: number): string {
-  const waited = wait.seconds > 0 ? ` Waited ${formatDuration(wait)}. Increase --wait` : ' Set --wait 15m';
+  const advice =
+    wait.seconds > 0
+      ? `Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
+      : 'To wait for it, add --wait 15m.';
   switch (round.kind) {
     case 'held':
-      return `${blockedText(round.blocked, now)}.${waited} to wait longer.`;
+      return `${blockedText(round.blocked, now)}. ${advice}`;
     case 'failed':
       return lastBlocked !== undefined && round.error.failure.kind === 'deadline'
-        ? `${blockedText(lastBlocked, now)}.${waited} to wait longer.`
+        ? `${blockedText(lastBlocked, now)}. ${advice}`
         : round.error.message;
     case 'too-short':
       return `The lock on ${round.ended.path} expired at ${pastMoment(Date.parse(round.ended.lock.expires_at), now)}, before all paths were locked. Increase --ttl.`;
