@@ -5,7 +5,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Comparison, Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { BranchName } from '../git/branch-name.ts';
-import { batchQuery, excludedOf, insertFrom, numberOf, textsOf } from '../storage/batch-query.ts';
+import { batchQuery, excludedOf, inInputOrder, insertFrom, numberOf, textsOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
@@ -18,6 +18,7 @@ import {
   isAhead,
   keepPresent,
   type LinePath,
+  newestRequests,
   removePlaces,
 } from './line.ts';
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
@@ -49,13 +50,17 @@ export interface Place {
   readonly id: string;
   /** Whether a grant ends it. Otherwise, the client needs further locks. */
   readonly endsWithGrant: boolean;
+  /** Set once the request is in line: from then on, it is granted only if it is the newest of its client. */
+  readonly requestId?: string;
 }
 
 export type AcquireDecision =
   | { readonly kind: 'acquired'; readonly workspace: string; readonly lock: Lock }
   | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number }
   /** The path is free, and others wait for it. */
-  | { readonly kind: 'queued'; readonly first: FirstInLine };
+  | { readonly kind: 'queued'; readonly first: FirstInLine }
+  /** The client has asked again since then. */
+  | { readonly kind: 'outdated' };
 
 const key = ['workspace_id', 'path'] as const;
 
@@ -99,8 +104,9 @@ export async function acquireLocks(
   quota: LockQuota = noLockQuota,
 ): Promise<readonly (AcquireDecision | QuotaExceeded)[]> {
   const before = await findLocks(db, now, requests);
-  const decided = before.map((found): AcquireDecision | QuotaExceeded | undefined =>
-    found?.live ? heldBy(found) : undefined,
+  const outdated = await areOutdated(db, now, requests);
+  const decided = before.map((found, index): AcquireDecision | QuotaExceeded | undefined =>
+    outdated[index] ? { kind: 'outdated' } : found?.live ? heldBy(found) : undefined,
   );
   const lines = await firstInLines(
     db,
@@ -166,6 +172,13 @@ export const linePathOf = ({ workspace, path, foldedPath = path }: LockPlace): L
   workspace,
   path: foldedPath,
 });
+
+async function areOutdated(db: Database, now: Now, requests: readonly AcquireRequest[]): Promise<readonly boolean[]> {
+  const asked = requests.map(({ place }) => ({ placeId: place?.id, requestId: place?.requestId }));
+  if (asked.every(({ requestId }) => requestId === undefined)) return [];
+  const newest = inInputOrder(asked, await newestRequests(db, now, asked));
+  return asked.map(({ requestId }, index) => requestId !== undefined && newest[index] === undefined);
+}
 
 async function endPlaces(db: Database, now: Now, places: readonly Place[]): Promise<void> {
   const [ended, kept] = [places.filter((place) => place.endsWithGrant), places.filter((place) => !place.endsWithGrant)];

@@ -11,18 +11,12 @@ import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { acquireLocks } from './acquire.ts';
 import { findLock, type LockPlace } from './find.ts';
-import {
-  defaultUrgency,
-  firstInLines,
-  freeStandingPlaces,
-  type LinePath,
-  removePlaces,
-  type StandingPlace,
-} from './line.ts';
+import { defaultUrgency, firstInLines, type LinePath, removePlaces } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { type QueuedRequest, queuePositions } from './read-queue.ts';
 import { isOwnLock } from './release.ts';
 import { withoutPlaceId } from './responses.ts';
+import { freeStandingPlaces, type StandingPlace } from './standing-places.ts';
 import { joinAndNotify } from './wait-in-line.ts';
 import { windowsPathProblem } from './windows-path.ts';
 

@@ -9,6 +9,7 @@ import {
   textOf,
   textsOf,
 } from '../storage/batch-query.ts';
+import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 
 /**
@@ -45,6 +46,8 @@ export interface LinePath {
 
 export interface PlaceRequest extends LinePath {
   readonly placeId: string;
+  /** Undefined for a person. */
+  readonly requestId?: string;
   readonly askedPath: string;
   readonly tokenId: string;
   readonly owner: string;
@@ -99,10 +102,10 @@ const upsertPlaces = batchQuery((db, members, now) =>
   ),
 );
 
-const insertLines = batchQuery((db, members) =>
+const upsertLines = batchQuery((db, members) =>
   db
     .insertInto('lock_lines')
-    .columns(['workspace_id', 'path', 'place_id', 'asked_path', 'rank'])
+    .columns(['workspace_id', 'path', 'place_id', 'asked_path', 'rank', 'request_id'])
     .expression((from) =>
       from
         .selectFrom(members)
@@ -113,11 +116,14 @@ const insertLines = batchQuery((db, members) =>
           'lock_places.id',
           textOf('askedPath').as('asked_path'),
           'lock_places.rank',
+          textOf('requestId').as('request_id'),
         ])
         // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
         .where(sql<boolean>`true`),
     )
-    .onConflict((conflict) => conflict.doNothing()),
+    .onConflict((conflict) =>
+      conflict.columns(['workspace_id', 'path', 'place_id']).doUpdateSet(excludedOf(['request_id'])),
+    ),
 );
 
 const linesOfPlaces = batchQuery((db, members) =>
@@ -141,18 +147,41 @@ export async function joinLines(
     urgency,
     bonusMs: (urgency - defaultUrgency) * urgencyMs,
   }));
-  const places = [...new Map(rows.map((row) => [row.placeId, row])).values()];
+  const places = lastOf(rows, ({ placeId }) => placeId);
   await forgetOld(db, now, places);
   const known = inInputOrder(rows, await knownPlaces(db, now, rows));
-  // An upsert must not name a row twice.
   await upsertPlaces(db, now, places);
-  await insertLines(db, now, rows);
+  await upsertLines(
+    db,
+    now,
+    lastOf(rows, ({ placeId, path }) => `${placeId} ${path}`),
+  );
   const lines = Map.groupBy(await linesOfPlaces(db, now, rows), ({ place }) => place);
   return requests.map((_, index) => {
     const own = lines.get(index) ?? [];
     return { isNew: known[index] === undefined, since: own[0]?.since ?? 0, paths: own.map(({ path }) => path) };
   });
 }
+
+/** The last row of each name: an upsert must not name a row twice. */
+const lastOf = <Row>(rows: readonly Row[], nameOf: (row: Row) => string): readonly Row[] => [
+  ...new Map(rows.map((row) => [nameOf(row), row])).values(),
+];
+
+/** Whether the place is in a line. Coalesces concurrent questions. */
+export const isInLine = coalesceReads(async (db, now, places: readonly { readonly placeId: string }[]) =>
+  inInputOrder(places, await knownPlaces(db, now, places)).map((known) => known !== undefined),
+);
+
+/** Those of the requests whose clients have sent no later one. */
+export const newestRequests = batchQuery((db, members) =>
+  db
+    .selectFrom(members)
+    .innerJoin('lock_lines', (join) =>
+      join.on('place_id', '=', textOf('placeId')).on('request_id', '=', textOf('requestId')),
+    )
+    .select(inputIndex.as('place')),
+);
 
 /** A question about the line of a path, from the view of a place if there is one. */
 export interface LineQuestion extends LinePath {
@@ -221,57 +250,29 @@ export const removePlaces = batchQuery((db, members) =>
     .returning('id'),
 );
 
-/** Other instances and later requests wait for these places for this much longer. */
+/**
+ * Other instances and later requests wait for these places for this much longer. With a request, only if it is the
+ * newest of its client.
+ */
 export const keepPresent = batchQuery((db, members, now) =>
   db
     .updateTable('lock_places')
     .from(members)
     .set({ asked_at: now, present_until: sql<number>`${now} + ${numberOf('presentMs')}` })
-    .whereRef('lock_places.id', '=', textOf('placeId')),
-);
-
-/** A place of a person. */
-export interface StandingPlace extends LinePath {
-  readonly placeId: string;
-  readonly askedPath: string;
-  readonly tokenId: string;
-  readonly note: string | null;
-  readonly ttl: number;
-}
-
-/** The places of people whose paths are free. */
-export const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>): Promise<readonly StandingPlace[]> =>
-  read
-    .selectFrom('lock_places')
-    .innerJoin('lock_lines', 'lock_lines.place_id', 'lock_places.id')
-    .where('ttl', '>', 0)
-    .where(({ not, exists, selectFrom }) =>
-      not(
+    .whereRef('lock_places.id', '=', textOf('placeId'))
+    .where(({ or, eb, exists, selectFrom }) =>
+      or([
+        eb(textOf('requestId'), 'is', null),
         exists(
-          selectFrom('locks')
-            .select('locks.id')
-            .whereRef('locks.workspace_id', '=', 'lock_lines.workspace_id')
-            .where(({ or, eb, ref }) =>
-              or([
-                eb('locks.path', '=', ref('lock_lines.asked_path')),
-                eb('locks.folded_path', '=', ref('lock_lines.path')),
-              ]),
-            )
-            .where(sql<boolean>`locks.expires_at > ${now}`),
+          selectFrom('lock_lines')
+            .select('place_id')
+            .whereRef('place_id', '=', 'lock_places.id')
+            .whereRef('request_id', '=', textOf('requestId')),
         ),
-      ),
+      ]),
     )
-    .orderBy('lock_lines.rank')
-    .select([
-      'lock_places.id as placeId',
-      'lock_lines.workspace_id as workspace',
-      'lock_lines.path',
-      'asked_path as askedPath',
-      'token_id as tokenId',
-      'note',
-      sql<number>`ttl`.as('ttl'),
-    ])
-    .execute();
+    .returning('lock_places.id'),
+);
 
 const asksKeptMs = 7 * 24 * 60 * 60_000;
 

@@ -8,6 +8,8 @@ import { type AcquireRequest, linePathOf, type Place } from './acquire.ts';
 import { findLocks } from './find.ts';
 import {
   betweenRequestsMs,
+  defaultUrgency,
+  isInLine,
   type JoinedPlace,
   joinLines,
   keepPresent,
@@ -18,7 +20,7 @@ import {
 } from './line.ts';
 import { requestedEvent } from './lock-events.ts';
 import { queuePositionOf } from './read-queue.ts';
-import type { LockWaiters, PlacedOutcome } from './waiters.ts';
+import type { LockWaiters, PlacedOutcome, PlacedWait } from './waiters.ts';
 
 /** How a client waits for a lock (RFC 7240, `Prefer: wait`). */
 export interface WaitTerms {
@@ -32,6 +34,8 @@ export interface WaitTerms {
   /** Rejects if the client has lost its permission meanwhile. */
   readonly authenticate: () => Promise<unknown>;
 }
+
+const noWait = { seconds: 0, any: false, urgency: defaultUrgency, gone: new AbortController().signal } as const;
 
 interface WaitingLine {
   /** Acquires the lock at the turn of the request. Rejects with the last refusal when the wait ends before that. */
@@ -56,12 +60,6 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     (db, requests) => joinAndNotify(db, now, requests),
   );
 
-  function setPresence({ workspace }: LinePath, placeId: string, presentMs: number): Promise<void> {
-    return storage
-      .commit({ workspace }, async (db) => void (await keepPresent(db, now, [{ placeId, presentMs }])))
-      .catch(onError);
-  }
-
   async function acquireOrRefusal(
     keyed: KeyedRequest | undefined,
     request: AcquireRequest,
@@ -76,82 +74,94 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     }
   }
 
-  /** Adds the place in line to a refusal. */
-  async function withQueue(
-    refusal: Refusal,
-    line: LinePath,
-    placeId: string | null,
-    extras: { readonly turn?: readonly string[]; readonly applied?: Readonly<Record<string, string>> } = {},
-  ): Promise<Refusal> {
-    const queue = await queuePositionOf(storage, { ...line, placeId });
-    const { headers, ...rest } = refusal.extras;
-    return new Refusal(refusal.problem, refusal.message, {
-      ...rest,
-      queue,
-      ...(extras.turn && { turn: extras.turn }),
-      headers: { ...headers, ...extras.applied },
-    });
-  }
-
   /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */
-  async function leave(line: LinePath, place: Place, joined: JoinedPlace, outcome: PlacedOutcome): Promise<void> {
-    // The client has asked again, and that request waits now; or this instance stops, and the client will.
-    if (outcome.kind === 'stopped' || waiters.has(place.id)) return;
-    await setPresence(line, place.id, outcome.kind === 'gone' ? 0 : betweenRequestsMs);
-    for (const path of joined.paths) onChange({ ...line, path });
+  async function leave(wait: Omit<PlacedWait, 'ms'>, { kind }: PlacedOutcome): Promise<void> {
+    // This instance stops, and the client will ask another one.
+    if (kind === 'stopped') return;
+    const { workspace, placeId, requestId, paths } = wait;
+    const presentMs = kind === 'gone' ? 0 : betweenRequestsMs;
+    try {
+      const left = await storage.commit({ workspace }, (db) =>
+        keepPresent(db, now, [{ placeId, requestId, presentMs }]),
+      );
+      if (left.length > 0) for (const path of paths) onChange({ workspace, path });
+    } catch (error) {
+      onError(error);
+    }
   }
 
   return {
     async acquire(keyed, request, terms) {
+      const { bearer, origin, note = null, path: askedPath } = request;
       const line = linePathOf(request);
       const place = placeOf(keyed, line, terms);
-      const placed = { ...request, place };
-      const { key = randomUUID() } = keyed ?? {};
-      if (place !== undefined) waiters.giveWay(place.id, key);
-      let result = await acquireOrRefusal(keyed, placed);
-      if (terms === undefined || place === undefined) {
-        if (result instanceof Refusal) throw await withQueue(result, line, place?.id ?? null);
+      const placeId = place?.id ?? null;
+      const applied: Record<string, string> = terms ? { 'preference-applied': `wait=${terms.seconds}` } : {};
+
+      const granted = (response: ApiResponse): ApiResponse => ({
+        ...response,
+        headers: { ...response.headers, ...applied },
+      });
+      /** Adds the place in line to a refusal. */
+      async function withQueue({ problem, message, extras }: Refusal, headers = applied, more = {}): Promise<Refusal> {
+        const queue = await queuePositionOf(storage, { ...line, placeId });
+        return new Refusal(problem, message, {
+          ...{ ...extras, ...more, queue },
+          headers: { ...extras.headers, ...headers },
+        });
+      }
+
+      const deadline = performance.now() + (terms?.seconds ?? 0) * 1_000;
+      let result = await acquireOrRefusal(keyed, { ...request, place });
+      if (!(result instanceof Refusal)) return granted(result);
+      if (place === undefined || placeId === null) throw await withQueue(result);
+      if (terms === undefined && !(await isInLine(storage, { placeId }))) {
+        // It may have been in line until now: see below.
+        result = await acquireOrRefusal(keyed, { ...request, place });
+        if (result instanceof Refusal) throw await withQueue(result);
         return result;
       }
-      const { seconds, any, urgency, gone } = terms;
-      const applied = { 'preference-applied': `wait=${seconds}` };
-      if (!(result instanceof Refusal)) return { ...result, headers: { ...result.headers, ...applied } };
-      const deadline = performance.now() + seconds * 1_000;
-      const { id: placeId } = place;
+
+      const { seconds, any, urgency, gone } = terms ?? noWait;
+      const requestId = randomUUID();
+      const placed = { ...request, place: { ...place, requestId } };
+      const { paths } = await join({
+        ...{ ...line, placeId, requestId, askedPath, tokenId: bearer.id, owner: bearer.owner, origin, note, urgency },
+        presentMs: terms === undefined ? 0 : seconds > 0 ? presenceMs : betweenRequestsMs,
+      });
+      const wait = { ...line, placeId, requestId, tokenId: bearer.id, paths, any, gone };
+      // No earlier request of the client can be granted any more, but one may have been.
+      result = await acquireOrRefusal(keyed, placed);
+      if (!(result instanceof Refusal)) {
+        await leave(wait, { kind: 'timeout' });
+        return granted(result);
+      }
+      if (seconds === 0) throw await withQueue(result);
       for (;;) {
-        const ms = deadline - performance.now();
-        const { bearer, origin, note = null, path: askedPath } = request;
-        const joined = await join({
-          ...{ ...line, placeId, askedPath, tokenId: bearer.id, owner: bearer.owner, origin, note, urgency },
-          presentMs: ms > 0 ? presenceMs : betweenRequestsMs,
-        });
-        if (ms <= 0) throw await withQueue(result, line, placeId, { applied });
-        const waiting = waiters.waitForTurn({
-          ...{ ...line, placeId, key, tokenId: bearer.id, paths: joined.paths, any, ms, gone },
-        });
+        const waiting = waiters.waitForTurn({ ...wait, ms: Math.max(0, deadline - performance.now()) });
         // Too many clients wait already: without the header, the client knows that nobody waited.
-        if (waiting === undefined) throw await withQueue(result, line, placeId);
+        if (waiting === undefined) throw await withQueue(result, {});
         const outcome = await waiting;
-        if (outcome.kind === 'turn') {
-          try {
-            await terms.authenticate();
-            result = await acquireOrRefusal(keyed, placed);
-          } catch (error) {
-            await leave(line, place, joined, { kind: 'gone' });
-            throw error;
-          }
-          if (result instanceof Refusal) continue;
-          return { ...result, headers: { ...result.headers, ...applied } };
+        if (outcome.kind !== 'turn') {
+          await leave(wait, outcome);
+          throw await withQueue(result, applied, outcome.kind === 'turn-elsewhere' ? { turn: [outcome.path] } : {});
         }
-        await leave(line, place, joined, outcome);
-        const turn = outcome.kind === 'turn-elsewhere' ? { turn: [outcome.path] } : {};
-        throw await withQueue(result, line, placeId, { applied, ...turn });
+        try {
+          await terms?.authenticate();
+          result = await acquireOrRefusal(keyed, placed);
+        } catch (error) {
+          await leave(wait, { kind: 'gone' });
+          throw error;
+        }
+        if (!(result instanceof Refusal)) return granted(result);
       }
     },
     async keepPresent() {
       for (const [workspace, places] of Map.groupBy(waiters.places(), (place) => place.workspace)) {
-        const present = places.map(({ placeId }) => ({ placeId, presentMs: presenceMs }));
-        await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
+        const present = places.map((place) => ({ ...place, presentMs: presenceMs }));
+        const kept = await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
+        const newest = new Set(kept.map(({ id }) => id));
+        for (const { placeId, giveWay } of places) if (!newest.has(placeId)) giveWay();
       }
     },
   };

@@ -14,17 +14,16 @@ interface Wait extends LinePath {
 
 export interface PlacedWait extends Wait {
   readonly placeId: string;
-  /** The idempotency key of the request. */
-  readonly key: string;
+  readonly requestId: string;
   /** The paths in whose lines the place is. */
   readonly paths: readonly string[];
   /** Whether one of these paths is enough, so that the client wants to learn of the first one that is free. */
   readonly any: boolean;
 }
 
-export interface PlaceHere {
-  readonly workspace: string;
-  readonly placeId: string;
+export interface PlaceHere extends Pick<PlacedWait, 'workspace' | 'placeId' | 'requestId'> {
+  /** Ends the wait of a request that is sent again: a proxy may hide that its client has disconnected. */
+  readonly giveWay: () => void;
 }
 
 /** `free`: the path was just free. */
@@ -51,10 +50,6 @@ export interface LockWaiters {
   watch(wait: Wait): Promise<WatchOutcome> | undefined;
   /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
   changed(place: LinePath | undefined): void;
-  /** Ends the wait of a request that is sent again: a proxy may hide that its client has disconnected. */
-  giveWay(placeId: string, key: string): void;
-  /** Whether the place waits here. */
-  has(placeId: string): boolean;
   /** All places that wait here. */
   places(): readonly PlaceHere[];
   stop(): void;
@@ -110,7 +105,7 @@ export function createLockWaiters({
 }: LockWaitersOptions): LockWaiters {
   const lines = new Map<string, Line>();
   const ofToken = new Map<string, number>();
-  const waiting = new Map<string, PlaceHere & { readonly key: string; readonly giveWay: () => void }>();
+  const waiting = new Map<string, PlaceHere>();
   const waits = new Set<(outcome: 'stopped') => void>();
   let stopWatching = (): void => undefined;
   let stopped = false;
@@ -250,12 +245,12 @@ export function createLockWaiters({
       } as const;
       waiting.get(wait.placeId)?.giveWay();
       return admit<PlacedOutcome>(wait, outcomes, (end) => {
-        const { placeId, key, workspace, path, any } = wait;
+        const { placeId, requestId, workspace, path, any } = wait;
         function onTurn(free: string): void {
           if (free === path) end({ kind: 'turn' });
           else if (any) end({ kind: 'turn-elsewhere', path: free });
         }
-        const here = { workspace, placeId, key, giveWay: () => end({ kind: 'gone' }) };
+        const here = { workspace, placeId, requestId, giveWay: () => end({ kind: 'gone' }) };
         waiting.set(placeId, here);
         const all = [...new Set([path, ...wait.paths])].map((each) => lineOf({ workspace, path: each }));
         for (const line of all) {
@@ -273,11 +268,6 @@ export function createLockWaiters({
       });
     },
     changed,
-    giveWay(placeId, key) {
-      const here = waiting.get(placeId);
-      if (here?.key === key) here.giveWay();
-    },
-    has: (placeId) => waiting.has(placeId),
     places: () => [...waiting.values()],
     stop() {
       stopped = true;

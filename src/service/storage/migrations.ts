@@ -197,7 +197,7 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     `create table lock_lines (
       workspace_id text ${byteOrder} not null, path text ${byteOrder} not null,
       place_id text not null references lock_places (id) on delete cascade, asked_path text not null,
-      rank bigint not null, primary key (workspace_id, path, place_id))`,
+      rank bigint not null, request_id text, primary key (workspace_id, path, place_id))`,
     'create index lines_in_order on lock_lines (workspace_id, path, rank, place_id)',
     'create index lines_of_place on lock_lines (place_id)',
     `create table pool_items (

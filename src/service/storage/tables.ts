@@ -187,6 +187,8 @@ export interface Tables {
     asked_path: string;
     /** The rank of the place. */
     rank: number;
+    /** The newest request of its client for this path: no earlier one is granted. Null for a person. */
+    request_id: string | null;
   };
   /** See pools/pools.ts. */
   readonly pool_items: {

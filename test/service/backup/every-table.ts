@@ -148,7 +148,9 @@ export const everyTable: Rows = {
       ttl: null,
     },
   ],
-  lock_lines: [{ workspace_id: 'game', path: 'a', place_id: 'place_1', asked_path: 'A', rank: 1 }],
+  lock_lines: [
+    { workspace_id: 'game', path: 'a', place_id: 'place_1', asked_path: 'A', rank: 1, request_id: 'request_1' },
+  ],
   pool_items: [
     { workspace_id: 'game', pool: 'seats', position: 0, path: 'a', properties: '{"host":"b1"}', secrets: '[]' },
   ],

@@ -77,7 +77,7 @@ function createWorld() {
     arrive(id: string, { paths = ['a'], seconds = 30, tokenId = 'tok', any = false } = {}) {
       for (const path of paths) lines.set(path, [...new Set([...(lines.get(path) ?? []), id])]);
       const { leaving, wait } = arrival(paths[0] ?? 'a', seconds, tokenId);
-      return noted(id, waiters.waitForTurn({ ...wait, placeId: id, key: id, paths, any }), leaving);
+      return noted(id, waiters.waitForTurn({ ...wait, placeId: id, requestId: id, paths, any }), leaving);
     },
     watch(name: string, { seconds = 30, tokenId = 'tok' } = {}) {
       const { leaving, wait } = arrival('a', seconds, tokenId);
@@ -162,7 +162,7 @@ describe('clients that wait for their turn', () => {
     world.arrive('first');
     await pass(moment);
     expect(world.outcomes).toEqual([['first', { kind: 'gone' }]]);
-    expect(world.waiters.has('first')).toBe(true);
+    expect(world.waiters.places()).toMatchObject([{ placeId: 'first' }]);
     world.release('a');
     await pass(moment);
     expect(world.outcomes.at(-1)).toEqual(['first', { kind: 'turn' }]);

@@ -112,10 +112,10 @@ const happenings = [
       happening(`job ${one} unlocks ${which} by ${naming}`, (world) => world.unlock(one, which, naming)),
     ),
   fc
-    .record({ job, other: job, renew: fc.boolean() })
-    .map(({ job: one, other, renew }) =>
-      happening(`job ${one} waits for job ${other}, which ends (renew ${renew})`, (world) =>
-        world.waitFor(one, other, renew),
+    .record({ job, other: job, renew: fc.boolean(), isCanceled: fc.boolean() })
+    .map(({ job: one, other, ...how }) =>
+      happening(`job ${one} waits for job ${other}, which ends (${JSON.stringify(how)})`, (world) =>
+        world.waitFor(one, other, how),
       ),
     ),
   path.map((which) => happening(`the lock on ${which}, or another, expires`, (world) => world.expire(which))),

@@ -41,8 +41,8 @@ export interface World extends Omit<Outside, 'awayWhile'> {
   killed(player: number, taking: Taking, atRequest: number, done: boolean): Promise<void>;
   cancelled(player: number, taking: Taking, atRequest: number): Promise<void>;
   unlock(player: number, paths: readonly string[], naming: Naming): Promise<void>;
-  /** One job waits for a lock of the other, and the other job ends. */
-  waitFor(player: number, other: number, renew: boolean): Promise<void>;
+  /** One job waits for a lock of the other, may be canceled and end, which the proxy hides, and the other job ends. */
+  waitFor(player: number, other: number, how: { readonly renew: boolean; readonly isCanceled: boolean }): Promise<void>;
   /** Kills the renewal process of the job. */
   killRenewers(player: number): Promise<void>;
   deleteLedger(player: number): Promise<void>;
@@ -227,7 +227,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       const after = await stage.locks();
       settleUnlock({ account, paths, naming, before, after, passed: proxy.passed.slice(from), result, calm }, book);
     },
-    async waitFor(number, other, renew) {
+    async waitFor(number, other, { renew, isCanceled }) {
       const waiting = playerOf(number);
       const holding = playerOf(other);
       await short.look();
@@ -239,7 +239,12 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       ask(waiting, taking.paths);
       const step = await waiting.job.step(withInputs(taking));
       await Promise.race([step.waitForLog('Waiting'), step.finished]);
+      if (isCanceled) {
+        await believe(waiting, began, await step.cancel(), taking);
+        await ends.endJob(waiting);
+      }
       await ends.endJob(holding);
+      if (isCanceled) return;
       const result = await step.finished;
       expect(result.conclusion, result.log).toBe('success');
       await believe(waiting, began, result, taking);
