@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Lock } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
+import { isPresent } from './line.ts';
 import { type LockRow, lockOf, noteOf } from './lock-row.ts';
 
 export interface LockQuery {
@@ -91,19 +92,29 @@ export function ownLocks({ read, now }: Storage, bearer: Bearer, limit: number):
 }
 
 /**
- * Changes when a lock is acquired, renewed or released, or expires. Much cheaper than reading all locks. A string,
- * because the sum exceeds the safe integers of JavaScript.
+ * Changes when a lock is acquired, renewed or released, or expires, and when someone joins or leaves a line. Much
+ * cheaper than reading all locks. A string, because the sum exceeds the safe integers of JavaScript.
  */
 export async function lockSignature(storage: Storage, workspace: string): Promise<string> {
   const { signature } = await ofWorkspace(storage, workspace)
     .select(
-      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(fence), 0) as text) || ' ' || cast(coalesce(sum(expires_at), 0) as text)`.as(
+      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(fence), 0) as text) || ' ' || cast(coalesce(sum(expires_at), 0) as text) || ' ' || ${linesSignature(storage, workspace)}`.as(
         'signature',
       ),
     )
     .executeTakeFirstOrThrow();
   return signature;
 }
+
+const linesSignature = ({ read, now }: Storage, workspace: string) =>
+  read
+    .selectFrom('lock_lines')
+    .innerJoin('lock_places', 'lock_places.id', 'lock_lines.place_id')
+    .where('lock_lines.workspace_id', '=', workspace)
+    .where(isPresent(sql`(select ${now})`))
+    .select(
+      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(lock_lines.rank), 0) as text)`.as('signature'),
+    );
 
 export interface LiveLock extends LockRow {
   readonly remainingMs: number;

@@ -6,6 +6,7 @@ import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { defaultUrgency, isPresent, type LineQuestion } from './line.ts';
+import type { LockRow } from './lock-row.ts';
 
 /** The position that each place has, or would get, and the number of those who wait. */
 export async function queuePositions(
@@ -18,6 +19,23 @@ export async function queuePositions(
     const length = Number(row?.length ?? 0);
     return { position: 1 + Number(row?.isIn ? row.ahead : length), length };
   });
+}
+
+/** The number of those who wait for each lock, by its id. */
+export async function countWaiting(
+  { read, now }: Pick<Storage, 'read' | 'now'>,
+  locks: readonly LockRow[],
+): Promise<ReadonlyMap<string, number>> {
+  const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
+    workspace,
+    path: folded_path ?? path,
+  }));
+  const queues = await queuePositions(
+    read,
+    now,
+    lines.map((line) => ({ ...line, placeId: null })),
+  );
+  return new Map(locks.map(({ id }, index) => [id, queues[index]?.length ?? 0]));
 }
 
 /** Coalesces concurrent questions outside of transactions. */

@@ -29,12 +29,15 @@ test('someone who asks for a held lock is in line with a note, and gets the lock
   for (const part of ['Lights', 'Withdraw']) expect(asked).toContain(part);
   expect(asked).not.toContain('Ask for it');
   expect(await page(holder)).toContain('Lights');
-  expect((await holder.get('/my-locks')).text).toContain(`<a href="${pathAddress(workspace, path)}">1 waiting</a>`);
+  expect((await holder.get('/my-locks')).text).toContain('>1 waiting</a>');
   expect((await bo.get('/my-locks')).text).not.toContain('waiting</a>');
+  const list = async () => (await bo.get(`/workspaces/${workspace}/locks`)).text;
+  expect(await list()).toContain(`<a class="waiting" href="${pathAddress(workspace, path)}">1 waiting</a>`);
   for (const part of ['Ask for it', 'Withdraw']) expect(await page(holder)).not.toContain(part);
   await locksOf(service, workspace, holder.secret).release(path);
   const owner = async () => (await locksOf(service, workspace, bo.secret).list(`?path=${path}`)).body.locks[0]?.owner;
   await expect.poll(owner, { timeout: 10_000 }).toBe('bo');
+  expect(await list()).not.toContain('waiting</a>');
 });
 
 test('a request can be withdrawn, also twice', async () => {

@@ -2,6 +2,7 @@ import type { KyselyPlugin } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
+import { joinLines, removePlaces } from '../../../src/service/locks/line.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
 import { type LockWatch, watchLocks } from '../../../src/service/locks/watch-locks.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
@@ -65,6 +66,31 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     await changeRows(storage, 'locks', { expires_at: 1 }, { path: 'second' });
     expect(await notified(news)).toBe(true);
     expect(await notified(follow())).toBe(true);
+  });
+
+  test('arrives when someone joins or leaves the line of a lock, or is waited for no longer', async () => {
+    await take('a');
+    const news = follow();
+    expect(await notified(news)).toBe(true);
+    const place = {
+      workspace: 'game',
+      path: 'a',
+      askedPath: 'a',
+      tokenId: 'tok_1',
+      owner: 'bo',
+      origin: null,
+      note: null,
+    };
+    const join = (placeId: string, presentMs: number) =>
+      storage.commit('global', (db) => joinLines(db, storage.now, [{ ...place, placeId, urgency: 3, presentMs }]));
+    await join('first', 60_000);
+    expect(await notified(news)).toBe(true);
+    await join('second', 500);
+    expect(await notified(news)).toBe(true);
+    // The second one.
+    expect(await notified(news)).toBe(true);
+    await storage.commit('global', (db) => removePlaces(db, storage.now, [{ placeId: 'first' }]));
+    expect(await notified(news)).toBe(true);
   });
 
   test('arrives once for all changes since the last one', async () => {

@@ -53,6 +53,10 @@ export const durationField = (title: string, value: string): FormField =>
     more: html` required`,
   });
 
+/** Link to those who wait for the lock on a path; empty if nobody does. */
+export const waitingLink = (workspace: string, path: string, count = 0): Markup | string =>
+  count === 0 ? '' : html`<a class="waiting" href="${pathAddress(workspace, path)}">${count} waiting</a>`;
+
 /** Link to a path, whose end stays visible if it is too long. Below the name of its folder, only the file name. */
 export const pathLink = (workspace: string, path: string, { isBelowFolder = false } = {}): Markup => {
   const folder = folderOf(path);

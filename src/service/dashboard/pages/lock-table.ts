@@ -5,7 +5,7 @@ import { isOwnLock } from '../../locks/release.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { noRun, plural, shortRun } from '../assets/text.js';
-import { pathLink } from '../elements/lock.ts';
+import { pathLink, waitingLink } from '../elements/lock.ts';
 import {
   extendAddress,
   folderName,
@@ -34,6 +34,8 @@ export interface TableRows {
   readonly locks: readonly ShownLock[];
   /** Number of locks in each folder, on all pages. */
   readonly folders: ReadonlyMap<string, number>;
+  /** Number of those who wait for each lock, by its id. */
+  readonly waiting: ReadonlyMap<string, number>;
 }
 
 export interface RowContext {
@@ -44,14 +46,17 @@ export interface RowContext {
 }
 
 /** Rows are grids of equal height. The roles keep the table accessible. The script keeps rows with the same key. */
-export function lockTableHtml(context: RowContext, query: ListQuery, { locks, folders }: TableRows): Markup {
+export function lockTableHtml(context: RowContext, query: ListQuery, { locks, folders, waiting }: TableRows): Markup {
   const { workspace, releasing } = context;
   const columns = sortKeys.length + 1;
   const rows = locks.flatMap((lock, index) => {
     const folder = folderOf(lock.path);
     const before = locks[index - 1];
     const begins = query.group && (before === undefined || folderOf(before.path) !== folder);
-    return [begins ? folderRow(folder, folders.get(folder) ?? 0, columns) : '', lockRow(context, lock, query.group)];
+    return [
+      begins ? folderRow(folder, folders.get(folder) ?? 0, columns) : '',
+      lockRow(context, lock, query.group, waiting.get(lock.id)),
+    ];
   });
   return html`<table role="table" class="locks${releasing ? ' releasing' : ''}" aria-label="Locks">
     <thead role="rowgroup" data-part="headings"><tr role="row">
@@ -87,11 +92,11 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
   return html`<th role="columnheader" scope="col" class="lock-${by === 'holder' ? 'owner' : by}"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}" data-sort="${by}">${columnNames[by]}</a></th>`;
 }
 
-function lockRow(context: RowContext, lock: ShownLock, isBelowFolder: boolean): Markup {
+function lockRow(context: RowContext, lock: ShownLock, isBelowFolder: boolean, waiting?: number): Markup {
   const { workspace, now, releasing } = context;
   const { path, owner, origin, note, acquired_at, expires_at } = lock;
   return html`<tr role="row" class="lock" data-key="${lock.id}">
-    <th role="rowheader" scope="row" class="lock-path">${releasing ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}</th>
+    <th role="rowheader" scope="row" class="lock-path">${releasing ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}${waitingLink(workspace, path, waiting)}</th>
     <td role="cell" class="lock-owner"><bdi class="owner" title="${safeText(owner)}">${safeText(owner)}</bdi>${noteIn(note)}</td>
     <td role="cell" class="lock-run">${runLink(origin)}</td>
     <td role="cell" class="lock-since">${time(acquired_at, now)}</td>

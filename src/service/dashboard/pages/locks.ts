@@ -3,6 +3,8 @@ import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
 import { heldLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { countWaiting } from '../../locks/read-queue.ts';
+import type { Storage } from '../../storage/storage.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { plural } from '../assets/text.js';
 import { option } from '../elements/fields.ts';
@@ -40,14 +42,14 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
     const texts = queryOf(call, ...queryNames, 'notice');
     const locks = await heldLocks(storage, id);
     const mayLock = grants(bearer.scopes, 'locks:write');
-    const context = { workspace: id, now, releasing: mayLock, bearer };
+    const context = { workspace: id, now, releasing: mayLock, bearer, storage };
     return showPage(call, {
       title: 'Locks',
       location: inWorkspace(id, 'locks'),
       script: 'locks.js',
       actions: actions(id, mayLock),
       main: html`${notice(lockNotice(texts.notice))}
-        ${listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(id) : '')}`,
+        ${await listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(id) : '')}`,
     });
   });
 
@@ -62,20 +64,26 @@ export function addLockListPage(app: App, parts: DashboardParts & LiveControl): 
 
 interface ListContext extends RowContext {
   readonly bearer: Bearer;
+  readonly storage: Storage;
 }
 
-function listed(context: ListContext, asked: ListQuery, locks: readonly LockRow[], menu: Markup | string): Markup {
-  const { workspace, now, bearer } = context;
+async function listed(
+  context: ListContext,
+  asked: ListQuery,
+  locks: readonly LockRow[],
+  menu: Markup | string,
+): Promise<Markup> {
+  const { workspace, now, bearer, storage } = context;
   const found = sorted(matching(locks, asked), asked);
   const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
   const query = { ...asked, page: Math.min(asked.page, pages) };
   const folders = new Map<string, number>();
   for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
+  const shown = found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize);
   const rows = {
-    locks: found
-      .slice((query.page - 1) * lockPageSize, query.page * lockPageSize)
-      .map((row) => shownLock(bearer, { lock: lockOf(row), tokenId: row.token_id })),
+    locks: shown.map((row) => shownLock(bearer, { lock: lockOf(row), tokenId: row.token_id })),
     folders,
+    waiting: await countWaiting(storage, shown),
   };
   const pageAddress = (page: number) => listAddress(workspace, { ...query, page });
   return html`<div id="locks">

@@ -3,13 +3,12 @@ import { grants } from '../../../interface/scopes.ts';
 import type { App } from '../../http/context.ts';
 import { ownLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
-import { queuePositionOf } from '../../locks/read-queue.ts';
+import { countWaiting } from '../../locks/read-queue.ts';
 import { safeText } from '../../platform/safe-text.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { plural } from '../assets/text.js';
 import { groupedTable, unseen } from '../elements/list.ts';
-import { originLink } from '../elements/lock.ts';
-import { extendAddress, listAddress, ownLocksAddress, pathAddress, releaseAddress } from '../elements/lock-list.ts';
+import { originLink, waitingLink } from '../elements/lock.ts';
+import { extendAddress, listAddress, ownLocksAddress, releaseAddress } from '../elements/lock-list.ts';
 import { countdown, empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
 import { showPage } from '../frame/layout.ts';
 import { addPage, type PageCall, queryOf } from '../frame/page.ts';
@@ -30,9 +29,7 @@ export function addOwnLocksPage(app: App, parts: DashboardParts): void {
   addPage(app, parts, { path: ownLocksAddress, access: 'locks:read' }, async (call) => {
     const found = await ownLocks(parts.storage, call.bearer, maxShown + 1);
     const locks = found.slice(0, maxShown);
-    const waiting = new Map(
-      await Promise.all(locks.map(async (lock) => [lock.id, await waitingFor(parts.storage, lock)] as const)),
-    );
+    const waiting = await countWaiting(parts.storage, locks);
     const groups = [...Map.groupBy(locks, (lock) => lock.workspace_id)].map(([workspace, ofWorkspace]) => ({
       title: groupTitle(workspace, ofWorkspace),
       rows: ofWorkspace.map((lock) => row(call, lock, waiting.get(lock.id) ?? 0)),
@@ -46,21 +43,15 @@ export function addOwnLocksPage(app: App, parts: DashboardParts): void {
   });
 }
 
-/** The number of those who wait for the lock. The queries for all locks are one. */
-async function waitingFor(storage: Storage, { workspace_id: workspace, path, folded_path }: LockRow): Promise<number> {
-  return (await queuePositionOf(storage, { workspace, path: folded_path ?? path, placeId: null })).length;
-}
-
 function row({ bearer, now }: PageCall, stored: LockRow, waiting: number): Markup {
   const lock = lockOf(stored);
   const { path, note, origin, acquired_at, expires_at } = lock;
   const workspace = stored.workspace_id;
-  const line = html`<div><a href="${pathAddress(workspace, path)}">${waiting} waiting</a></div>`;
   const button = (kind: string, text: string, href: string) =>
     html`<a class="button ${kind}" href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
   const buttons = html`${button('extend', 'Extend', extendAddress(workspace, lock))} ${button('release', 'Release', releaseAddress(workspace, lock))}`;
   return html`<tr>
-    <th scope="row"><a href="${listAddress(workspace, { path })}">${literal(path)}</a>${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}${waiting === 0 ? '' : line}</th>
+    <th scope="row"><a href="${listAddress(workspace, { path })}">${literal(path)}</a>${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}<div>${waitingLink(workspace, path, waiting)}</div></th>
     <td data-label="From run">${originLink(origin, 'short')}</td>
     <td data-label="Since">${time(acquired_at, now)}</td>
     <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td>
