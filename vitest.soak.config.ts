@@ -11,6 +11,7 @@ const measuredInTime = [
   'test/fire/instances.test.ts',
   'test/fire/limits-garbage.test.ts',
   'test/fire/limits-open-files.test.ts',
+  'test/fire/line.test.ts',
   'test/service/storage/when-busy.test.ts',
   'test/service/workspaces/remove-workspace.test.ts',
   'test/service/webhooks/silent-receivers.test.ts',

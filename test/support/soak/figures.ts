@@ -174,6 +174,17 @@ export const declared = {
     'locks granted after the restore': count(atLeast(runs(4, 100), enough)),
     'paths with a history that is not linearizable': none(invariant),
   },
+  'test/fire/line.test.ts': {
+    'transactions per second while the line waits': count(
+      atMost(100, 'A poll by each of 1,000 clients in five seconds would be 200.'),
+    ),
+    'clients in line that were granted the lock': count(exactly(runs(190, 990), 'All but the ten that left.')),
+    'grants out of order': none('First come, first served.'),
+    'median time from a release to the next grant': {
+      unit: 'ms',
+      limit: atMost(runs(300, 100), 'A tenth of a second. The short run shares its machine with other tests.'),
+    },
+  },
   'test/fire/power-cut.test.ts': {
     'power cuts': count(atLeast(runs(24, 2_000), enough)),
     'power cuts right after a response': count(atLeast(runs(24, 720), 'Half of the requests.')),
