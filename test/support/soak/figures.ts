@@ -179,7 +179,7 @@ export const declared = {
       atMost(100, 'A poll by each of 1,000 clients in five seconds would be 200.'),
     ),
     'clients in line that were granted the lock': count(exactly(runs(190, 990), 'All but the ten that left.')),
-    'grants out of order': none('First come, first served.'),
+    'clients overtaken while they waited': none('First come, first served.'),
     'median time from a release to the next grant': {
       unit: 'ms',
       limit: atMost(runs(300, 100), 'A tenth of a second. The short run shares its machine with other tests.'),
