@@ -9,7 +9,7 @@ import { createFindNewerVersions } from './newer-versions.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts } from './refresh-mirror.ts';
 
 export interface CompareParts extends RefreshParts {
-  readonly git: Pick<Git, 'listChanges' | 'listDifferences'>;
+  readonly git: Pick<Git, 'head' | 'listChanges' | 'listDifferences'>;
   readonly onError: (error: unknown) => void;
 }
 

@@ -1,15 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Git } from '../git/git.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
 import { comparedWith } from '../workspaces/latest.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
-import { syncedBranches } from '../workspaces/synced-branches.ts';
+import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export interface RefreshParts {
   readonly storage: Storage;
+  readonly git: Pick<Git, 'head'>;
   readonly remoteMemory: Pick<RemoteMemory, 'known' | 'ask'>;
   /** Called after a sync was queued. */
   readonly onQueued: () => void;
@@ -33,15 +35,17 @@ export type RefreshMirror = (
 ) => Promise<ComparedHeads>;
 
 const timeoutMs = 5_000;
-const pollMs = 100;
+const pollMs = 200;
 const maxRemembered = 1_000;
 
 interface Refresh {
   readonly at: number;
   readonly isCurrent: boolean;
+  /** Heads that the mirror has, although their syncs may still fetch LFS objects, or have failed to. */
+  readonly fetched: ReadonlyMap<string, SyncedBranch>;
 }
 
-export function createRefreshMirror({ storage, remoteMemory, onQueued }: RefreshParts): RefreshMirror {
+export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: RefreshParts): RefreshMirror {
   const once = createOnce<Refresh>();
   /** A remote that is slow or silent is not waited for again within the same minute. */
   const refreshes = new Map<string, Refresh>();
@@ -53,32 +57,39 @@ export function createRefreshMirror({ storage, remoteMemory, onQueued }: Refresh
 
   async function refresh(workspace: FoundWorkspace, branch: string | undefined, at: number): Promise<Refresh> {
     const deadline = performance.now() + timeoutMs;
-    const isLate = () => performance.now() >= deadline;
+    const fetched = new Map<string, SyncedBranch>();
     const asked = await Promise.race([remoteMemory.ask(workspace), sleep(timeoutMs, undefined, { ref: false })]);
-    if (asked === undefined || asked.failure !== undefined) return { at, isCurrent: false };
+    if (asked === undefined || asked.failure !== undefined) return { at, isCurrent: false, fetched };
     const { id } = workspace;
+    const { askedAt, branches } = asked.listing;
     const counts = countsIn(workspace);
-    const statuses = branchStatuses(asked, await syncedBranches(storage, id));
-    const behind = statuses.filter(
+    const behind = branchStatuses(asked, await syncedBranches(storage, id)).filter(
       ({ name, state }) => (state === 'behind' || state === 'unsynced') && (name === branch || counts(name)),
     );
+    const names = [...branches.keys()].filter((name) => behind.some((status) => status.name === name));
     const syncs = await Promise.all(
-      behind.map(({ name }) =>
+      names.map((name) =>
         storage.commit({ workspace: id }, (db) =>
           enqueue(db, storage.now, { workspace: id, branch: name, estimatedObjects: 0, requestedBy: 'a lock request' }),
         ),
       ),
     );
     if (syncs.length > 0) onQueued();
-    for (const { sync_id } of syncs) {
+    for (const [index, name] of names.entries()) {
       for (;;) {
-        const sync = await findSync(storage.read, id, sync_id);
-        if (sync === undefined || sync.status === 'failed' || isLate()) return { at, isCurrent: false };
-        if (sync.status === 'succeeded') break;
+        const sync = await findSync(storage.read, id, syncs[index]?.sync_id ?? '');
+        const head = await git.head(id, name);
+        if (head !== undefined && head === branches.get(name)) {
+          fetched.set(name, { head, syncedAt: askedAt });
+          break;
+        }
+        if (sync?.status === 'succeeded') break;
+        if (sync === undefined || sync.status === 'failed' || performance.now() >= deadline)
+          return { at, isCurrent: false, fetched };
         await sleep(pollMs);
       }
     }
-    return { at, isCurrent: true };
+    return { at, isCurrent: true, fetched };
   }
 
   async function lastRefresh(workspace: FoundWorkspace, branch: string | undefined, maxAgeMs: number) {
@@ -95,13 +106,16 @@ export function createRefreshMirror({ storage, remoteMemory, onQueued }: Refresh
   }
 
   return async (workspace, branch, maxAgeMs) => {
-    const { at, isCurrent } = await lastRefresh(workspace, branch, maxAgeMs);
-    const synced = await syncedBranches(storage, workspace.id);
+    const { at, isCurrent, fetched } = await lastRefresh(workspace, branch, maxAgeMs);
+    const heads = new Map(await syncedBranches(storage, workspace.id));
+    for (const [name, head] of fetched) {
+      if ((heads.get(name)?.syncedAt ?? 0) < head.syncedAt) heads.set(name, head);
+    }
     const counts = countsIn(workspace);
-    const considered = [...synced].filter(([name]) => name === branch || counts(name));
+    const considered = [...heads].filter(([name]) => name === branch || counts(name));
     return {
       compared: new Map(considered.flatMap(([name, { head }]) => (counts(name) ? [[name, head]] : []))),
-      own: branch === undefined ? undefined : synced.get(branch)?.head,
+      own: branch === undefined ? undefined : heads.get(branch)?.head,
       asOf: isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
       refreshedAt: at,
     };

@@ -60,7 +60,7 @@ export type AcquireDecision =
   /** The path is free, and others wait for it. */
   | { readonly kind: 'queued'; readonly first: FirstInLine }
   /** The client has asked again since then. */
-  | { readonly kind: 'outdated' };
+  | { readonly kind: 'superseded' };
 
 const key = ['workspace_id', 'path'] as const;
 
@@ -104,9 +104,9 @@ export async function acquireLocks(
   quota: LockQuota = noLockQuota,
 ): Promise<readonly (AcquireDecision | QuotaExceeded)[]> {
   const before = await findLocks(db, now, requests);
-  const outdated = await areOutdated(db, now, requests);
+  const superseded = await areSuperseded(db, now, requests);
   const decided = before.map((found, index): AcquireDecision | QuotaExceeded | undefined =>
-    outdated[index] ? { kind: 'outdated' } : found?.live ? heldBy(found) : undefined,
+    superseded[index] ? { kind: 'superseded' } : found?.live ? heldBy(found) : undefined,
   );
   const lines = await firstInLines(
     db,
@@ -173,7 +173,7 @@ export const linePathOf = ({ workspace, path, foldedPath = path }: LockPlace): L
   path: foldedPath,
 });
 
-async function areOutdated(db: Database, now: Now, requests: readonly AcquireRequest[]): Promise<readonly boolean[]> {
+async function areSuperseded(db: Database, now: Now, requests: readonly AcquireRequest[]): Promise<readonly boolean[]> {
   const asked = requests.map(({ place }) => ({ placeId: place?.id, requestId: place?.requestId }));
   if (asked.every(({ requestId }) => requestId === undefined)) return [];
   const newest = inInputOrder(asked, await newestRequests(db, now, asked));

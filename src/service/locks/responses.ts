@@ -29,7 +29,7 @@ export function acquireResponse(
       return locked(asked, acquisition.lock, acquisition.remainingSeconds);
     case 'queued':
       return queued(asked, acquisition.first);
-    case 'outdated':
+    case 'superseded':
       return new Refusal('request-in-progress', `This client has since asked for ${asked} with the same key again.`, {
         headers: { 'retry-after': '1' },
       });
