@@ -1,5 +1,6 @@
 import { unavailable } from '../contract/problem.ts';
 import { GitError } from '../git/git-error.ts';
+import { limitMemory } from '../runtime/limit-memory.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 
 export interface MirrorLimits {
@@ -46,35 +47,14 @@ export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes 
   const timeout = { ms: maxWaitMs, error: busy };
   const placesOf = (max: number) =>
     limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), timeout });
-  const heldBytes = new Map<string, number>();
-  const heldInAll = (): number => [...heldBytes.values()].reduce((sum, bytes) => sum + bytes, 0);
-
-  function hold(owner: string, bytes: number): void {
-    const held = (heldBytes.get(owner) ?? 0) + bytes;
-    if (held === 0) heldBytes.delete(owner);
-    else heldBytes.set(owner, held);
-  }
-
   return {
     quick: placesOf(quickOnes),
     clones: placesOf(parallelClones),
-    /** `take` reserves memory until the work ends, and throws if too much is reserved. */
-    async holding<T>(owner: string, work: (take: (bytes: number) => void) => Promise<T>): Promise<T> {
-      let held = 0;
-      function take(bytes: number): void {
-        const ofOwner = (heldBytes.get(owner) ?? 0) + bytes;
-        if (ofOwner > maxRequestBytes * shareOfOwner || heldInAll() + bytes > maxRequestBytes) {
-          throw unavailable(busyText);
-        }
-        hold(owner, bytes);
-        held += bytes;
-      }
-      try {
-        return await work(take);
-      } finally {
-        hold(owner, -held);
-      }
-    },
+    holding: limitMemory({
+      maxBytes: maxRequestBytes,
+      maxBytesPerKey: maxRequestBytes * shareOfOwner,
+      error: () => unavailable(busyText),
+    }),
   };
 }
 
