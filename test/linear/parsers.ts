@@ -76,6 +76,7 @@ import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address
 import { safeText } from '../../src/service/platform/safe-text.ts';
 import { parsePoolItemWords, parsePoolName } from '../../src/service/pools/pool-item.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
+import { parsePushEvent } from '../../src/service/syncs/push-event.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseLifetime, parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
@@ -129,6 +130,8 @@ const secrets = [token, 'aaaaaaaaaaab', 'baaaaaaaaaaa'];
 const texts = createServiceText(secrets);
 const spellings = spellingsOf(secrets);
 const redactSecrets = createRedactor(secrets);
+
+const after = 'a'.repeat(40);
 
 const clientAddress = createClientAddress([valueIn(parseCidr('127.0.0.0/8'))]);
 
@@ -341,6 +344,15 @@ export const parsers: readonly Parser[] = [
   }),
   row('service/platform/safe-text.ts safeText', safeText),
   row('service/git/branch-name.ts parseBranchName', parseBranchName),
+  row(
+    'service/syncs/push-event.ts parsePushEvent, service/contract/validate.ts parseJson',
+    (text) =>
+      [text, JSON.stringify({ ref: `refs/heads/${text}`, after: text }), JSON.stringify({ ref: text, after })].map(
+        (body) => parsePushEvent('github', { headers: { 'x-github-event': 'push' }, body: Buffer.from(body) }),
+      ),
+    ['{"a":', '[', ''],
+    ['{', '"ref":"refs/heads/a",', '"after":""}'],
+  ),
   row('service/git/remote.ts parseRemote', (text) => [
     parseRemote(text, { allowFile: true }),
     parseRemote(`https://a/${text}`, { allowFile: false }),

@@ -8,6 +8,7 @@ import { addLockListRoute, type LockListRoute } from './lock-list.ts';
 import { addLockRoutes, type LockRoutes } from './locks.ts';
 import { type Api, commonHeaders } from './operation.ts';
 import { addPoolRoutes, type PoolRoutes } from './pools.ts';
+import { addPushRoute } from './push.ts';
 import { addQueueRoutes, type QueueRoutes } from './queue.ts';
 import { addSyncRoutes, type SyncRoutes } from './syncs.ts';
 import { addTokenRoute } from './token.ts';
@@ -38,6 +39,7 @@ export function createApi(parts: ApiParts): Api {
   addTokenRoute(api, parts);
   addTokenExchangeRoute(api, parts);
   addSyncRoutes(api, parts);
+  addPushRoute(api, parts);
   addLockListRoute(api, parts);
   addLockRoutes(api, parts);
   addCheckRoute(api, parts);

@@ -102,6 +102,8 @@ interface Operation<Body, Query> {
   readonly body?: z.ZodType<Body>;
   /** A form body instead of JSON. Only documents it: the operation parses the form itself. */
   readonly form?: z.ZodObject;
+  /** A JSON body that the operation reads itself. Only documents it. */
+  readonly ownBody?: z.ZodObject;
   readonly responses: Responses;
   /** Problems that do not follow from the other properties: headers by status. */
   readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
@@ -144,7 +146,8 @@ export const jsonResponse = (description: string, schema: z.ZodType, headers: Re
 });
 
 function describe(api: Api, operation: Operation<unknown, unknown>): void {
-  const { operationId, summary, description, method, path, access, params, query, headers, body, form } = operation;
+  const { operationId, summary, description, method, path, access, params, query, headers, form } = operation;
+  const body = operation.body ?? operation.ownBody;
   const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
     // Rate limits apply to valid tokens only.
     const isToAToken = access !== 'anyone' && status !== '401';

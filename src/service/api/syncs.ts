@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Sync } from '../../interface/resources.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
-import { jsonApiResponse } from '../contract/response.ts';
+import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { branchField, syncSchema } from '../contract/schemas.ts';
 import { type AccessControl, requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
@@ -25,12 +25,6 @@ const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest
 
 export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
   const { storage, idempotent, prepareSync, onQueued, publicUrl } = routes;
-
-  /** Does not use the Host of the request: behind a proxy, it may be another host, and the scheme is unknown. */
-  function withCloneUrl(workspace: string, sync: Sync): Sync & { readonly clone_url?: string } {
-    const origin = publicUrl();
-    return origin === undefined ? sync : { ...sync, clone_url: `${origin}/v1/workspaces/${workspace}/git` };
-  }
 
   addOperation(api, routes, {
     operationId: 'startSync',
@@ -59,8 +53,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
           const wanted = { workspace: workspace.id, branch, requestedBy: bearerOf(c).name };
           const start = await startPrepared(db, storage.now, wanted, preparation);
           if (start.kind === 'unknown-branch') throw invalid({ pointer: '#/branch', detail: start.reason });
-          const location = `/v1/workspaces/${workspace.id}/syncs/${start.sync.sync_id}`;
-          return jsonApiResponse(202, withCloneUrl(workspace.id, start.sync), { location });
+          return queuedResponse(workspace.id, start.sync, publicUrl());
         },
       );
       onQueued();
@@ -81,7 +74,16 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
       const id = c.req.param('sync_id') ?? '';
       const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
       if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
-      return jsonApiResponse(200, withCloneUrl(workspace.id, sync));
+      return jsonApiResponse(200, withCloneUrl(workspace.id, sync, publicUrl()));
     },
   });
 }
+
+export const queuedResponse = (workspace: string, sync: Sync, origin: string | undefined): ApiResponse =>
+  jsonApiResponse(202, withCloneUrl(workspace, sync, origin), {
+    location: `/v1/workspaces/${workspace}/syncs/${sync.sync_id}`,
+  });
+
+/** Does not use the Host of the request: behind a proxy, it may be another host, and the scheme is unknown. */
+const withCloneUrl = (workspace: string, sync: Sync, origin: string | undefined) =>
+  origin === undefined ? sync : { ...sync, clone_url: `${origin}/v1/workspaces/${workspace}/git` };

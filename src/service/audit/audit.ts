@@ -21,6 +21,7 @@ export const auditActions = [
   'workspace.added',
   'workspace.updated',
   'workspace.removed',
+  'push-secret.created',
   'pool.added',
   'pool.updated',
   'pool.removed',

@@ -17,6 +17,7 @@ import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
 import { trustAdd, trustList, trustRemove } from './commands/trust.ts';
 import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspace.ts';
 import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
+import { workspacePushHook } from './commands/workspace-push-hook.ts';
 import type { Command } from './definition/command.ts';
 
 /** All commands, in the order of the help. */
@@ -32,6 +33,7 @@ export const commands: readonly Command[] = [
   workspaceAdd,
   workspaceUpdate,
   workspaceLfs,
+  workspacePushHook,
   workspaceList,
   workspaceRemove,
   poolAdd,

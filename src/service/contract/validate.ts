@@ -21,6 +21,15 @@ export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, 
   throw invalid(first, ...more.slice(0, maxErrors - 1));
 }
 
+/** Undefined if the text is not JSON, or not as the schema says. */
+export function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(text)).data;
+  } catch {
+    return undefined;
+  }
+}
+
 /** RFC 6901 section 6: a JSON pointer as a URI fragment. */
 export const pointerTo = (path: readonly PropertyKey[]): string =>
   `#${path.map((key) => `/${reference(key)}`).join('')}`;

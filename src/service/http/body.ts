@@ -104,7 +104,7 @@ async function* arrivingWithin(ms: number, pieces: AsyncIterator<unknown>): Asyn
 
 const incomplete = (): Refusal => new Refusal('request-timeout', 'The request body did not arrive in full.');
 
-const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
+export const isJson = (contentType: string): boolean => /^application\/(?:[\w.-]+\+)?json *(?:;|$)/i.test(contentType);
 
 /** RFC 9110 section 8.4: an unsupported coding gets its own error, instead of "not valid JSON". */
 const isPlain = (contentEncoding: string): boolean => /^(?:identity)?$/i.test(contentEncoding);

@@ -83,16 +83,6 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     return { kind: 'ready', estimatedObjects: last?.missing_objects ?? 0 };
   }
 
-  async function previousCount(workspace: StoredWorkspace, branch: BranchName): Promise<Preparation> {
-    const row = await storage.read
-      .selectFrom('synced_branches')
-      .select('received_objects')
-      .where('workspace_id', '=', workspace.id)
-      .where('name', '=', branch)
-      .executeTakeFirst();
-    return { kind: 'ready', estimatedObjects: row?.received_objects ?? 0 };
-  }
-
   return async (workspace, branch) => {
     const queued = await findQueued(storage.read, workspace.id, branch);
     // The trigger joins the queued sync without a request to the remote, so that many triggers cause only one request.
@@ -112,11 +102,22 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     // Nothing handles an error after the deadline, which would end the process.
     asked.catch(() => undefined);
     try {
-      return (await Promise.race([asked, waited])) ?? (await previousCount(workspace, branch));
+      return (await Promise.race([asked, waited])) ?? (await previousCount(storage.read, workspace, branch));
     } finally {
       clearTimeout(outOfTime);
     }
   };
+}
+
+/** The objects that the last sync of the branch received: an estimate without a request to the remote. */
+export async function previousCount(db: Database, workspace: StoredWorkspace, branch: BranchName) {
+  const row = await db
+    .selectFrom('synced_branches')
+    .select('received_objects')
+    .where('workspace_id', '=', workspace.id)
+    .where('name', '=', branch)
+    .executeTakeFirst();
+  return { kind: 'ready' as const, estimatedObjects: row?.received_objects ?? 0 };
 }
 
 export type SyncStart =

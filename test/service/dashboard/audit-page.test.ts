@@ -64,6 +64,7 @@ describe('a sentence of the audit', () => {
     ['workspace.updated', mirror, 'changed the workspace game, a mirror of https://git.example.com/game.git'],
     ['workspace.updated', { workspace: 'game' }, 'changed how people work on game with Git LFS'],
     ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
+    ['push-secret.created', { workspace: 'game' }, 'created a secret for push events of game'],
     ['pool.added', { workspace: 'game', pool: 'seats' }, 'added the pool seats of game'],
     ['pool.updated', { workspace: 'game', pool: 'seats' }, 'changed the pool seats of game'],
     ['pool.removed', { workspace: 'game', pool: 'seats' }, 'removed the pool seats of game'],

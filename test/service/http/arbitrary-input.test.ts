@@ -1,7 +1,9 @@
 import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
+import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
 import { codeUnits } from '../../interface/texts.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { forgeOf, pushDelivery, senders } from '../../support/push-delivery.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { tried } from '../../support/soak/tried.ts';
 import { expectDescribed } from './described-operations.ts';
@@ -88,6 +90,29 @@ describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
       );
     },
   );
+
+  test('any signed push event succeeds or gets a client error', async () => {
+    const { commit, now } = service.storage;
+    const actor = { name: 'operator', tokenId: null, address: null };
+    const secret = await commit('global', (db) => pushSecretAudited(db, now, actor, service.home, false));
+    const pushed = fc.record(
+      {
+        ref: text.map((name) => `refs/heads/${name}`),
+        more: fc.record({ ref: value, after: value }, { requiredKeys: [] }),
+      },
+      { requiredKeys: [] },
+    );
+    await tried(
+      'arbitrary push events',
+      fc.asyncProperty(fc.constantFrom(...senders), pushed, async (sender, some) => {
+        const { headers, raw } = pushDelivery(sender, secret, some);
+        const response = await service.ask('POST', at(`push/${forgeOf(sender)}`), { headers, raw });
+        expectSuccessOrProblem(response);
+        expect([202, 204, 422]).toContain(response.status);
+        expectDescribed('POST', '/v1/workspaces/{id}/push/{forge}', response);
+      }),
+    );
+  });
 
   test('any bytes as a body succeed or get a client error', async () => {
     await tried(

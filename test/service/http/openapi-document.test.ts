@@ -158,7 +158,12 @@ describe('the OpenAPI document', () => {
     const operation = expectedOperations.find((expected) => expected.operationId === operationId);
     if (operation === undefined) throw new Error(`There is no operation ${operationId}.`);
     const { method, path, body } = operation;
-    const inPath: Readonly<Record<string, string>> = { id: service.home, path: 'free', sync_id: 'sync_1' };
+    const inPath: Readonly<Record<string, string>> = {
+      id: service.home,
+      path: 'free',
+      sync_id: 'sync_1',
+      forge: 'github',
+    };
     const address = path.replaceAll(/\{(\w+)\}/g, (_, parameter: string) =>
       encodeURIComponent(place === 'path' && parameter === name ? String(value) : (inPath[parameter] ?? '')),
     );

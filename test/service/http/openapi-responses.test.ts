@@ -3,9 +3,11 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/outbound/target-address.ts';
+import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
 import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
+import { deleted, type Pushed, pushDelivery } from '../../support/push-delivery.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { describedStatuses, expectDescribed, optionalHeaders } from './described-operations.ts';
@@ -145,6 +147,25 @@ describe.each(realDatabaseKinds)('the API on $name', (kind) => {
     expect((await synced.ask('')).body.branches).toContainEqual(
       expect.objectContaining({ name: 'main', synced_head: expect.any(String), synced_at: expect.any(String) }),
     );
+  });
+
+  test('POST push returns exactly the described responses', async () => {
+    const { ask, expectAllSeen } = operation('POST', '/v1/workspaces/{id}/push/{forge}');
+    const { commit, now } = service.storage;
+    const actor = { name: 'operator', tokenId: null, address: null };
+    const secret = await commit('global', (db) => pushSecretAudited(db, now, actor, workspace, false));
+    const sent = async (pushed: Pushed, headers = {}) => {
+      const delivery = pushDelivery('github', secret, pushed);
+      const given = { token: undefined, raw: delivery.raw, headers: { ...delivery.headers, ...headers } };
+      return (await ask({ forge: 'github' }, given)).status;
+    };
+    expect(await sent({})).toBe(202);
+    expect(await sent(deleted)).toBe(204);
+    expect(await sent({}, { 'x-hub-signature-256': 'sha256=0' })).toBe(404);
+    expect(await sent({}, { 'content-type': 'application/x-www-form-urlencoded' })).toBe(415);
+    expect(await sent({ event: 'issues' })).toBe(422);
+    expect(await sent({}, { 'content-length': String(25 * 1024 * 1024 + 1) })).toBe(413);
+    await expectAllSeen();
   });
 
   test('POST locks returns exactly the described responses', async () => {

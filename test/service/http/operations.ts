@@ -23,6 +23,7 @@ const rows: readonly Row[] = [
   ['exchangeToken', 'POST', '/v1/token', 'anyone', 400],
   ['startSync', 'POST', '/v1/workspaces/{id}/sync', 'sync', 415, { branch: 'main' }],
   ['getSync', 'GET', '/v1/workspaces/{id}/syncs/{sync_id}', 'sync', 404],
+  ['receivePush', 'POST', '/v1/workspaces/{id}/push/{forge}', 'anyone', 404],
   ['listLocks', 'GET', '/v1/workspaces/{id}/locks', 'locks:read', 200],
   ['acquireLock', 'POST', '/v1/workspaces/{id}/locks', 'locks:write', 415, { path: 'a', type: 'exclusive', ttl: '1h' }],
   ['checkPaths', 'POST', '/v1/workspaces/{id}/check', 'locks:read', 415, { paths: ['a'] }],
@@ -59,6 +60,7 @@ export const addressIn = (operation: ExpectedOperation, workspace: string): stri
     .replace('{id}', workspace)
     .replace('{path}', 'a%2Fb')
     .replace('{sync_id}', 'sync_1')
+    .replace('{forge}', 'github')
     .replace('{name}', 'seats') + requiredQuery(operation);
 
 /** The parameters without which the operation is refused. */

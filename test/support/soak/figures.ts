@@ -89,6 +89,7 @@ export const declared = {
     'arbitrary JSON sent to locks': held(40, 1_500),
     'arbitrary JSON sent to sync': held(40, 1_500),
     'arbitrary JSON sent to hooks': held(40, 1_500),
+    'arbitrary push events': held(40, 1_500),
     'arbitrary bytes as a body': held(15, 500),
     'arbitrary URLs': held(100, 4_000),
     'arbitrary URLs of a lock': held(40, 1_500),

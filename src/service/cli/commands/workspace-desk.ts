@@ -145,20 +145,25 @@ function latestText(workspace: LatestSettings): string {
   return `${onOutdated[latestMode(workspace)]}${released}`;
 }
 
+/** For commands that print URLs of the service. */
+export const urlFlags = {
+  url: optional('URL', 'another URL at which people reach the service', 'default --public-url', parseServiceUrl),
+  publicUrl,
+};
+
+export const unknownUrl = ({ url, publicUrl }: FlagValues<typeof urlFlags>): readonly string[] =>
+  url === undefined && publicUrl === undefined
+    ? ['The URL of the service is unknown. Pass it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.']
+    : [];
+
 export const workspaceLfs = defineStorageCommand({
   name: 'workspace lfs',
   summary: 'print the settings for Git LFS: a .lfsconfig to commit, or commands for one clone',
   details: ['They contain no secret: people sign in with their own token as the password.'],
   arguments: { workspace: workspaceArgument },
-  flags: {
-    url: optional('URL', 'another URL at which people reach the service', 'default --public-url', parseServiceUrl),
-    publicUrl,
-  },
+  flags: urlFlags,
   example: 'game --public-url https://assets.example.com',
-  check: (flags) =>
-    flags.url === undefined && flags.publicUrl === undefined
-      ? ['The URL of the service is unknown. Pass it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.']
-      : [],
+  check: unknownUrl,
   async run({ flags, arguments: { workspace: id } }, storage) {
     await requireWorkspace(storage, id);
     const settings = lfsClientSettings(`${flags.url ?? flags.publicUrl}`, id);

@@ -192,6 +192,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
       ? html`changed how people work on ${named(detail, 'workspace')} with Git LFS`
       : html`changed ${mirror(detail)}`,
   'workspace.removed': (detail) => html`removed ${mirror(detail)}`,
+  'push-secret.created': (detail) => html`created a secret for push events of ${named(detail, 'workspace')}`,
   'pool.added': (detail) => html`added ${pool(detail)}`,
   'pool.updated': (detail) => html`changed ${pool(detail)}`,
   'pool.removed': (detail) => html`removed ${pool(detail)}`,

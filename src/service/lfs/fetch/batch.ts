@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { createRedactor } from '../../../interface/redact.ts';
+import { parseJson } from '../../contract/validate.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
 import { readResponseText, type StoreConnection, transientStatuses } from './connection.ts';
@@ -102,14 +103,6 @@ export async function requestBatch(
   if (parsed.transfer != null && parsed.transfer !== 'basic')
     throw refuse('does not offer basic transfers, the only ones that the service supports.');
   return { kind: 'offers', offers: new Map(parsed.objects.map((object) => [object.oid, offerOf(object, store, now)])) };
-}
-
-function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(text)).data;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Shorter lifetimes would cause constant requests for new offers. */

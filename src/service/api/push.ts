@@ -1,0 +1,92 @@
+import { z } from '@hono/zod-openapi';
+import type { Context } from 'hono';
+import { invalid, Refusal, unavailable } from '../contract/problem.ts';
+import { emptyResponse } from '../contract/response.ts';
+import { syncSchema } from '../contract/schemas.ts';
+import { requireFreeDisk } from '../http/access.ts';
+import { isJson, readBytes } from '../http/body.ts';
+import { addressOf, type Environment } from '../http/context.ts';
+import { limitMemory } from '../runtime/limit-memory.ts';
+import { forges, hasSignature, isSigned, parsePushEvent } from '../syncs/push-event.ts';
+import { enqueue } from '../syncs/queue.ts';
+import { previousCount } from '../syncs/trigger.ts';
+import { newWebhookSecret } from '../webhooks/signature.ts';
+import { findPushTarget } from '../workspaces/push-secret.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
+import { workspaceParameter } from './parameters.ts';
+import { queuedResponse, type SyncRoutes } from './syncs.ts';
+
+export function addPushRoute(api: Api, routes: SyncRoutes): void {
+  const { storage, prepareSync, publicUrl, onQueued } = routes;
+
+  addOperation(api, routes, {
+    operationId: 'receivePush',
+    summary: 'Sync the branch of a push event, or join its queued sync',
+    description:
+      'The forge signs the event with the secret that "workspace-service workspace push-hook" prints. Without a valid signature, the response is 404, whether or not the workspace exists.',
+    method: 'post',
+    path: '/v1/workspaces/{id}/push/{forge}',
+    access: 'anyone',
+    params: workspaceParameter.extend({
+      forge: z.enum(forges).openapi({ param: { name: 'forge', in: 'path' }, description: 'gitea for Forgejo too.' }),
+    }),
+    ownBody: z.looseObject({}).openapi('PushEvent', { description: 'As the forge sends it.' }),
+    responses: {
+      202: jsonResponse('Queued. Location has its status.', syncSchema, requiredHeaders('Location')),
+      204: { description: 'Nothing to sync: a test of the webhook, a tag, or a deleted branch.' },
+    },
+    refusals: { 413: {}, 415: {}, 422: {}, 503: requiredHeaders('Retry-After') },
+    async handle({ c }) {
+      const { forge, workspace, event } = await receive(c, storage);
+      if (event.kind === 'not-understood') throw invalid({ pointer: '#', detail: event.reason });
+      // Events may arrive late, so the remote is asked before the branch is removed from the mirror.
+      if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(() => undefined);
+      if (event.kind !== 'pushed') return emptyResponse(204);
+      requireFreeDisk(routes);
+      const { branch } = event;
+      const { estimatedObjects } = await previousCount(storage.read, workspace, branch);
+      const wanted = { workspace: workspace.id, branch, estimatedObjects, requestedBy: `push (${forge})` };
+      const sync = await storage.commit({ workspace: workspace.id }, (db) => enqueue(db, storage.now, wanted));
+      onQueued();
+      return queuedResponse(workspace.id, sync, publicUrl());
+    },
+  });
+}
+
+/** GitHub sends at most 25 MB, and waits for ten seconds. */
+const bodyLimit = { maxBytes: 25 * 1_024 * 1_024, what: 'A push event', maxMs: 10_000 };
+
+/** For bodies that are not verified yet, by IP address. */
+const holding = limitMemory({
+  maxBytes: 4 * bodyLimit.maxBytes,
+  maxBytesPerKey: 3 * bodyLimit.maxBytes,
+  error: () => unavailable('Too many push events are being received. Send this one again in a moment.'),
+});
+
+/** Nothing is signed with it. With it, a request for a workspace without a secret takes as long as any other. */
+const noSecret = newWebhookSecret();
+
+/** Verifies and parses an event. All requests without a valid signature get the same response. */
+async function receive(c: Context<Environment>, { read }: SyncRoutes['storage']) {
+  const { incoming } = c.env;
+  const { headers } = incoming;
+  const forge = forges.find((name) => name === c.req.param('forge'));
+  if (forge === undefined || !hasSignature(forge, headers)) throw notSigned();
+  if (!isJson(headers['content-type'] ?? '')) {
+    throw new Refusal('unsupported-media-type', 'A push event must be JSON. Choose application/json in the webhook.');
+  }
+  return holding(addressOf(c) ?? '', async (onPiece) => {
+    const delivery = { headers, body: await readBytes(incoming, { ...bodyLimit, onPiece }) };
+    const id = c.req.param('id') ?? '';
+    const target = parseWorkspaceId(id).ok ? await findPushTarget(read, id) : undefined;
+    if (!isSigned(forge, delivery, target?.secret ?? noSecret) || target === undefined) throw notSigned();
+    return { forge, workspace: target.workspace, event: parsePushEvent(forge, delivery) };
+  });
+}
+
+const notSigned = (): Refusal =>
+  new Refusal(
+    'not-found',
+    'The push event is not signed with the secret of this URL. Copy both from "workspace-service workspace push-hook".',
+  );

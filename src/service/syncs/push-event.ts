@@ -1,0 +1,97 @@
+import { createHmac } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
+import { z } from '@hono/zod-openapi';
+import { parseJson } from '../contract/validate.ts';
+import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import { sameHash, secretHash } from '../tokens/secret.ts';
+import { secretKey, type WebhookSecret } from '../webhooks/signature.ts';
+
+/** Forgejo is `gitea`: it sends the headers of Gitea as well as its own. */
+export const forges = ['github', 'gitlab', 'gitea'] as const;
+
+export type Forge = (typeof forges)[number];
+
+export type PushEvent =
+  | { readonly kind: 'pushed' | 'deleted'; readonly branch: BranchName }
+  /** A test of the webhook, or a tag. */
+  | { readonly kind: 'ignored' }
+  /** `reason` is a sentence for users. */
+  | { readonly kind: 'not-understood'; readonly reason: string };
+
+/** A request of a forge, with its body as received. */
+interface Delivery {
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+/** Parses a request whose signature was verified. */
+export function parsePushEvent(forge: Forge, { headers, body }: Delivery): PushEvent {
+  const { eventHeader, push, ignored } = rules[forge];
+  const event = headers[eventHeader];
+  if (event !== undefined && event === ignored) return { kind: 'ignored' };
+  const payload = event === push ? parseJson(payloadSchema, body.toString()) : undefined;
+  if (payload === undefined) {
+    const reason = `It must be a push event: "${push}" in the header ${eventHeader}, and "ref" and "after" in the body.`;
+    return { kind: 'not-understood', reason: `${reason} Choose only push events in the settings of the webhook.` };
+  }
+  const [, name] = /^refs\/heads\/(.*)$/s.exec(payload.ref) ?? [];
+  if (name === undefined) return { kind: 'ignored' };
+  const branch = parseBranchName(name);
+  if (!branch.ok) return { kind: 'not-understood', reason: branch.reason };
+  // All forges send zeros as the new commit of a deleted branch.
+  return { kind: /^0+$/.test(payload.after) ? 'deleted' : 'pushed', branch: branch.value };
+}
+
+/** The part that is the same for all forges. */
+const payloadSchema = z.object({ ref: z.string(), after: z.string().regex(/^[0-9a-f]{40,64}$/) });
+
+/** Without a signature, the body need not be read. */
+export const hasSignature = (forge: Forge, headers: IncomingHttpHeaders): boolean =>
+  Object.keys(rules[forge].signatures).some((name) => headers[name] !== undefined);
+
+/** Whether the forge signed the request with this secret. */
+export const isSigned = (forge: Forge, delivery: Delivery, secret: WebhookSecret): boolean =>
+  Object.entries(rules[forge].signatures).some(([name, sign]) => {
+    const sent = delivery.headers[name];
+    // Hashes have the same length, so the time of the comparison reveals nothing.
+    return sent !== undefined && sameHash(secretHash(String(sent)), secretHash(sign(secret, delivery)));
+  });
+
+type Sign = (secret: WebhookSecret, delivery: Delivery) => string;
+
+interface ForgeRules {
+  /** By header. One valid signature suffices. */
+  readonly signatures: Readonly<Record<string, Sign>>;
+  readonly eventHeader: string;
+  readonly push: string;
+  readonly ignored?: string;
+}
+
+const hexHmac: Sign = (secret, { body }) => createHmac('sha256', secret).update(body).digest('hex');
+
+/** The signing token of GitLab: Standard Webhooks 1.0. */
+const standardSignature: Sign = (secret, { headers, body }) => {
+  const hmac = createHmac('sha256', secretKey(secret));
+  hmac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(body);
+  return `v1,${hmac.digest('base64')}`;
+};
+
+const rules: Readonly<Record<Forge, ForgeRules>> = {
+  github: {
+    signatures: { 'x-hub-signature-256': (...signed) => `sha256=${hexHmac(...signed)}` },
+    eventHeader: 'x-github-event',
+    push: 'push',
+    ignored: 'ping',
+  },
+  gitlab: {
+    signatures: { 'x-gitlab-token': (secret) => secret, 'webhook-signature': standardSignature },
+    eventHeader: 'x-gitlab-event',
+    push: 'Push Hook',
+    ignored: 'Tag Push Hook',
+  },
+  gitea: {
+    signatures: { 'x-gitea-signature': hexHmac, 'x-forgejo-signature': hexHmac },
+    eventHeader: 'x-gitea-event',
+    push: 'push',
+  },
+};

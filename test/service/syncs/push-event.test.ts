@@ -1,0 +1,123 @@
+import { createHmac } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { hasSignature, isSigned, parsePushEvent } from '../../../src/service/syncs/push-event.ts';
+import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
+import { deleted, forgeOf, type Pushed, pushDelivery, type Sender, senders } from '../../support/push-delivery.ts';
+
+const secret = newWebhookSecret();
+
+/** A delivery as Node presents it: with lower-case names, and characters of headers as bytes. */
+function received(sender: Sender, pushed: Pushed = {}, by = secret) {
+  const { headers, raw } = pushDelivery(sender, by, pushed);
+  const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
+  return { headers: Object.fromEntries(names) as Record<string, string>, body: Buffer.from(raw) };
+}
+
+/** The only header that a signature of this sender is in. */
+const signatureOf: Readonly<Record<Sender, string>> = {
+  github: 'x-hub-signature-256',
+  gitlab: 'x-gitlab-token',
+  'gitlab-signing-token': 'webhook-signature',
+  gitea: 'x-gitea-signature',
+  forgejo: 'x-forgejo-signature',
+};
+
+describe.each(senders)('a push event of %s', (sender) => {
+  const forge = forgeOf(sender);
+  const name = signatureOf[sender];
+  const signed = received(sender);
+  const signature = signed.headers[name] ?? '';
+  const { 'x-gitea-signature': _, ...others } = signed.headers;
+  const withSignature = (value: string) => ({ ...signed, headers: { ...others, [name]: value } });
+
+  test('is signed with the secret, and with no other', () => {
+    expect(isSigned(forge, signed, secret)).toBe(true);
+    expect(isSigned(forge, withSignature(signature), secret)).toBe(true);
+    expect(isSigned(forge, signed, newWebhookSecret())).toBe(false);
+    expect(isSigned(forge, received(sender, {}, newWebhookSecret()), secret)).toBe(false);
+  });
+
+  test.each([
+    ['empty', ''],
+    ['truncated', signature.slice(0, -1)],
+    ['longer', `${signature}0`],
+    ['in upper case', signature.toUpperCase()],
+    ['sent twice', `${signature}, ${signature}`],
+    ['of other characters', 'Ã¼\u00ff\u0100'.repeat(9)],
+    ['very long', 'a'.repeat(16_000)],
+    ['the name of a property', '__proto__'],
+    ['of the empty body', createHmac('sha256', secret).update('').digest('hex')],
+  ])('is not signed if its signature is %s', (_what, value) => {
+    expect(isSigned(forge, withSignature(value), secret)).toBe(false);
+  });
+
+  test('is refused without a signature, whatever else it has', () => {
+    const { [name]: _signature, ...unsigned } = others;
+    expect(hasSignature(forge, signed.headers)).toBe(true);
+    expect(hasSignature(forge, unsigned)).toBe(false);
+    expect(isSigned(forge, { ...signed, headers: unsigned }, secret)).toBe(false);
+  });
+
+  test('is not signed if one byte of the body differs, except with the token of GitLab, which signs nothing', () => {
+    const body = Buffer.from(signed.body);
+    body[body.length - 2] = 0x20;
+    expect(isSigned(forge, { ...signed, body }, secret)).toBe(sender === 'gitlab');
+  });
+
+  test('names the pushed branch', () => {
+    const ref = 'refs/heads/release/ü-1';
+    expect(parsePushEvent(forge, received(sender, { ref }))).toEqual({ kind: 'pushed', branch: 'release/ü-1' });
+    const after = 'c'.repeat(64);
+    expect(parsePushEvent(forge, received(sender, { after }))).toEqual({ kind: 'pushed', branch: 'main' });
+  });
+
+  test('says that the branch was deleted, also with ids of SHA-256', () => {
+    for (const after of [deleted.after, '0'.repeat(64)]) {
+      expect(parsePushEvent(forge, received(sender, { after }))).toEqual({ kind: 'deleted', branch: 'main' });
+    }
+  });
+
+  test('is ignored for tags and other refs', () => {
+    for (const ref of ['refs/tags/v1', 'refs/notes/commits', 'refs/heads', 'main', '']) {
+      expect(parsePushEvent(forge, received(sender, { ref }))).toEqual({ kind: 'ignored' });
+    }
+  });
+
+  test.each<[string, Pushed]>([
+    ['another event', { event: 'issues' }],
+    ['an empty name of the event', { event: '' }],
+    ['no new commit', { after: '' }],
+    ['a new commit that is not an id', { after: 'main' }],
+    ['a branch that git does not allow', { ref: 'refs/heads/a..b' }],
+    ['a branch without a name', { ref: 'refs/heads/' }],
+    ['a very long branch', { ref: `refs/heads/${'a'.repeat(100_000)}` }],
+    ['a branch of half a character', { ref: 'refs/heads/\ud800' }],
+    ['a ref that is not text', { more: { ref: 7 } }],
+  ])('is not understood with %s', (_what, pushed) => {
+    const event = parsePushEvent(forge, received(sender, pushed));
+    expect(event).toEqual({ kind: 'not-understood', reason: expect.stringMatching(/\w.*\.$/) });
+  });
+
+  test('is not understood without the name of the event', () => {
+    const unnamed = Object.entries(signed.headers).filter(([header]) => !header.endsWith('-event'));
+    const event = parsePushEvent(forge, { ...signed, headers: Object.fromEntries(unnamed) });
+    expect(event).toMatchObject({ kind: 'not-understood' });
+  });
+
+  test.each(['', '{', 'null', '[]', '"refs/heads/main"', '\ufeff{}', '{"ref":"refs/heads/main"}', 'payload=%7B%7D'])(
+    'is not understood if the body is %o',
+    (body) => {
+      const event = parsePushEvent(forge, { ...signed, body: Buffer.from(body) });
+      expect(event).toMatchObject({ kind: 'not-understood', reason: expect.stringContaining('"ref" and "after"') });
+    },
+  );
+});
+
+test.each<[Sender, string]>([
+  ['github', 'ping'],
+  ['gitlab', 'Tag Push Hook'],
+])('an event of %s that has nothing to sync is ignored: %s', (sender, event) => {
+  expect(parsePushEvent(forgeOf(sender), received(sender, { event, ref: 'refs/tags/v1' }))).toEqual({
+    kind: 'ignored',
+  });
+});

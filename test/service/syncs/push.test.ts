@@ -1,0 +1,309 @@
+import { createServer, type Socket } from 'node:net';
+import { beforeAll, describe, expect, test } from 'vitest';
+import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
+import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
+import { realDatabaseKinds } from '../../support/databases.ts';
+import { createRepository, gitAt, type Repository } from '../../support/git-repository.ts';
+import { listenHere } from '../../support/listen.ts';
+import {
+  deleted,
+  forgeOf,
+  type PushDelivery,
+  type Pushed,
+  pushDelivery,
+  type Sender,
+  senders,
+} from '../../support/push-delivery.ts';
+import { connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
+import type { Ask, Reply } from '../../support/running-service.ts';
+import { runs } from '../../support/runs.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { changeRows } from '../../support/stored-rows.ts';
+import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
+import { expectProblem } from '../http/expect-problem.ts';
+import { gitClient } from '../mirror/mirror-of.ts';
+
+describe.each(realDatabaseKinds)('pushes on $name', (kind) => {
+  const service = serviceOfTests({ publicUrl: () => 'https://assets.example.com' }, kind);
+  const folder = folderOfTests();
+  let token: string;
+  let repositories = 0;
+
+  beforeAll(async () => {
+    token = (await service.token()).secret;
+  });
+
+  const operator = { name: 'operator', tokenId: null, address: null };
+
+  const secretOf = (id: string, rotate = false) =>
+    service.storage.commit({ workspace: id }, (db) => pushSecretAudited(db, service.storage.now, operator, id, rotate));
+
+  async function pushedWorkspace() {
+    repositories += 1;
+    const remote = createRepository(folder, `remote-${repositories}.git`);
+    remote.commit({ branch: 'main', files: { a: '1' } });
+    const workspace = await service.workspace(remote.path);
+    return { remote, workspace, secret: await secretOf(workspace) };
+  }
+
+  const send = (workspace: string, forge: string, { headers, raw }: PushDelivery, more: Ask = {}): Promise<Reply> =>
+    service.ask('POST', `/v1/workspaces/${workspace}/push/${forge}`, { headers, raw, ...more });
+
+  const sendFrom = (sender: Sender, to: { readonly workspace: string; readonly secret: string }, pushed: Pushed = {}) =>
+    send(to.workspace, forgeOf(sender), pushDelivery(sender, to.secret, pushed));
+
+  const syncs = (workspace: string) =>
+    service.storage.read.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace).execute();
+
+  async function ended({ headers }: Reply): Promise<Reply['body']> {
+    const sync = async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body;
+    await expect.poll(async () => (await sync()).finished_at, { timeout: 40_000, interval: 20 }).not.toBeNull();
+    return sync();
+  }
+
+  /** The branches that the mirror serves to git. */
+  async function served(workspace: string): Promise<string> {
+    const url = service.baseUrl.replace('http://', `http://x:${token}@`);
+    return (await gitClient()).git('ls-remote', '--heads', `${url}/v1/workspaces/${workspace}/git`);
+  }
+
+  /** Pushes a commit from a clone, as a person does. Returns the new head. */
+  function push(remote: Repository, ...refs: readonly string[]): string {
+    const clone = temporaryFolder();
+    gitAt(clone, 'clone', '--quiet', remote.path, '.');
+    gitAt(clone, 'commit', '--quiet', '--allow-empty', '--message=Change');
+    gitAt(clone, 'push', '--quiet', 'origin', ...refs);
+    return gitAt(clone, 'rev-parse', 'HEAD').trim();
+  }
+
+  test.each(senders)('after a push, the event of %s brings the new head into the mirror', async (sender) => {
+    const { remote, workspace, secret } = await pushedWorkspace();
+    const head = push(remote, 'HEAD:refs/heads/main');
+    const queued = await sendFrom(sender, { workspace, secret }, { after: head });
+    expect(queued.status, queued.text).toBe(202);
+    expect(queued.body).toMatchObject({
+      status: 'queued',
+      branch: 'main',
+      estimated_objects: 0,
+      clone_url: `https://assets.example.com/v1/workspaces/${workspace}/git`,
+    });
+    expect(await ended(queued)).toMatchObject({ status: 'succeeded', head });
+    expect(await served(workspace)).toBe(`${head}\trefs/heads/main\n`);
+    expect(await syncs(workspace)).toMatchObject([{ requested_by: `push (${forgeOf(sender)})` }]);
+  });
+
+  test('a new branch is synced too, and the estimate is the last known number', async () => {
+    const { remote, workspace, secret } = await pushedWorkspace();
+    const head = push(remote, 'HEAD:refs/heads/release/1.4');
+    const ref = 'refs/heads/release/1.4';
+    const first = await ended(await sendFrom('github', { workspace, secret }, { ref }));
+    expect(first).toMatchObject({ status: 'succeeded', branch: 'release/1.4', head });
+    expect(first.received_objects).toBeGreaterThan(0);
+    const again = await sendFrom('github', { workspace, secret }, { ref });
+    expect(again.body.estimated_objects).toBe(first.received_objects);
+  });
+
+  test('a remote that does not answer does not delay the response', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    const silent = createServer();
+    const { port } = await listenHere(silent);
+    const sockets: Socket[] = [];
+    silent.on('connection', (socket) => sockets.push(socket));
+    await changeRows(
+      service.storage,
+      'workspaces',
+      { remote: `https://127.0.0.1:${port}/game.git` },
+      { id: workspace },
+    );
+    const began = performance.now();
+    const queued = await sendFrom('gitea', { workspace, secret });
+    expect(queued.status).toBe(202);
+    // A trigger waits for the remote for almost five seconds.
+    expect(performance.now() - began).toBeLessThan(4_000);
+    await expect.poll(() => sockets.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    silent.close();
+    for (const socket of sockets) socket.destroy();
+    expect((await ended(queued)).status).toBe('failed');
+  });
+
+  test('a storm of events is a handful of syncs, and the last one has the last head', async () => {
+    const { remote, workspace, secret } = await pushedWorkspace();
+    const waves = runs(5, 10);
+    const replies: Reply[] = [];
+    for (let wave = 0; wave < waves; wave += 1) {
+      const together = Array.from({ length: 1_000 / waves }, () => sendFrom('github', { workspace, secret }));
+      replies.push(...(await Promise.all(together)));
+    }
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([202]));
+    const ids = new Set(replies.map(({ body }) => body.sync_id));
+    expect(ids.size).toBeLessThanOrEqual(2 * waves);
+    expect(await syncs(workspace)).toHaveLength(ids.size);
+    const head = push(remote, 'HEAD:refs/heads/main');
+    expect(await ended(await sendFrom('github', { workspace, secret }))).toMatchObject({ head });
+  });
+
+  test('a payload of many files is accepted', async () => {
+    const { remote, workspace, secret } = await pushedWorkspace();
+    const files = Array.from({ length: 120_000 }, (_, index) => `Content/Characters/Hero/Textures/T_${index}.uasset`);
+    const delivery = pushDelivery('github', secret, { more: { files } });
+    expect(delivery.raw.length).toBeGreaterThan(5_000_000);
+    const queued = await send(workspace, 'github', delivery);
+    expect(queued.status).toBe(202);
+    expect(await ended(queued)).toMatchObject({ status: 'succeeded', head: remote.head('main') });
+  });
+
+  test('more than GitHub sends is 413', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    const { headers } = pushDelivery('github', secret);
+    const length = { 'Content-Length': 25 * 1_024 * 1_024 + 1 };
+    expectProblem(await requestRaw(service.port, unsent(workspace, { ...headers, ...length })), 'body-too-large');
+    expect(await syncs(workspace)).toEqual([]);
+  });
+
+  test('a test of the webhook, a tag and a deleted branch get 204, and no sync', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    const nothing: readonly (readonly [Sender, Pushed])[] = [
+      ['github', { event: 'ping' }],
+      ['gitlab', { event: 'Tag Push Hook', ref: 'refs/tags/v1' }],
+      ...senders.map((sender) => [sender, { ref: 'refs/tags/v1' }] as const),
+      ...senders.map((sender) => [sender, deleted] as const),
+    ];
+    for (const [sender, pushed] of nothing) {
+      const { status, text } = await sendFrom(sender, { workspace, secret }, pushed);
+      expect([status, text]).toEqual([204, '']);
+    }
+    expect(await syncs(workspace)).toEqual([]);
+  });
+
+  test('a deleted branch leaves the mirror, but not if the remote has it again', async () => {
+    const { remote, workspace, secret } = await pushedWorkspace();
+    const refs = ['old', 'kept'].map((name) => `refs/heads/${name}`);
+    const head = push(remote, ...refs.map((ref) => `HEAD:${ref}`));
+    for (const ref of refs) await ended(await sendFrom('github', { workspace, secret }, { ref }));
+    expect(await served(workspace)).toBe(`${head}\trefs/heads/kept\n${head}\trefs/heads/old\n`);
+    remote.git('branch', '--delete', '--force', 'old');
+    for (const ref of refs.toReversed()) {
+      expect((await sendFrom('github', { workspace, secret }, { ref, ...deleted })).status).toBe(204);
+    }
+    await expect.poll(() => served(workspace), { timeout: 20_000 }).toBe(`${head}\trefs/heads/kept\n`);
+    expect(await syncs(workspace)).toHaveLength(2);
+  });
+
+  /** A request to the address for GitHub, without its body. */
+  const unsent = (workspace: string, headers: Readonly<Record<string, string | number>>) => ({
+    method: 'POST',
+    target: `/v1/workspaces/${workspace}/push/github`,
+    headers: Object.entries(headers).map(([name, value]) => `${name}: ${value}`),
+  });
+
+  /** Compares two refusals without their request ids. */
+  const withoutId = ({ status, body: { request_id: _, ...rest } }: Reply) => ({ status, rest });
+
+  describe('without a valid signature', () => {
+    test.each(senders)('%s gets the same 404 everywhere, and no sync', async (sender) => {
+      const { workspace, secret } = await pushedWorkspace();
+      const signed = pushDelivery(sender, secret);
+      const wrong = pushDelivery(sender, newWebhookSecret());
+      const unsigned = { ...signed, headers: { 'content-type': 'application/json', 'x-github-event': 'push' } };
+      const forge = forgeOf(sender);
+      const replies = [
+        await send(workspace, forge, wrong),
+        await send(workspace, forge, unsigned),
+        await send(await service.workspace(), forge, signed),
+        await send('not-there', forge, signed),
+        await send('NOT%00valid', forge, signed),
+        await send(workspace, 'bitbucket', signed),
+        await send(workspace, 'constructor', signed),
+        await send((await pushedWorkspace()).workspace, forge, signed),
+      ];
+      for (const reply of replies) expectProblem(reply, 'not-found');
+      expect(new Set(replies.map((reply) => JSON.stringify(withoutId(reply)))).size).toBe(1);
+      expect(await syncs(workspace)).toEqual([]);
+    });
+
+    test('an API token does not help', async () => {
+      const { workspace } = await pushedWorkspace();
+      expectProblem(await send(workspace, 'github', { headers: {}, raw: '{}' }, { token }), 'not-found');
+    });
+
+    test('a signature that is sent twice is refused', async () => {
+      const { workspace, secret } = await pushedWorkspace();
+      const { headers, raw } = pushDelivery('gitlab', secret);
+      const lines = [...Object.entries(headers), ['X-Gitlab-Token', secret]].map(
+        ([name, value]) => `${name}: ${value}`,
+      );
+      const target = `/v1/workspaces/${workspace}/push/gitlab`;
+      const { status } = await requestRaw(service.port, { method: 'POST', target, headers: lines, body: raw });
+      expect(status).toBe(404);
+    });
+
+    test('a request without one is refused before its body', async () => {
+      const { workspace } = await pushedWorkspace();
+      const headers = { 'Content-Type': 'application/json', 'Content-Length': 20_000_000 };
+      expectProblem(await requestRaw(service.port, unsent(workspace, headers)), 'not-found');
+    });
+  });
+
+  test('commands that make the first secret together get the same one', async () => {
+    const workspace = await service.workspace();
+    const [one, ...others] = await Promise.all(Array.from({ length: 5 }, () => secretOf(workspace)));
+    expect(new Set(others)).toEqual(new Set([one]));
+  });
+
+  test('the previous secret is refused once it is rotated', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    expect(await secretOf(workspace)).toBe(secret);
+    const next = await secretOf(workspace, true);
+    expect((await sendFrom('gitlab', { workspace, secret })).status).toBe(404);
+    expect((await sendFrom('gitlab', { workspace, secret: next })).status).toBe(202);
+  });
+
+  test('a signed event that is not understood is 422, and says what was expected', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    const reply = await sendFrom('github', { workspace, secret }, { event: 'issues' });
+    expect(expectProblem(reply, 'invalid-request').detail).toContain('"push" in the header x-github-event');
+    expect(await syncs(workspace)).toEqual([]);
+  });
+
+  test('a form is 415, and says what to choose', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    const { headers, raw } = pushDelivery('github', secret);
+    const form = {
+      headers: { ...headers, 'content-type': 'application/x-www-form-urlencoded' },
+      raw: `payload=${raw}`,
+    };
+    expect(expectProblem(await send(workspace, 'github', form), 'unsupported-media-type').detail).toContain(
+      'Choose application/json',
+    );
+  });
+
+  test('large bodies without a signature use limited memory, and leave room for other events', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    const { headers } = pushDelivery('github', newWebhookSecret());
+    const size = 25 * 1_024 * 1_024;
+    const head = writeRequest(unsent(workspace, { ...headers, 'Content-Length': size }));
+    const stalled = await Promise.all(Array.from({ length: 3 }, () => connectRaw(service.port)));
+    const most = Buffer.concat([head, Buffer.alloc(size - 1_000, 'a')]);
+    await Promise.all(stalled.map((connection) => connection.send(most)));
+    const large = { more: { pad: 'a'.repeat(100_000) } };
+    const another = () => send(workspace, 'github', pushDelivery('github', newWebhookSecret(), large));
+    // The bodies that do not arrive in full end after ten seconds.
+    await expect.poll(async () => (await another()).status, { timeout: 9_000, interval: 20 }).toBe(503);
+    expect((await sendFrom('github', { workspace, secret })).status).toBe(202);
+    expect(expectProblem(await another(), 'unavailable').detail).toContain('Send this one again');
+    for (const connection of stalled) connection.close();
+    await expect.poll(async () => (await another()).status, { timeout: 9_000 }).toBe(404);
+    expect((await sendFrom('github', { workspace, secret }, large)).status).toBe(202);
+  });
+
+  test('the log and the audit do not contain the secret', async () => {
+    const { workspace, secret } = await pushedWorkspace();
+    for (const sender of senders) await sendFrom(sender, { workspace, secret });
+    await sendFrom('gitlab', { workspace: 'not-there', secret });
+    const audit = await service.storage.read.selectFrom('audit').selectAll().execute();
+    expect(audit.map(({ action }) => action)).toContain('push-secret.created');
+    expect(service.log() + JSON.stringify(audit)).not.toContain(secret);
+    expect(service.log()).toContain(`/v1/workspaces/${workspace}/push/gitlab`);
+    expect((await service.ask('GET', '/v1/workspaces', { token })).text).not.toContain(secret);
+  });
+});
