@@ -20,6 +20,7 @@ import { dateOf, timestampIn } from '../../src/client/clock.ts';
 import { parseJson } from '../../src/client/json.ts';
 import { readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { readNamed } from '../../src/client/lists.ts';
+import { readOutdated } from '../../src/client/outdated.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { fieldsOf, refusalOf, wordsOf } from '../../src/client/refusal.ts';
 import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
@@ -74,7 +75,7 @@ import { protocolOf } from '../../src/service/mirror/read-request.ts';
 import { parseTarget } from '../../src/service/outbound/target.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { safeText } from '../../src/service/platform/safe-text.ts';
-import { parsePoolItemWords, parsePoolName } from '../../src/service/pools/pool-item.ts';
+import { parsePoolItems, parsePoolItemWords, parsePoolName } from '../../src/service/pools/pool-item.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parsePushEvent } from '../../src/service/syncs/push-event.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
@@ -97,6 +98,7 @@ import { completeResponse } from '../../src/service/webhooks/receiver-response.t
 import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts';
 import { newWebhookSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
+import { parseBranchPatterns, parseLatestMode, parsePushLockMode } from '../../src/service/workspaces/latest.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
 import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
@@ -244,6 +246,9 @@ export const parsers: readonly Parser[] = [
       ),
     ],
     ['"', 'a', ''],
+  ),
+  row('client/outdated.ts readOutdated', (text) =>
+    readOutdated({ path: text, branch: text, commit: text, author: text, at: text, behind: text }, texts),
   ),
   row('client/lists.ts readNamed', (text) => [readNamed([])(text), readNamed(['a'])({ a: text })]),
   row('client/access.ts parseWorkspaceId', parseNamedWorkspace),
@@ -426,6 +431,13 @@ export const parsers: readonly Parser[] = [
     ['ext-0-', 'a', ' '],
   ),
   row('service/workspaces/lfs-mode.ts parseLfsMode', parseLfsMode),
+  row(
+    'service/workspaces/latest.ts parseLatestMode parsePushLockMode parseBranchPatterns',
+    (text) => [parseLatestMode(text), parsePushLockMode(text), parseBranchPatterns(text)],
+    ['', 'a,', 'b'],
+    ['*', 'a', ''],
+    ['', '*/', ''],
+  ),
   row('service/http/byte-range.ts parseByteRange', (text) => [parseByteRange(text, 10)], ['bytes=', '0', '-']),
   row('service/lfs/requests.ts querySchema takeSchema verifySchema batchSchema looksLikeLockId', (text) => [
     querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
@@ -546,7 +558,9 @@ export const parsers: readonly Parser[] = [
   row('service/outbound/target.ts parseTarget', (text) => [parseTarget(text), parseTarget(`https://${text}`)]),
   row('service/workspaces/workspace-id.ts parseWorkspaceId', parseWorkspaceId),
   row('service/pools/pool-item.ts parsePoolName', parsePoolName),
-  row('service/pools/pool-item.ts parsePoolItem, service/pools/pool-item.ts parsePoolItemWords', (text) => [
+  row('service/pools/pool-item.ts parsePoolItems, service/pools/pool-item.ts parsePoolItemWords', (text) => [
+    parsePoolItems(text),
+    parsePoolItems(JSON.stringify([{ path: text, properties: { [text]: text }, secret: [text] }])),
     parsePoolItemWords([text]),
     parsePoolItemWords(['a', text]),
     parsePoolItemWords(['a', `x=${text}`]),

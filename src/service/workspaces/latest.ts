@@ -43,14 +43,17 @@ export function parseBranchPatterns(text: string): Parsed<readonly string[]> {
 
 /** Tests whether locks are compared with a branch. */
 export function comparedWith(
-  { latest_branches }: Pick<LatestSettings, 'latest_branches'>,
+  settings: Pick<LatestSettings, 'latest_branches'>,
   defaultBranch: BranchName | undefined,
 ): (branch: string) => boolean {
-  if (latest_branches === null) return (branch) => branch === defaultBranch;
-  // Only parsed patterns are stored.
-  const patterns = (JSON.parse(latest_branches) as readonly string[]).map(matcher);
-  return (branch) => patterns.some((matches) => matches(branch));
+  const matchers = patternsOf(settings)?.map(matcher) ?? [(branch: string) => branch === defaultBranch];
+  return (branch) => matchers.some((matches) => matches(branch));
 }
+
+/** Null for the default branch of the remote. */
+export const patternsOf = ({ latest_branches }: Pick<LatestSettings, 'latest_branches'>): readonly string[] | null =>
+  // Only parsed patterns are stored.
+  latest_branches === null ? null : (JSON.parse(latest_branches) as readonly string[]);
 
 function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Parsed<Value> {
   return (text) => {

@@ -86,14 +86,11 @@ export async function updateWorkspaceAudited(
   actor: Actor,
   { id, ...settings }: Pick<StoredWorkspace, 'id'> & Partial<StoredWorkspace & WorkspaceSettings>,
 ): Promise<boolean> {
-  const { numUpdatedRows } = await db
-    .updateTable('workspaces')
-    .set(settings)
-    .where('id', '=', id)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) return false;
-  // The bases belong to another branch.
-  if (settings.release_on !== undefined) {
+  const before = await findWorkspace(db, id);
+  if (before === undefined) return false;
+  await db.updateTable('workspaces').set(settings).where('id', '=', id).execute();
+  if (settings.release_on !== undefined && settings.release_on !== before.release_on) {
+    // The bases belong to the previous branch.
     const base = sql<string>`case when merge_base like id || ' %' then id else merge_base end`;
     await db.updateTable('locks').set({ merge_base: base }).where('workspace_id', '=', id).execute();
   }

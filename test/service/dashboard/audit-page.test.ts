@@ -62,7 +62,7 @@ describe('a sentence of the audit', () => {
     ['workspace.added', mirror, 'added the workspace game, a mirror of https://git.example.com/game.git'],
     ['hook.tested', hook, `sent a test to ${toHook}`],
     ['workspace.updated', mirror, 'changed the workspace game, a mirror of https://git.example.com/game.git'],
-    ['workspace.updated', { workspace: 'game' }, 'changed how people work on game with Git LFS'],
+    ['workspace.updated', { workspace: 'game' }, 'changed the settings of game'],
     ['workspace.removed', mirror, 'removed the workspace game, a mirror of https://git.example.com/game.git'],
     ['push-secret.created', { workspace: 'game' }, 'created a secret for push events of game'],
     ['pool.added', { workspace: 'game', pool: 'seats' }, 'added the pool seats of game'],

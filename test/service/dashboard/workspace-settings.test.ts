@@ -8,7 +8,10 @@ import { untilWaiting } from '../http/shared-service.ts';
 import { signedIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
-const form = { desk_ttl: '8h', lfs: 'head', lfs_url: '' };
+const form = {
+  ...{ desk_ttl: '8h', lfs: 'head', lfs_url: '' },
+  ...{ latest: 'off', latest_branches: '', release_on: '', push_locks: 'all' },
+};
 
 /** A service that trusts the certificate of a remote with a password, and a visitor with all scopes. */
 async function started() {
@@ -50,6 +53,9 @@ test('a workspace is added once its remote has answered, and its credentials are
     [{ remote: '/etc/game.git' }, 'Repositories on the disk of the service are refused'],
     [{ remote: 'https://ada:wr0ng@a.example/x?y' }, 'must not have a query'],
     [{ desk_ttl: '31d' }, 'A lock lasts'],
+    [{ latest: 'on' }, 'It must be one of refuse, warn, off.'],
+    [{ latest_branches: 'a b' }, 'The name of a branch must not have a space'],
+    [{ release_on: 'a..b' }, 'The name of a branch must not have two dots'],
     [{ lfs_url: 'https://a:b@c/d' }, 'It must not have a user name or a password'],
   ] as const) {
     const { status, text } = await add({ username: 'ada', password: 's3cret', ...fields });
@@ -144,4 +150,26 @@ test('removing a workspace with locks takes a separate confirmation, and lists t
   expect(performance.now() - began).toBeLessThan(20_000);
   expect(text).toMatch(/1 lock ended with it:.*Content\/Held\.uasset.*, held by /s);
   expect(await rowOf(workspace)).toBeUndefined();
+});
+
+test('the form sets the branches that locks are compared with, and shows them', async () => {
+  const { remote, rowOf, send, visitor } = await started();
+  const at = { id: 'game', remote: remote.address('game.git'), username: 'ada', password: 's3cret' };
+  const compared = { latest: 'refuse', latest_branches: ' main, release/* ', release_on: 'main', push_locks: 'branch' };
+  expect((await send('/new-workspace', { ...form, ...at, ...compared })).status).toBe(303);
+  const stored = {
+    ...{ latest: 'refuse', latest_branches: '["main","release/*"]' },
+    ...{ release_on: 'main', push_locks: 'branch' },
+  };
+  expect(await rowOf('game')).toMatchObject(stored);
+  const { text } = await visitor.get('/workspaces/game/settings');
+  expect(text).toContain('value="main, release/*"');
+  expect(text).toMatch(/value="refuse"[^>]* checked/);
+  await send('/workspaces/game/settings', { ...form, ...at, username: '', password: '' });
+  expect(await rowOf('game')).toMatchObject({
+    latest: 'off',
+    latest_branches: null,
+    release_on: null,
+    push_locks: 'all',
+  });
 });

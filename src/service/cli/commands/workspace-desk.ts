@@ -4,7 +4,7 @@ import type { LatestMode } from '../../../interface/resources.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
-import { type LatestSettings, latestMode, pushLockMode } from '../../workspaces/latest.ts';
+import { type LatestSettings, latestMode, patternsOf, pushLockMode } from '../../workspaces/latest.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
@@ -127,8 +127,7 @@ export const workspaceUpdate = defineStorageCommand({
 
 const latestDocument = (workspace: LatestSettings) => ({
   latest: latestMode(workspace),
-  // Only parsed patterns are stored.
-  latest_branches: workspace.latest_branches === null ? null : (JSON.parse(workspace.latest_branches) as string[]),
+  latest_branches: patternsOf(workspace),
   release_on: workspace.release_on,
   push_locks: pushLockMode(workspace),
 });

@@ -189,7 +189,7 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'workspace.added': (detail) => html`added ${mirror(detail)}`,
   'workspace.updated': (detail) =>
     textIn(detail, 'remote') === undefined
-      ? html`changed how people work on ${named(detail, 'workspace')} with Git LFS`
+      ? html`changed the settings of ${named(detail, 'workspace')}`
       : html`changed ${mirror(detail)}`,
   'workspace.removed': (detail) => html`removed ${mirror(detail)}`,
   'push-secret.created': (detail) => html`created a secret for push events of ${named(detail, 'workspace')}`,

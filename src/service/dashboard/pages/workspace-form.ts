@@ -1,16 +1,28 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed } from '../../../interface/parsed.ts';
+import type { LatestMode, PushLockMode } from '../../../interface/resources.ts';
 import { parseRemote, type Remote, type RemoteCredentials } from '../../git/remote.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
+import {
+  defaultLatestMode,
+  defaultPushLockMode,
+  type LatestSettings,
+  latestMode,
+  patternsOf,
+  pushLockMode,
+} from '../../workspaces/latest.ts';
 import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import { defaultLfsMode, type LfsMode, lfsMode, lfsModes } from '../../workspaces/lfs-mode.ts';
+import { defaultLfsMode, type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
 import type { FoundWorkspace, LfsSettings } from '../../workspaces/workspaces.ts';
-import { buttonLink, choices, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
+import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 
-const names = ['id', 'remote', 'username', 'password', 'desk_ttl', 'lfs', 'lfs_url'] as const;
+const names = [
+  ...(['id', 'remote', 'username', 'password', 'desk_ttl', 'lfs', 'lfs_url'] as const),
+  ...(['latest', 'latest_branches', 'release_on', 'push_locks'] as const),
+] as const;
 
 type Field = (typeof names)[number];
 
@@ -24,6 +36,17 @@ const meanings: Readonly<Record<LfsMode, string>> = {
   none: 'Clients fetch them from the LFS server of the repository.',
 };
 
+const onOutdated: Readonly<Record<LatestMode, string>> = {
+  refuse: 'A lock on a file with a newer version on another branch is refused.',
+  warn: 'It is acquired, with a warning.',
+  off: 'Locks are not compared with branches.',
+};
+
+const ofPushes: Readonly<Record<PushLockMode, string>> = {
+  all: 'All locks of others.',
+  branch: 'Those of the pushed branch, and those without a branch.',
+};
+
 export function workspaceForm(
   entered: EnteredWorkspace,
   errors: WorkspaceErrors,
@@ -32,7 +55,6 @@ export function workspaceForm(
   const isNew = stored === undefined;
   const hasCredentials = stored !== undefined && storedRemote(stored)?.credentials !== undefined;
   const of = workspaceFields;
-  const modes = lfsModes.map((mode) => [mode, mode, meanings[mode]] as const);
   return postForm({
     action: isNew ? '/new-workspace' : `/workspaces/${stored.id}/settings`,
     fields: [
@@ -48,10 +70,12 @@ export function workspaceForm(
           : 'Only git uses it, and it is never shown again. For ssh, the service has its own key.',
       }),
       fieldInput(of.desk_ttl, 'desk_ttl', entered.desk_ttl),
-      group('lfs', of.lfs.title, (wrong) =>
-        choices({ type: 'radio', name: 'lfs', chosen: [entered.lfs], wrong, options: modes }),
-      ),
+      radioGroup(of.lfs, 'lfs', entered.lfs, meanings),
       fieldInput(of.lfs_url, 'lfs_url', entered.lfs_url),
+      radioGroup(of.latest, 'latest', entered.latest, onOutdated),
+      fieldInput(of.latest_branches, 'latest_branches', entered.latest_branches),
+      fieldInput(of.release_on, 'release_on', entered.release_on),
+      radioGroup(of.push_locks, 'push_locks', entered.push_locks, ofPushes),
     ],
     errors,
     nothingDone: isNew ? 'No workspace was added.' : 'Nothing was changed.',
@@ -61,11 +85,26 @@ export function workspaceForm(
   });
 }
 
+const radioGroup = (
+  { title }: { readonly title: string },
+  name: Field,
+  chosen: string,
+  meanings: Readonly<Record<string, string>>,
+): FormField =>
+  group(name, title, (wrong) =>
+    choices({
+      ...{ type: 'radio', name, chosen: [chosen], wrong },
+      options: Object.entries(meanings).map(([value, meaning]) => [value, value, meaning] as const),
+    }),
+  );
+
 export function enteredWorkspace(form: Form): EnteredWorkspace {
   const entered = enteredTexts(form, names);
-  const { id, remote, desk_ttl, lfs_url } = entered;
-  return { ...entered, id: id.trim(), remote: remote.trim(), desk_ttl: desk_ttl.trim(), lfs_url: lfs_url.trim() };
+  return { ...entered, ...trimmed(entered, 'id', 'remote', 'desk_ttl', 'lfs_url', 'latest_branches', 'release_on') };
 }
+
+const trimmed = (entered: EnteredWorkspace, ...fields: readonly Field[]): Partial<EnteredWorkspace> =>
+  Object.fromEntries(fields.map((field) => [field, entered[field].trim()]));
 
 export const newWorkspaceDefaults: EnteredWorkspace = {
   id: '',
@@ -75,6 +114,10 @@ export const newWorkspaceDefaults: EnteredWorkspace = {
   desk_ttl: defaultLfsLockTtl,
   lfs: defaultLfsMode,
   lfs_url: '',
+  latest: defaultLatestMode,
+  latest_branches: '',
+  release_on: '',
+  push_locks: defaultPushLockMode,
 };
 
 /** The form for a stored workspace, without its credentials. */
@@ -85,12 +128,16 @@ export const storedWorkspace = (workspace: FoundWorkspace): EnteredWorkspace => 
   desk_ttl: formatDuration(lfsLockTtl(workspace)),
   lfs: lfsMode(workspace),
   lfs_url: workspace.lfs_url ?? '',
+  latest: latestMode(workspace),
+  latest_branches: patternsOf(workspace)?.join(', ') ?? '',
+  release_on: workspace.release_on ?? '',
+  push_locks: pushLockMode(workspace),
 });
 
 export interface WorkspaceRequest {
   /** URL with credentials; undefined if unchanged. */
   readonly remote: string | undefined;
-  readonly settings: Pick<LfsSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'>;
+  readonly settings: Pick<LfsSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'> & LatestSettings;
 }
 
 export function readWorkspace(
@@ -101,12 +148,21 @@ export function readWorkspace(
     remote: readRemote(entered, stored),
     desk_ttl: workspaceFields.desk_ttl.parse(entered.desk_ttl),
     lfs: workspaceFields.lfs.parse(entered.lfs),
-    lfs_url: entered.lfs_url === '' ? accepted(null) : workspaceFields.lfs_url.parse(entered.lfs_url),
+    lfs_url: orNull(entered.lfs_url, workspaceFields.lfs_url.parse),
+    latest: workspaceFields.latest.parse(entered.latest),
+    latest_branches: orNull(entered.latest_branches, workspaceFields.latest_branches.parse),
+    release_on: orNull(entered.release_on, workspaceFields.release_on.parse),
+    push_locks: workspaceFields.push_locks.parse(entered.push_locks),
   });
   if (!read.ok) return read;
-  const { remote, desk_ttl, lfs, lfs_url } = read.value;
-  return { ok: true, value: { remote, settings: { desk_ttl: formatDuration(desk_ttl), lfs_mode: lfs, lfs_url } } };
+  const { remote, desk_ttl, lfs, latest_branches: patterns, ...others } = read.value;
+  const latest_branches = patterns === null ? null : JSON.stringify(patterns);
+  const settings = { ...others, desk_ttl: formatDuration(desk_ttl), lfs_mode: lfs, latest_branches };
+  return { ok: true, value: { remote, settings } };
 }
+
+const orNull = <T>(text: string, parse: (text: string) => Parsed<T>): Parsed<T | null> =>
+  text === '' ? accepted(null) : parse(text);
 
 /** The URL as entered, without credentials. */
 function shownAgain(text: string): string {
