@@ -6,7 +6,7 @@ import type { Comparison, Outdated } from '../../interface/resources.ts';
 import type { FileAnnotation } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
-/** Annotations on the files of which another branch has a newer version than that of the run. */
+/** Annotations on files with a newer version on another branch than that of the run. */
 export const outdatedAnnotations = (
   { runner }: Pick<Context, 'runner'>,
   files: readonly Outdated[],

@@ -28,7 +28,7 @@ const maxAgeMs = 60_000;
 /** A client that has merged asks again. */
 const maxAgeOfRefusalMs = 2_000;
 
-/** Finds the files of which a branch that counts has a version that the request lacks. */
+/** Finds outdated files: one of the compared branches has a newer version than the request. */
 export function createCompare(parts: CompareParts): Compare {
   const { git, onError } = parts;
   const refreshMirror = createRefreshMirror(parts);

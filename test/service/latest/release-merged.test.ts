@@ -7,7 +7,7 @@ import { folderOfTests } from '../../support/temporary-folder.ts';
 describe.each(realDatabaseKinds)(
   'a lock of a person ends when its file has changed on the branch, on $name',
   (kind) => {
-    const service = serviceOfTests({}, kind);
+    const service = serviceOfTests({ resolve: async () => ['93.184.215.14'] }, kind);
     const folder = folderOfTests();
     let token: string;
     let repositories = 0;
@@ -59,11 +59,22 @@ describe.each(realDatabaseKinds)(
           .where('workspace_id', '=', workspace)
           .where('kind', '<>', 'acquired')
           .execute();
-      return { repository, workspace, take, held, sync, untilCompared, history };
+      const json = { url: 'https://ci.example.com/hook', events: ['lock.released'] };
+      await service.ask('POST', `${address}/hooks`, { token, json });
+      const events = async () =>
+        (
+          await service.storage.read
+            .selectFrom('deliveries')
+            .selectAll('deliveries')
+            .innerJoin('hooks', 'hooks.id', 'hook_id')
+            .where('workspace_id', '=', workspace)
+            .execute()
+        ).map(({ event }) => JSON.parse(event).data);
+      return { repository, workspace, take, held, sync, untilCompared, history, events };
     }
 
     test('by a merge, while locks on other files and locks of jobs stay', async () => {
-      const { repository, take, held, sync, untilCompared, history } = await setUp();
+      const { repository, take, held, sync, untilCompared, history, events } = await setUp();
       await take('a.umap');
       await take('b.umap');
       await take('c.umap', {}, { referer: 'https://github.com/studio/game/actions/runs/1' });
@@ -77,6 +88,11 @@ describe.each(realDatabaseKinds)(
       await sync();
       expect(await held()).toEqual(['b.umap', 'c.umap', 'job.umap']);
       expect(await history()).toEqual([{ kind: 'merged', path: 'a.umap', ended_by: 'main' }]);
+      const [event, ...others] = await events();
+      expect([event, others]).toEqual([
+        { lock: expect.objectContaining({ path: 'a.umap' }), reason: 'merged', branch: 'main' },
+        [],
+      ]);
     });
 
     test('only by a change after the lock', async () => {
