@@ -1,5 +1,4 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
-import { commands as allCommands } from './commands.ts';
 import type { Command, Surroundings, TypedArguments } from './definition/command.ts';
 import { variableOf } from './definition/flags.ts';
 import { withoutTypedSecrets } from './output/print.ts';
@@ -17,7 +16,7 @@ export interface ProgramContext extends Pick<Surroundings, 'environment' | 'io'>
  * rethrown.
  */
 export async function runCli(all: readonly string[], context: ProgramContext): Promise<number> {
-  const { commands = allCommands } = context;
+  const { commands = await commandsFor(all) } = context;
   const { args, childCommand } = splitAtCommand(all, commands);
   let exitCode = 0;
   const exitWith = (code: number): void => {
@@ -37,6 +36,13 @@ export async function runCli(all: readonly string[], context: ProgramContext): P
 }
 
 export const programName = 'workspace-service';
+
+/** Pushes and commits wait for `lock check`, and loading the other commands takes several times as long as its work. */
+async function commandsFor([first, second]: readonly string[]): Promise<readonly Command[]> {
+  return first === 'lock' && second === 'check'
+    ? [(await import('./commands/lock-check.ts')).lockCheck]
+    : (await import('./commands.ts')).commands;
+}
 
 /** `commander` drops the `--`, after which every word belongs to the other command, also one such as `--help`. */
 function splitAtCommand(all: readonly string[], commands: readonly Command[]) {

@@ -8,7 +8,7 @@ import type { Storage } from '../../storage/storage.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { optional, withDefault } from '../definition/flags.ts';
-import { parseAuditAction, parseAuditFormat, wholeNumber } from '../definition/values.ts';
+import { oneOf, parseAuditFormat, wholeNumber } from '../definition/values.ts';
 import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
@@ -50,7 +50,12 @@ export const audit = defineStorageCommand({
     ),
     from: optional('DATE', 'the first day to list, in UTC, such as 2026-03-01', 'default the beginning', parseDay),
     to: optional('DATE', 'the last day to list, in UTC', 'default today', parseEndOfDay),
-    action: optional('ACTION', 'only this action, such as token.created', 'default all', parseAuditAction),
+    action: optional(
+      'ACTION',
+      'only this action, such as token.created',
+      'default all',
+      oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`),
+    ),
     actor: optional(
       'ACTOR',
       'only entries by this token (its name or id), or by operator:NAME',

@@ -1,6 +1,5 @@
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopeMeanings, scopes } from '../../../interface/scopes.ts';
-import { auditActions } from '../../audit/audit.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
 import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
 import { parseTokenName } from '../../tokens/new-token.ts';
@@ -14,7 +13,7 @@ function pathOf(what: string): (text: string) => Parsed<string> {
   return (text) => (text === '' || text.includes('\0') ? refused(`It must be the path of ${what}.`) : accepted(text));
 }
 
-const oneOf =
+export const oneOf =
   <Name extends string>(names: readonly Name[], allowed: string) =>
   (text: string): Parsed<Name> => {
     const found = names.find((name) => name === text);
@@ -30,11 +29,12 @@ export const parseLogLevel = oneOf(logLevels, `It must be one of ${logLevels.joi
 export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
 export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
 export const parseAuditFormat = oneOf(['csv', 'jsonl'], 'The formats are csv and jsonl.');
-export const parseAuditAction = oneOf(auditActions, `The actions are ${auditActions.join(', ')}.`);
 
 export const parseFolder = pathOf('a folder');
 
 export const parseOnLost = oneOf(['stop', 'warn'], 'It must be stop or warn.');
+
+export const parseUnreachable = oneOf(['refuse', 'accept'], 'It must be refuse or accept.');
 
 export const parsePriority = oneOf(['low', 'normal', 'high'], 'It must be low, normal or high.');
 
