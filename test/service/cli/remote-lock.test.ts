@@ -23,6 +23,8 @@ import { commandEnvironment, readOnly, runMain } from './run-main.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 
+const oneOfThree = 'Name the paths to check, or give --staged or --receive: one of the three.';
+
 const service = sharedService();
 let workspace: string;
 const secrets = { ada: '', bob: '', admin: '' };
@@ -306,8 +308,10 @@ describe('lock, over HTTP', () => {
       '--data works only on the data of this',
     ],
     ['the id of a workspace', {}, ['list', 'game'], 'WORKSPACE_BASE_URL is set'],
-    ['no paths to check', {}, ['check'], 'Name the paths to check, or give --staged; not both.'],
-    ['paths and --staged', {}, ['check', '--staged', 'a'], 'Name the paths to check, or give --staged; not both.'],
+    ['no paths to check', {}, ['check'], oneOfThree],
+    ['paths and --staged', {}, ['check', '--staged', 'a'], oneOfThree],
+    ['--receive and --staged', {}, ['check', '--staged', '--receive'], oneOfThree],
+    ['--unreachable', {}, ['check', '--receive', '--unreachable', 'ask'], 'It must be refuse or accept.'],
     ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or leave it out.'],
     ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
   ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {

@@ -1,7 +1,11 @@
 import { canonicalLockPath, type LockPath, parseHeldPath, parseLockPath } from '../../../interface/lock-path.ts';
+import { accepted } from '../../../interface/parsed.ts';
 import { CommandError } from '../definition/command.ts';
-import { rest, toggle } from '../definition/flags.ts';
+import { optional, rest, toggle, withDefault } from '../definition/flags.ts';
+import { parseUnreachable } from '../definition/values.ts';
+import { printLines } from '../output/table.ts';
 import type { CheckedPath } from '../remote/check.ts';
+import { pusherVariables } from '../remote/pusher.ts';
 import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
 
 export const lockCheck = defineRemoteCommand({
@@ -11,14 +15,41 @@ export const lockCheck = defineRemoteCommand({
     aboutPaths,
     'It fails if one of them is free or held by someone else. This makes it usable as a git hook.',
     'With --staged, it checks the staged files that .gitattributes marks as lockable. Without any, it sends no request.',
+    'With --receive, it is the pre-receive hook of a git server. It refuses a push that changes a file that someone else has locked.',
+    `Who pushes is in the first of ${pusherVariables.join(', ')} that is set. If none is, all locks count.`,
   ],
   arguments: {
     paths: rest('PATH', 'a path to check', 'default none', (text) => canonicalLockPath(text, parseHeldPath)),
   },
-  flags: { staged: toggle('check the lockable files that are staged in git') },
+  flags: {
+    staged: toggle('check the lockable files that are staged in git'),
+    receive: toggle('check the files that a push changes'),
+    owners: optional(
+      'FILE',
+      'with --receive, lines NAME = OWNER for people with other names on the git server',
+      'default none',
+      (file) => accepted(file),
+    ),
+    unreachable: withDefault(
+      'ACTION',
+      'with --receive, what happens to a push if the service cannot be asked: refuse or accept',
+      'refuse',
+      parseUnreachable,
+    ),
+  },
   example: '--staged',
-  async run({ flags: { staged }, arguments: { paths: named } }, connect) {
-    if (staged === named.length > 0) throw new CommandError('Name the paths to check, or give --staged; not both.', 2);
+  async run({ flags, arguments: { paths: named }, io, environment, exitWith }, connect) {
+    const { staged, receive, owners: ownersFile, unreachable } = flags;
+    if ([staged, receive, named.length > 0].filter(Boolean).length !== 1)
+      throw new CommandError('Name the paths to check, or give --staged or --receive: one of the three.', 2);
+    if (receive) {
+      const { checkPush } = await import('../remote/receive.ts');
+      const request = { input: io.input(), environment, ownersFile, unreachable };
+      const { isAccepted, locks, lines } = await checkPush(connect, request);
+      printLines(io.stderr, lines);
+      if (!isAccepted) exitWith(1);
+      return { document: { locks: locks.map(({ raw }) => raw) }, lines: [] };
+    }
     const paths = staged ? lockPathsIn((await import('../remote/staged-files.ts')).stagedLockableFiles()) : named;
     // No output, as expected of a git hook that succeeds.
     if (paths.length === 0) return { document: { paths: [] }, lines: [] };

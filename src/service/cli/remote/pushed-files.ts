@@ -1,0 +1,109 @@
+import { spawn, spawnSync } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { CommandError } from '../definition/command.ts';
+
+/** A branch that a push creates or changes. */
+export interface PushedBranch {
+  readonly name: string;
+  /** Undefined if the push creates the branch. */
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+/** Reads the input of a `pre-receive` hook. Omits tags, other refs, and branches that the push deletes. */
+export async function readPush(input: Readable): Promise<readonly PushedBranch[]> {
+  let text = '';
+  for await (const chunk of input.setEncoding('utf8')) {
+    text += chunk;
+    if (text.length > maxInputLength)
+      throw new CommandError('The push has too many branches and tags. Push fewer of them at once.');
+  }
+  const lines = text.split('\n').filter((line) => line !== '');
+  return lines.flatMap((line) => {
+    const [, before = '', after = '', ref] = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
+    if (ref === undefined)
+      throw new CommandError(
+        'stdin must have lines of the form "OLD NEW REF". Run --receive as a pre-receive hook.',
+        2,
+      );
+    if (!ref.startsWith(branchPrefix) || isNone(after)) return [];
+    return [{ name: ref.slice(branchPrefix.length), before: isNone(before) ? undefined : before, after }];
+  });
+}
+
+/** Lists of at most a thousand files per connection of the client, which may name a file again. */
+export async function* pushedFiles({ before, after }: PushedBranch): AsyncGenerator<readonly string[]> {
+  const changes =
+    before === undefined
+      ? // Only commits that are new to the repository. A merge counts for files that differ from all of its parents.
+        ['log', '-c', '--format=', ...namesOnly, after, '--not', '--all']
+      : ['diff-tree', '-r', ...namesOnly, before, after];
+  let names: string[] = [];
+  for await (const more of namesFrom(changes)) {
+    names.push(...more);
+    if (names.length < maxListed) continue;
+    yield names;
+    names = [];
+  }
+  if (names.length > 0) yield names;
+}
+
+/** Files that differ between a branch of the repository and a commit; all if there is no such branch. */
+export async function filesThatDiffer(
+  branch: string,
+  commit: string,
+  files: ReadonlySet<string>,
+): Promise<ReadonlySet<string>> {
+  const head = lineOf(['rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`]);
+  if (head === undefined) return files;
+  const differing = new Set<string>();
+  for await (const names of namesFrom(['diff-tree', '-r', ...namesOnly, head, commit])) {
+    for (const name of names) if (files.has(name)) differing.add(name);
+  }
+  return differing;
+}
+
+/** Undefined if HEAD is not a branch. */
+export const defaultBranch = (): string | undefined => lineOf(['symbolic-ref', '--quiet', '--short', 'HEAD']);
+
+const maxInputLength = 16 * 1_024 * 1_024;
+
+const maxListed = 16_000;
+
+const branchPrefix = 'refs/heads/';
+
+const namesOnly = ['--no-renames', '--name-only', '-z'];
+
+const isNone = (commit: string): boolean => /^0+$/.test(commit);
+
+/** Anyone who may push can replace objects for git, and so hide changes. */
+const asTheyAre = '--no-replace-objects';
+
+/** Runs git in the environment of the hook, whose variables lead to the objects of the push. */
+async function* namesFrom(args: readonly string[]): AsyncGenerator<readonly string[]> {
+  const git = spawn('git', [asTheyAre, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let stderr = '';
+  git.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(0, maxErrorLength);
+  });
+  const failed = new Promise<string | undefined>((resolve) => {
+    git.once('error', ({ message }) => resolve(message));
+    git.once('close', (code) => resolve(code === 0 ? undefined : stderr.trim() || `it ended with ${code}`));
+  });
+  let rest = '';
+  for await (const text of git.stdout.setEncoding('utf8')) {
+    const names = `${rest}${text}`.split('\0');
+    rest = names.pop() ?? '';
+    yield names;
+  }
+  const reason = await failed;
+  if (reason !== undefined) throw new CommandError(`git could not list the files of the push: ${reason}`);
+}
+
+const maxErrorLength = 1_000;
+
+/** Undefined if git fails. */
+function lineOf(args: readonly string[]): string | undefined {
+  const { status, stdout } = spawnSync('git', [asTheyAre, ...args], { encoding: 'utf8' });
+  return status === 0 ? stdout.trim() : undefined;
+}

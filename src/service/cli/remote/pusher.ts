@@ -1,0 +1,38 @@
+import { readFileSync } from 'node:fs';
+import { parseTokenOwner } from '../../tokens/new-token.ts';
+import { CommandError } from '../definition/command.ts';
+
+/** The variables in which GitLab, Gitea and Forgejo, GitHub Enterprise Server, and web servers name who pushes. */
+export const pusherVariables = ['GL_USERNAME', 'GITEA_PUSHER_NAME', 'GITHUB_USER_LOGIN', 'REMOTE_USER'] as const;
+
+/** The owner of the locks of the person who pushes; undefined if unknown. The file maps names of the forge to owners. */
+export function pusherOf(environment: NodeJS.ProcessEnv, ownersFile: string | undefined): string | undefined {
+  const owners = ownersFile === undefined ? undefined : readOwners(ownersFile);
+  const name = pusherVariables.map((variable) => environment[variable]).find((value) => value);
+  return name === undefined ? undefined : (owners?.get(name) ?? name);
+}
+
+/** Lines `NAME = OWNER`, and comments. */
+function readOwners(file: string): ReadonlyMap<string, string> {
+  const owners = new Map<string, string>();
+  for (const [index, line] of textOf(file).split('\n').entries()) {
+    const text = line.trim();
+    if (text === '' || text.startsWith('#')) continue;
+    const refuse = (reason: string) => new CommandError(`Line ${index + 1} of ${file} cannot be used. ${reason}`, 2);
+    const [, name, value = ''] = /^([^=]*[^=\s])\s*=\s*(.*)$/.exec(text) ?? [];
+    if (name === undefined) throw refuse('Write NAME = OWNER.');
+    if (owners.has(name)) throw refuse('An earlier line has the same name.');
+    const owner = parseTokenOwner(value);
+    if (!owner.ok) throw refuse(owner.reason);
+    owners.set(name, owner.value);
+  }
+  return owners;
+}
+
+function textOf(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new CommandError(`--owners cannot be read: ${error instanceof Error ? error.message : String(error)}.`, 2);
+  }
+}

@@ -1,0 +1,125 @@
+import type { Readable } from 'node:stream';
+import { type CheckedLock, type KnownLock, ServiceError, steadyClock } from '../../../client/client.ts';
+import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
+import { pluralize } from '../../../interface/words.ts';
+import { foldCase } from '../../locks/windows-path.ts';
+import { holderText } from '../output/locks.ts';
+import { defaultBranch, filesThatDiffer, type PushedBranch, pushedFiles, readPush } from './pushed-files.ts';
+import { pusherOf } from './pusher.ts';
+import { type RemoteService, shown } from './remote-command.ts';
+
+interface ReceiveRequest {
+  /** The stdin of a `pre-receive` hook. */
+  readonly input: Readable;
+  readonly environment: NodeJS.ProcessEnv;
+  readonly ownersFile: string | undefined;
+  /** What happens to a push while the service cannot be asked. */
+  readonly unreachable: 'refuse' | 'accept';
+}
+
+interface ReceiveResult {
+  readonly isAccepted: boolean;
+  /** The locks that refuse the push. */
+  readonly locks: readonly KnownLock[];
+  /** For the person who pushes. */
+  readonly lines: readonly string[];
+}
+
+/** Checks that nobody but the person who pushes holds a lock on a file that the push changes. */
+export async function checkPush(
+  connect: () => Promise<RemoteService>,
+  { input, environment, ownersFile, unreachable }: ReceiveRequest,
+): Promise<ReceiveResult> {
+  const pusher = pusherOf(environment, ownersFile);
+  const found = new Map<string, KnownLock>();
+  let failure: string | undefined;
+  try {
+    for (const branch of await readPush(input))
+      for await (const names of pushedFiles(branch))
+        for (const lock of await refusingLocks(connect, branch, names, pusher)) found.set(lock.path, lock);
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    failure = `The locks on its files could not be checked at ${(await connect()).service}. ${error.message}`;
+  }
+  const locks = [...found.values()];
+  const isAccepted = locks.length === 0 && (failure === undefined || unreachable === 'accept');
+  const lines = locks.length > 0 ? refusalLines(locks, pusher) : failureLines(failure, isAccepted);
+  // GitLab shows only lines with this prefix on its pages.
+  const isGitLab = Boolean(environment['GL_USERNAME'] || environment['GL_ID']);
+  return { isAccepted, locks, lines: isGitLab ? lines.map((line) => `GL-HOOK-ERR: ${line}`) : lines };
+}
+
+/** GitHub Enterprise Server ends all hooks of a push after 5 seconds. */
+const answerMs = 4_000;
+
+interface PushedFile {
+  /** The name in git: a lock path is composed (NFC). */
+  readonly name: string;
+  readonly path: LockPath;
+}
+
+async function refusingLocks(
+  connect: () => Promise<RemoteService>,
+  branch: PushedBranch,
+  names: readonly string[],
+  pusher: string | undefined,
+): Promise<readonly KnownLock[]> {
+  // Other names cannot be locked.
+  const files = names.flatMap((name): readonly PushedFile[] => {
+    const path = parseLockPath(name);
+    return path.ok ? [{ name, path: path.value }] : [];
+  });
+  if (files.length === 0) return [];
+  const { client, workspace, interrupted } = await connect();
+  const within = { deadline: steadyClock() + answerMs, signal: interrupted };
+  const checked = await client.checkPaths({ workspace, paths: files.map(({ path }) => path) }, within);
+  if (checked.kind === 'unsupported') throw checked.error;
+  const ofOthers = checked.locks.filter(({ owner }) => pusher === undefined || owner !== pusher);
+  const counting = ofOthers.filter(
+    (lock) => checked.pushLocks === 'all' || lock.branch === undefined || lock.branch === branch.name,
+  );
+  return withoutTakenOver(counting, branch, files);
+}
+
+/** Omits files whose pushed version is already on the branch that the lock was taken for, as after a merge of it. */
+async function withoutTakenOver(
+  locks: readonly CheckedLock[],
+  { after }: PushedBranch,
+  files: readonly PushedFile[],
+): Promise<readonly KnownLock[]> {
+  if (locks.length === 0) return [];
+  const head = defaultBranch();
+  // On a service with --windows-paths, the case of a locked path may differ.
+  const byPath = Map.groupBy(files, ({ path }) => foldCase(path));
+  const namesOn = ({ path }: KnownLock) => byPath.get(foldCase(path))?.map(({ name }) => name) ?? [path];
+  const kept: KnownLock[] = [];
+  for (const [branch, some] of Map.groupBy(locks, (lock) => lock.branch ?? head)) {
+    const names = new Set(some.flatMap(namesOn));
+    // The pushed branch itself still has its version from before the push.
+    const changed = branch === undefined ? names : await filesThatDiffer(branch, after, names);
+    kept.push(...some.filter((lock) => namesOn(lock).some((name) => changed.has(name))));
+  }
+  return kept;
+}
+
+const maxNamed = 20;
+
+function refusalLines(locks: readonly KnownLock[], pusher: string | undefined): readonly string[] {
+  const which = pluralize(locks.length, 'file');
+  const more = locks.length - maxNamed;
+  return [
+    pusher === undefined
+      ? `The push is refused: it changes ${which} with a lock, and this server does not know who pushes.`
+      : `The push of ${pusher} is refused: it changes ${which} that others have locked.`,
+    ...locks.slice(0, maxNamed).map((lock) => `${lock.path} is held by ${holderText(shown(lock))}.`),
+    ...(more > 0 ? [`and ${more} more.`] : []),
+    'Push without these changes, or ask the holders: "workspace-service lock ask PATH" puts you in line.',
+  ];
+}
+
+function failureLines(failure: string | undefined, isAccepted: boolean): readonly string[] {
+  if (failure === undefined) return [];
+  return isAccepted
+    ? [`The push is accepted without a check. ${failure}`]
+    : [`The push is refused. ${failure}`, 'Push again later. If this lasts, tell the administrator of this server.'];
+}
