@@ -82,6 +82,12 @@ export const declared = {
     'sequences of syncs, restarts and faults that matched the model': held(1, 2_000),
     'sequences in which a sync step reported something false': none('Reports of a step must always be true.'),
   },
+  'test/service/cli/receive-time.test.ts': {
+    'a push waited for the check of its files, over a network of 10 ms': {
+      unit: 'ms',
+      limit: atMost(runs(3_000, 300), 'With the start of Node. People wait for it at each push.'),
+    },
+  },
   'test/service/lfs/garbage.test.ts': {
     'garbage requests to the Git LFS endpoints': held(150, 3_000),
   },

@@ -1,0 +1,79 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { expect, onTestFinished, test } from 'vitest';
+import { medianOf } from '../../../bench/statistics.ts';
+import { createGitServer } from '../../support/git-server.ts';
+import { listenHere } from '../../support/listen.ts';
+import { preload } from '../../support/preload.ts';
+import { runCommand } from '../../support/service-process.ts';
+import { measured } from '../../support/soak/measured.ts';
+import { sharedService } from '../http/shared-service.ts';
+
+const service = sharedService();
+
+const roundTripMs = 10;
+
+/** Passes on bytes after half a round trip, and the first ones this much later. */
+function passLate(from: Socket, to: Socket, connectMs: number): void {
+  let dueAt = performance.now() + connectMs;
+  from.on('data', (bytes) => {
+    dueAt = Math.max(dueAt, performance.now()) + roundTripMs / 2;
+    setTimeout(() => to.write(bytes), dueAt - performance.now());
+  });
+  from.on('error', () => undefined).once('close', () => to.destroy());
+}
+
+test('an ordinary push does not wait long for the check, over a network of 10 ms', async () => {
+  const network = createServer((incoming) => {
+    const outgoing = connect(service.port, '127.0.0.1');
+    // Opening a connection takes a round trip, too.
+    passLate(incoming, outgoing, roundTripMs);
+    passLate(outgoing, incoming, 0);
+  });
+  const { port, close } = await listenHere(network);
+  onTestFinished(close);
+  const server = await createGitServer({
+    environment: {
+      WORKSPACE_BASE_URL: `http://127.0.0.1:${port}/v1`,
+      WORKSPACE_TOKEN: service.secret,
+      WORKSPACE_ID: service.home,
+    },
+  });
+  server.start({ 'Content/Hero.uasset': 'hero' });
+  const before = server.git('rev-parse', 'main');
+  server.change({ 'Content/Hero.uasset': 'better', 'Content/A.umap': 'map', 'src/a.c': 'a' });
+  await server.push({}, 'main:feature');
+
+  /** The time from the start of the hook to its end, as git waits for it. */
+  async function waitMs(): Promise<number> {
+    const startedAt = performance.now();
+    const hook = spawn('hooks/pre-receive', { cwd: server.repository.path, stdio: ['pipe', 'ignore', 'inherit'] });
+    hook.stdin.end(`${before} ${server.git('rev-parse', 'main')} refs/heads/main\n`);
+    expect(await once(hook, 'close')).toEqual([0, null]);
+    return performance.now() - startedAt;
+  }
+  const times: number[] = [];
+  for (let round = 0; round < 11; round += 1) times.push(await waitMs());
+  measured('a push waited for the check of its files, over a network of 10 ms', medianOf(times));
+});
+
+test('lock check loads no package of the service, such as its query builder', async () => {
+  const tellingPackages = preload(`
+    import { registerHooks } from 'node:module';
+    const packages = new Set();
+    registerHooks({
+      load(url, context, next) {
+        packages.add(/node_modules\\/((?:@[^/]+\\/)?[^/]+)/.exec(url)?.[1]);
+        return next(url, context);
+      },
+    });
+    process.on('exit', () => console.log([...packages].join(' ').trim()));
+  `);
+  const environment = { NODE_OPTIONS: tellingPackages, WORKSPACE_TOKEN: 'wsa_x', WORKSPACE_ID: 'game' };
+  const args = ['lock', 'check', 'Content/Hero.uasset'];
+  const { stdout } = await runCommand(args, {
+    environment: { ...environment, WORKSPACE_BASE_URL: `${service.baseUrl}/v1` },
+  });
+  expect(stdout.trim().split(' ').toSorted()).toEqual(['@actions/http-client', 'commander', 'ipaddr.js']);
+});
