@@ -1,0 +1,63 @@
+import { mkdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { beforeAll, expect, test } from 'vitest';
+import { locksOf, sharedService } from '../service/http/shared-service.ts';
+import { createGitServer } from '../support/git-server.ts';
+import { readPage, runSnippet, section, snippets } from './pages.ts';
+
+const service = sharedService();
+const hero = 'Content/Hero.uasset';
+const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
+
+let recipe: readonly [commands: string, key: string];
+beforeAll(async () => {
+  const refuse = section(await readPage('docs/locks.md'), 'Refuse pushes on the server');
+  recipe = [snippets(refuse, 'sh')[0] ?? '', snippets(refuse, 'text')[0] ?? ''];
+});
+
+test('the commands for plain git install a hook that knows people by their ssh keys', async () => {
+  const workspace = await service.workspace();
+  const server = await createGitServer({ environment: {} });
+  server.start({ [hero]: 'hero' });
+  const file = join(server.folder, 'workspace-hook.env');
+  const [commands, key] = recipe;
+  await runSnippet(commands, {
+    replaced: {
+      ' --owner=git': '',
+      '/etc/workspace-hook.env': file,
+      '/srv/git/game.git': server.repository.path,
+      'https://assets.example.com': service.baseUrl,
+      '=game': `=${workspace}`,
+      'wsa_...': (await service.token({ name: 'push-hook', scopes: ['locks:read'] })).secret,
+    },
+  });
+  expect((statSync(file).mode & 0o777).toString(8)).toBe('600');
+
+  const bin = join(server.folder, 'bin');
+  mkdirSync(bin);
+  writeFileSync(join(bin, 'workspace-service'), `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`, {
+    mode: 0o755,
+  });
+  const [, forced = ''] = /^command="((?:\\"|[^"])*)"/.exec(key) ?? [];
+  expect(forced).toContain('REMOTE_USER=ada');
+  /** As sshd runs the command of a key. */
+  function sshOf(person: string): NodeJS.ProcessEnv {
+    const ssh = join(server.folder, `ssh-${person}`);
+    const run = forced.replaceAll('\\"', '"').replace('=ada', `=${person}`);
+    const script = `#!/bin/sh\nPATH='${bin}':$PATH\nfor last; do :; done\nexport SSH_ORIGINAL_COMMAND="$last"\n${run}\n`;
+    writeFileSync(ssh, script, { mode: 0o755 });
+    return { GIT_SSH_COMMAND: ssh };
+  }
+
+  const { secret } = await service.token({ name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
+  expect((await locksOf(service, workspace, secret).take(hero)).status).toBe(201);
+  server.change({ [hero]: 'better' });
+  expect(await server.run([server.address, 'main'], sshOf('bob'))).toEqual({
+    code: 1,
+    seen: expect.stringContaining(
+      `The push of bob is refused: it changes 1 file that others have locked.\n${hero} is held by ada`,
+    ),
+  });
+  expect(await server.run([server.address, 'main'], sshOf('ada'))).toMatchObject({ code: 0 });
+});
