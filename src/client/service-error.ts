@@ -1,4 +1,3 @@
-import { STATUS_CODES } from 'node:http';
 import { spanOfMs } from '../interface/duration.ts';
 import type { Outdated } from '../interface/resources.ts';
 
@@ -278,6 +277,9 @@ function adviceOnConnection({ untrusted, notTls }: ConnectionFailed): string {
   if (notTls) return ' Check the port of the base URL, and whether it must begin with http:// instead of https://.';
   return ' Check the address, and that it can be reached from here.';
 }
+
+/** See connection.ts for the reason why it is not imported. */
+const { STATUS_CODES } = process.getBuiltinModule('node:http');
 
 function requestText({ method, path, attempts }: FailedCall, failure: RequestFailure): string {
   const response = responseIn(failure);
