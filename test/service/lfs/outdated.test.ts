@@ -84,3 +84,22 @@ test('a lock on an outdated file is refused with the reason, and granted after a
   expect(locked.code).not.toBe(0);
   expect(locked.stdout + locked.stderr).toContain('Content/Hero.uasset - bob');
 }, 120_000);
+
+/** The calls of the Unreal plugin: it locks several files at once, and reads the columns of `git lfs locks`. */
+test('the calls of the Unreal plugin lock what is current, and name the file that is not', async () => {
+  const { ada, bob, held } = await openStudio();
+  await ada.git('config', 'lfs.setlockablereadonly', 'false');
+  await ada.commit(hero, 'hero 2');
+  await ada.git('push', '--quiet', 'origin', 'main:release/1.4');
+  const locked = await bob.run('lfs', 'lock', hero, villain);
+  expect(locked.code).not.toBe(0);
+  expect(locked.stderr + locked.stdout).toContain('Content/Hero.uasset is outdated on feature');
+  expect(await held()).toEqual([villain]);
+  for (const where of [[], ['--cached']]) {
+    const [line = '', ...others] = (await bob.git('lfs', 'locks', ...where)).trimEnd().split('\n');
+    const [path, owner, id] = line.split('\t').map((column) => column.trim());
+    expect([path, owner, id, others]).toEqual([villain, 'bob', expect.stringMatching(/^ID:lock_/), []]);
+  }
+  await bob.git('lfs', 'unlock', villain);
+  expect(await held()).toEqual([]);
+}, 120_000);
