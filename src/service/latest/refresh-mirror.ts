@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -66,26 +67,24 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     const behind = branchStatuses(asked, await syncedBranches(storage, id)).filter(
       ({ name, state }) => (state === 'behind' || state === 'unsynced') && (name === branch || counts(name)),
     );
-    const names = [...branches.keys()].filter((name) => behind.some((status) => status.name === name));
-    const syncs = await Promise.all(
-      names.map((name) =>
-        storage.commit({ workspace: id }, (db) =>
-          enqueue(db, storage.now, { workspace: id, branch: name, estimatedObjects: 0, requestedBy: 'a lock request' }),
-        ),
-      ),
-    );
+    async function isFetched(name: BranchName, listed: string): Promise<boolean> {
+      const isThere = (await git.head(id, name)) === listed;
+      if (isThere) fetched.set(name, { head: listed, syncedAt: askedAt });
+      return isThere;
+    }
+    const syncs: { readonly name: BranchName; readonly listed: string; readonly syncId: string }[] = [];
+    for (const [name, listed] of branches) {
+      if (!behind.some((status) => status.name === name) || (await isFetched(name, listed))) continue;
+      const wanted = { workspace: id, branch: name, estimatedObjects: 0, requestedBy: 'a lock request' };
+      const sync = await storage.commit({ workspace: id }, (db) => enqueue(db, storage.now, wanted));
+      syncs.push({ name, listed, syncId: sync.sync_id });
+    }
     if (syncs.length > 0) onQueued();
-    for (const [index, name] of names.entries()) {
+    for (const { name, listed, syncId } of syncs) {
       for (;;) {
-        const sync = await findSync(storage.read, id, syncs[index]?.sync_id ?? '');
-        const head = await git.head(id, name);
-        if (head !== undefined && head === branches.get(name)) {
-          fetched.set(name, { head, syncedAt: askedAt });
-          break;
-        }
-        if (sync?.status === 'succeeded') break;
-        if (sync === undefined || sync.status === 'failed' || performance.now() >= deadline)
-          return { at, isCurrent: false, fetched };
+        const { status } = (await findSync(storage.read, id, syncId)) ?? { status: 'failed' };
+        if (status === 'succeeded' || (await isFetched(name, listed))) break;
+        if (status === 'failed' || performance.now() >= deadline) return { at, isCurrent: false, fetched };
         await sleep(pollMs);
       }
     }
@@ -112,7 +111,14 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
       if ((heads.get(name)?.syncedAt ?? 0) < head.syncedAt) heads.set(name, head);
     }
     const counts = countsIn(workspace);
-    const considered = [...heads].filter(([name]) => name === branch || counts(name));
+    const { listing } = remoteMemory.known(workspace);
+    const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
+    // A branch that the remote no longer has does not count, unless a sync has found it since then.
+    const considered = [...heads].filter(
+      ([name, { syncedAt }]) =>
+        (name === branch || counts(name)) &&
+        (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
+    );
     return {
       compared: new Map(considered.flatMap(([name, { head }]) => (counts(name) ? [[name, head]] : []))),
       own: branch === undefined ? undefined : heads.get(branch)?.head,
