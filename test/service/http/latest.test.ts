@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
@@ -134,6 +136,20 @@ describe.each(realDatabaseKinds)('a lock on a file with a newer version on anoth
     expect((await take('b.umap', 'feature')).status).toBe(409);
     repository.git('branch', '-D', 'release/1.4');
     await expect.poll(async () => (await take('b.umap', 'feature')).status, { timeout: 20_000 }).toBe(201);
+  });
+
+  test('nothing is compared with a mirror that was lost, and the answer says so', async () => {
+    const { take, workspace } = await setUp();
+    expect((await take('b.umap', 'feature')).status).toBe(409);
+    const mirror = join(service.dataFolder, 'mirrors', `${workspace}.git`);
+    await rm(mirror, { recursive: true, force: true, maxRetries: 10 });
+    const taken = await take('a.umap', 'feature');
+    // The comparison of the two heads is remembered.
+    expect([taken.status, taken.body.as_of]).toEqual([201, undefined]);
+    const other = await take('a.umap', 'release/1.4');
+    expect(other.status).toBe(409);
+    const free = await take('c.umap', 'main');
+    expect([free.status, free.body.as_of]).toEqual([201, null]);
   });
 
   test('a silent remote is waited for briefly, and the answer says how old the mirror is', async () => {
