@@ -2,6 +2,7 @@ import type { Comparison, Outdated } from '../../interface/resources.ts';
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { latestMode } from '../workspaces/latest.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -24,13 +25,27 @@ export interface CompareRequest {
 
 export type Compare = (request: CompareRequest) => Promise<Comparison>;
 
+/** A client may ask about the complete history of a thousand files. */
+const processes = {
+  max: 4,
+  maxPerKey: 2,
+  timeout: { ms: 10_000, error: () => new GitError('busy', 'Too many files are being compared.') },
+};
+
+const maxVersions = 1_000;
+
 const maxAgeMs = 60_000;
 /** A client that has merged asks again. */
 const maxAgeOfRefusalMs = 2_000;
 
 /** Finds outdated files: one of the compared branches has a newer version than the request. */
 export function createCompare(parts: CompareParts): Compare {
-  const { git, onError } = parts;
+  const { onError } = parts;
+  const limitProcesses = limitParallel(processes);
+  const git: Pick<Git, 'listChanges' | 'listDifferences'> = {
+    listChanges: (workspace, ...query) => limitProcesses(workspace, () => parts.git.listChanges(workspace, ...query)),
+    listDifferences: (workspace, query) => limitProcesses(workspace, () => parts.git.listDifferences(workspace, query)),
+  };
   const refreshMirror = createRefreshMirror(parts);
   const findNewerVersions = createFindNewerVersions(git);
 
@@ -68,7 +83,7 @@ export function createCompare(parts: CompareParts): Compare {
       await git.listChanges(workspace.id, query, (change) => {
         const known = changes.get(change.path);
         if (known === undefined) changes.set(change.path, [change]);
-        else known.push(change);
+        else if (known.length < maxVersions) known.push(change);
       });
       for (const [path, [newest, ...others]] of changes) {
         const behind = others.findIndex(({ blob }) => blob === versions.get(path)) + 1;

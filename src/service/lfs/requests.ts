@@ -17,12 +17,8 @@ const cursorField = z.preprocess(
   z.string().transform(parsedBy(readCursor)).optional(),
 );
 
-/** A client on no branch sends no `ref`, or an empty one; one that is not a branch counts as none. */
-const refField = z
-  .object({ name: z.string().transform(branchOfRef).optional() })
-  .nullable()
-  .optional()
-  .transform((ref) => ref?.name);
+/** A client on no branch sends no `ref`, or an empty one. Any other value that is not a branch counts as none, too. */
+const refField = z.unknown().transform(branchOfRef);
 
 export const takeSchema = z.object({ path: lockRequestSchema.shape.path, ref: refField });
 
@@ -44,9 +40,10 @@ export const querySchema = z.object({
     .transform((limit) => pageSize(Number(limit))),
 });
 
-function branchOfRef(ref: string): BranchName | undefined {
-  const branch = parseBranchName(ref.replace(/^refs\/heads\//, ''));
-  return branch.ok ? branch.value : undefined;
+function branchOfRef(ref: unknown): BranchName | undefined {
+  const name = typeof ref === 'object' && ref !== null && 'name' in ref ? ref.name : undefined;
+  const branch = typeof name === 'string' ? parseBranchName(name.replace(/^refs\/heads\//, '')) : undefined;
+  return branch?.ok ? branch.value : undefined;
 }
 
 const objectSchema = z.object({

@@ -38,6 +38,32 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
     expect((await ada.lfs.list()).body).toEqual({ locks: [] });
   });
 
+  test('a lock is for the branch of the request, and any other ref counts as none', async () => {
+    const { workspace, ada } = await twoOwners();
+    const refs = [
+      { name: 'refs/heads/art/ü' },
+      { name: 'main' },
+      { name: 'refs/heads/a..b' },
+      { name: 7 },
+      {},
+      null,
+      'x',
+    ];
+    for (const [index, ref] of refs.entries()) {
+      const address = `/v1/workspaces/${workspace}/lfs/locks`;
+      const json = { path: `of/${index}`, ref };
+      expect((await service.ask('POST', address, { token: ada.secret, json })).status).toBe(201);
+    }
+    const rows = await service.storage.read
+      .selectFrom('locks')
+      .select(['id', 'branch'])
+      .where('workspace_id', '=', workspace)
+      .orderBy('path')
+      .execute();
+    const branches = rows.map(({ id, branch }) => branch?.replace(`${id} `, '') ?? null);
+    expect(branches).toEqual(['art/ü', 'main', null, null, null, null, null]);
+  });
+
   test('a lock of a job blocks Git LFS users, and the message names its holder, times and run', async () => {
     const { ada, bob } = await twoOwners();
     const { body: job } = await bob.api.take('a/b.uasset', { referer: run });
