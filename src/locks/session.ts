@@ -151,7 +151,15 @@ export function openLockSession(context: SessionContext): LockSession {
         case 'acquired': {
           const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
           const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
-          const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, at: now() };
+          const isCompared = acquisition.lock.raw['outdated'] !== undefined;
+          const grant: Grant = {
+            kind: 'granted',
+            ...entry,
+            waitedMs,
+            lock,
+            ...(isCompared && { isCompared }),
+            at: now(),
+          };
           record(grant);
           serviceAnswered = true;
           return { kind: 'acquired', grant };

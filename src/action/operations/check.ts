@@ -35,7 +35,8 @@ export async function check(context: Context, task: CheckTask): Promise<Outcome>
   const report = { service: connection.baseUrl, workspace, results, gap };
   const { title, lines, ...outcome } = checkReport(report, now, redact);
   log.group(title, lines);
-  const outdated = await findOutdated(context, workspace, paths);
+  const compared = locks.flatMap(({ path, lock }) => (lock.isCompared ? path : []));
+  const outdated = await findOutdated(context, workspace, compared);
   return { ...outcome, annotations: outdatedAnnotations(context, outdated, true) };
 }
 
@@ -43,6 +44,7 @@ export async function check(context: Context, task: CheckTask): Promise<Outcome>
 export interface CheckedLock extends OwnLock {
   readonly type?: string | undefined;
   readonly fence?: number | undefined;
+  readonly isCompared?: boolean | undefined;
 }
 
 /** The result for one lock. */
@@ -254,7 +256,11 @@ function locksOfJob({ ledger, connection, log }: Context, workspace: string): Lo
   }
   const relied = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
   return {
-    locks: relied.map(([path, { grant, loss }]) => ({ path, lock: { ...grant.lock, grantedAt: grant.at }, loss })),
+    locks: relied.map(([path, { grant, loss }]) => ({
+      path,
+      lock: { ...grant.lock, isCompared: grant.isCompared, grantedAt: grant.at },
+      loss,
+    })),
     gap: damaged
       ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not checked. Name them with \`locks\` or \`locks-file\`.`
       : undefined,

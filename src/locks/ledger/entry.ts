@@ -63,6 +63,8 @@ export interface Grant extends LockAddress {
   /** Time since this step first requested the path. */
   readonly waitedMs: number;
   readonly lock: GrantedLock;
+  /** Whether the service compares the files of locks with other branches. */
+  readonly isCompared?: boolean | undefined;
 }
 
 /** The service refused the lock: there is nothing to release. */

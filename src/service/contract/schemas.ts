@@ -138,7 +138,9 @@ export const asOfField = timestamp.nullable().optional().openapi({
 
 /** A lock that was just acquired. */
 export const acquiredLockSchema = lockSchema.extend({
-  outdated: outdatedSchema.optional().openapi({ description: 'A version of the file that the branch lacks.' }),
+  outdated: outdatedSchema.nullable().optional().openapi({
+    description: 'A version of the file that the branch lacks, or null. Absent if the workspace compares no locks.',
+  }),
   as_of: asOfField,
 });
 

@@ -17,13 +17,10 @@ export function acquireResponse(
 ): ApiResponse | Refusal {
   switch (acquisition.kind) {
     case 'acquired': {
-      const { outdated: [outdated] = [], as_of } = comparison ?? {};
+      const { latest = 'off', outdated: [outdated = null] = [], as_of } = comparison ?? {};
       const { lock, workspace } = acquisition;
-      return lockResponse(201, workspace, {
-        ...lock,
-        ...(outdated && { outdated }),
-        ...(as_of !== undefined && { as_of }),
-      });
+      const compared = { outdated, ...(as_of !== undefined && { as_of }) };
+      return lockResponse(201, workspace, { ...lock, ...(latest !== 'off' && compared) });
     }
     case 'held':
       return locked(asked, acquisition.lock, acquisition.remainingSeconds);

@@ -84,10 +84,11 @@ describe.each(realDatabaseKinds)('a lock on a file with a newer version on anoth
   test('is not compared without a branch, with a branch that the remote does not have, and by default', async () => {
     const { take } = await setUp();
     const local = await take('b.umap', 'not-pushed-yet');
-    expect([local.status, local.body.outdated]).toEqual([201, undefined]);
+    expect([local.status, local.body.outdated]).toEqual([201, null]);
     expect((await take('a.umap')).status).toBe(201);
     const off = await setUp({});
-    expect((await off.take('b.umap', 'feature')).status).toBe(201);
+    const unknown = await off.take('b.umap', 'feature');
+    expect([unknown.status, unknown.body.outdated]).toEqual([201, undefined]);
   });
 
   test('a branch that is no name is refused', async () => {
