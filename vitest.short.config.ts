@@ -16,7 +16,8 @@ const elsewhere = [
   // npm run test:git
   'test/service/git/{estimate,fetch,https-remote,ssh-remote}.test.ts',
   'test/service/mirror/{access,clone,limits,published}.test.ts',
-  'test/service/lfs/{client-settings,download,errors,git-lfs,mirror,upkeep}.test.ts',
+  'test/service/lfs/{client-settings,download,errors,git-lfs,mirror,outdated,upkeep}.test.ts',
+  'test/service/cli/{receive,receive-time,lock-outdated}.test.ts',
   'test/service/lfs/fetch/{fetch-objects,store}.test.ts',
   'test/service/resilience/{killed,restarted}-sync.test.ts',
   // npm run test:e2e
