@@ -16,7 +16,7 @@ const elsewhere = [
   // npm run test:git
   'test/service/git/{estimate,fetch,https-remote,ssh-remote}.test.ts',
   'test/service/mirror/{access,clone,limits,published}.test.ts',
-  'test/service/lfs/{client-settings,download,errors,git-lfs,mirror,outdated,upkeep}.test.ts',
+  'test/service/lfs/{client-settings,download,errors,git-lfs,mirror,outdated}.test.ts',
   'test/service/cli/{receive,receive-time,lock-outdated}.test.ts',
   'test/service/lfs/fetch/{fetch-objects,store}.test.ts',
   'test/service/resilience/{killed,restarted}-sync.test.ts',
@@ -25,7 +25,7 @@ const elsewhere = [
   'test/e2e/gateways/**',
   'test/e2e/{connections,rate-limited,run-api}.test.ts',
   'test/e2e/scenarios/{limited-service,several-steps,silent-at-deadline,sync-last-look,wrong-clock}.test.ts',
-  'test/service/cli/serve-stop.test.ts',
+  'test/service/cli/{lock-run,serve-stop}.test.ts',
 ];
 
 /** `npm test`: all that a change is likely to break, in its short forms. */

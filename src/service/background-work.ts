@@ -25,7 +25,7 @@ const grantEveryMs = 1_000;
 const backlogsEveryMs = 5_000;
 const lastUseEveryMs = 10_000;
 /** A merge within this time after a lock does not end it. */
-const basesEveryMs = 5_000;
+const basesEveryMs = 2_000;
 const gaugesEveryMs = 15_000;
 /** Clients can add places as fast as they can send requests. */
 const placesEveryMs = 60_000;
