@@ -61,7 +61,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
       .orderBy('path')
       .execute();
     const branches = rows.map(({ id, branch }) => branch?.replace(`${id} `, '') ?? null);
-    expect(branches).toEqual(['art/ü', 'main', null, null, null, null, null]);
+    expect(branches).toEqual(['art/ü', 'main', null, null, null, null, null, null]);
   });
 
   test('a lock of a job blocks Git LFS users, and the message names its holder, times and run', async () => {
