@@ -48,6 +48,7 @@ describe.each(databaseKinds)('locks over Git LFS on $name', (kind) => {
       {},
       null,
       'x',
+      undefined,
     ];
     for (const [index, ref] of refs.entries()) {
       const address = `/v1/workspaces/${workspace}/lfs/locks`;
