@@ -2,7 +2,7 @@ import { defineConfig } from 'vitest/config';
 import { soakReporter } from './test/support/soak/reporter.ts';
 import everyday from './vitest.config.ts';
 
-/** What is measured in seconds, requests a second or processor time: one after the other, and nothing beside it. */
+/** Tests that measure seconds, requests per second or processor time. They run one after the other, and alone. */
 const measuredInTime = [
   'test/e2e/scenarios/*.test.ts',
   'test/fire/costly-input.test.ts',

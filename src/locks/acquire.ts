@@ -13,6 +13,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
+import { pauseMs, soonestRetryMs } from './pause.ts';
 import {
   keepOrRollBack,
   type RollbackResult,
@@ -252,22 +253,6 @@ function blockedBy([first, ...others]: readonly Conflict[], wanted: AcquireGoal)
   if (first === undefined || others.length < spare) return undefined;
   // More conflicts than spare paths come from requests that were already running: the step waits for the first ones.
   return { conflicts: [first, ...others.slice(0, spare)], count: wanted.count, of: wanted.paths.length };
-}
-
-const firstPauseMs = 1_000;
-const maxPauseMs = 10_000;
-const growth = 1.5;
-
-/** Randomized, because the service may have sent the same retry time to all clients of a path. */
-function pauseMs(round: number, askedMs = 0, random: () => number): number {
-  const backoff = Math.min(maxPauseMs, firstPauseMs * growth ** round);
-  return Math.max(backoff / 2, askedMs) + (random() * Math.max(backoff, askedMs)) / 2;
-}
-
-/** The wait until the first of the paths may be free. */
-function soonestRetryMs({ conflicts }: Blocked): number | undefined {
-  const asked = conflicts.map(({ retryAfterMs }) => retryAfterMs).filter((ms) => ms !== undefined);
-  return asked.length === 0 ? undefined : Math.min(...asked);
 }
 
 /**

@@ -74,7 +74,7 @@ test('the longest paths fit into the body limit of the service', async () => {
   expect(server.requests.flatMap(({ body }) => JSON.parse(body).paths)).toHaveLength(1_000);
 });
 
-test('a service without this request is told from one that fails', async () => {
+test('distinguishes a service without this request from one that fails', async () => {
   const { client } = await clientOf(page(404));
   expect(await client.checkPaths({ workspace: game, paths: [hero] }, client.within())).toMatchObject({
     kind: 'unsupported',

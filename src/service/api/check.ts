@@ -56,7 +56,7 @@ export function addCheckRoute(api: Api, route: CheckRoute): void {
 
   addOperation(api, route, {
     operationId: 'checkPaths',
-    summary: 'Find the locks on many paths, and the files of which another branch has a newer version',
+    summary: 'Find the locks on many paths, and the files that are newer on another branch',
     description: 'Changes nothing. For hooks of git servers, and for clients that hold locks.',
     method: 'post',
     path: '/v1/workspaces/{id}/check',

@@ -173,7 +173,7 @@ export const isInLine = coalesceReads(async (db, now, places: readonly { readonl
   inInputOrder(places, await knownPlaces(db, now, places)).map((known) => known !== undefined),
 );
 
-/** Those of the requests whose clients have sent no later one. */
+/** Requests that are the newest of their clients. */
 export const newestRequests = batchQuery((db, members) =>
   db
     .selectFrom(members)

@@ -321,7 +321,7 @@ describe('a signal', () => {
     expect(await locks()).toEqual([]);
   });
 
-  test('that kills the command gives its exit status', async () => {
+  test('determines the exit status if it kills the command', async () => {
     const command = start([], 'echo ready; sleep 60');
     await ready(command);
     command.signal('SIGTERM');

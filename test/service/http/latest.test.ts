@@ -103,7 +103,7 @@ describe.each(realDatabaseKinds)('a lock on a file with a newer version on anoth
     expect(waiting.body.type).toContain('outdated');
   });
 
-  test('a deletion, a rename and a version by a merge are newer versions; the same change on both branches is none', async () => {
+  test('a deletion, a rename and a version by a merge are newer versions; the same change on both branches is not one', async () => {
     const { repository, check } = await setUp();
     repository.git('branch', '-D', 'release/1.4');
     repository.commit(
@@ -118,7 +118,7 @@ describe.each(realDatabaseKinds)('a lock on a file with a newer version on anoth
     ]);
   });
 
-  test('a file of a clone is so many versions behind', async () => {
+  test('says how many versions a file of a clone is behind', async () => {
     const { repository, check } = await setUp();
     const blob = (revision: string, path = 'a.umap') => repository.git('rev-parse', `${revision}:${path}`).trim();
     const first = blob('main');

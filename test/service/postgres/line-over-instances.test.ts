@@ -50,7 +50,7 @@ describe.skipIf(postgresServer === undefined)('a proxy that hides disconnections
     expect([(await hidden).status, (await again).status]).toEqual([409, 201]);
   });
 
-  test('leaves no lock of which the client was told that it is refused, also at the moment of the grant', async () => {
+  test('leaves no lock to a client whose request was refused, also at the moment of the grant', async () => {
     const { first, second, waitingAtFirst } = await twoInstances();
     for (let round = 0; round < 6; round += 1) {
       const its = { 'idempotency-key': `hidden-client-${round}` };

@@ -44,7 +44,7 @@ const onOutdated: Readonly<Record<LatestMode, string>> = {
 
 const ofPushes: Readonly<Record<PushLockMode, string>> = {
   all: 'All locks of others.',
-  branch: 'Those of the pushed branch, and those without a branch.',
+  branch: 'Locks of the pushed branch, and locks without a branch.',
 };
 
 export function workspaceForm(
