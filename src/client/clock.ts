@@ -57,10 +57,12 @@ export function dateOf(headers: IncomingHttpHeaders): number | undefined {
   if (Number.isNaN(date)) return undefined;
   const [age = '0'] = /^\d{1,9}$/.exec(headers.age ?? '') ?? [];
   const told = date + Number(age) * 1_000;
-  return timestamp(told) === undefined ? undefined : told;
+  return hasTimestamp(told) ? told : undefined;
 }
 
 const lastYear = Date.UTC(10_000, 0, 1) - 1;
 
+const hasTimestamp = (ms: number): boolean => ms >= 0 && ms <= lastYear;
+
 export const timestamp = (ms: number): Timestamp | undefined =>
-  ms >= 0 && ms <= lastYear ? new Date(ms).toISOString() : undefined;
+  hasTimestamp(ms) ? new Date(ms).toISOString() : undefined;

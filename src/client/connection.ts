@@ -31,6 +31,8 @@ export function openConnection(baseUrl: URL): Connection {
   const { Agent, request } = process.getBuiltinModule(isHttps ? 'node:https' : 'node:http');
   const port = baseUrl.port === '' ? (isHttps ? 443 : 80) : Number(baseUrl.port);
   const throughProxy = Boolean(getProxyUrl(baseUrl)?.hostname);
+  // An IPv6 address has brackets only in URLs.
+  const host = throughProxy ? baseUrl.hostname : baseUrl.hostname.replace(/^\[(.*)\]$/, '$1');
   const closing = new AbortController();
   const direct = new Agent({ keepAlive: true, maxSockets: maxConnections });
   let tunnels: Promise<http.Agent> | undefined;
@@ -44,21 +46,13 @@ export function openConnection(baseUrl: URL): Connection {
   return {
     async send({ method, target, headers, body }, signal) {
       const agent = await agentToUse();
+      signal.throwIfAborted();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
-        const options = {
-          // An IPv6 address has brackets only in URLs.
-          host: throughProxy ? baseUrl.hostname : baseUrl.hostname.replace(/^\[(.*)\]$/, '$1'),
-          port,
-          path: target,
-          method,
-          headers,
-          agent,
-          signal,
-        };
-        request(options, resolve)
-          .on('error', reject)
-          // Node would send the headers in the encoding of a text, too.
-          .end(body === null ? undefined : Buffer.from(body));
+        const sent = request({ host, port, path: target, method, headers, agent }, resolve).on('error', reject);
+        // Cheaper than the option `signal`, which also listens for the end of the request.
+        signal.addEventListener('abort', () => sent.destroy(), { once: true });
+        // Node would send the headers in the encoding of a text, too.
+        sent.end(body === null ? undefined : Buffer.from(body));
       });
       const { statusCode = 0, headers: received } = message;
       const mayBeTruncated = received['content-length'] === undefined && received['transfer-encoding'] === undefined;

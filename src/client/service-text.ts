@@ -25,7 +25,6 @@ export function createServiceText(secrets: readonly string[]): ServiceText {
   const anywhere = spellingsOf(secrets);
   const inData = anywhere.filter((secret) => secret.length >= minDataSecretLength);
   const maxSecretLength = anywhere[0]?.length ?? 0;
-  const minTextLength = inData.at(-1)?.length ?? Number.POSITIVE_INFINITY;
 
   /** `goesOn`: the text was truncated and may end within a secret, so a possible start of one is hidden as well. */
   function shown(text: string, maxLength: number, goesOn: boolean): string {
@@ -38,8 +37,7 @@ export function createServiceText(secrets: readonly string[]): ServiceText {
     line: (text, maxLength) => shown(text.slice(0, maxReadLength), maxLength, text.length > maxReadLength),
     excerpt: (body, maxLength) =>
       shown(htmlToText(body.slice(0, maxReadLength)), maxLength, body.length > maxReadLength),
-    // A response may have millions of strings, most of them shorter than any secret.
-    data: (text) => (text.length < minTextLength ? text : redact(text, inData)),
+    data: (text) => redact(text, inData),
   };
 }
 

@@ -15,9 +15,14 @@ export function createRedactor(secrets: readonly string[]): (text: string) => st
   return (text) => redact(text, spellings);
 }
 
-/** One after the other: a pattern of all of them can exceed the limit of V8, which then repeats it in its error. */
+/**
+ * One after the other: a pattern of all of them can exceed the limit of V8, which then repeats it in its error. The
+ * last spelling is the shortest: a response may have millions of texts, most of them shorter.
+ */
 export const redact = (text: string, spellings: readonly string[]): string =>
-  spellings.reduce((rest, spelling) => (rest.includes(spelling) ? rest.replaceAll(spelling, '***') : rest), text);
+  text.length < (spellings.at(-1)?.length ?? 0)
+    ? text
+    : spellings.reduce((rest, spelling) => (rest.includes(spelling) ? rest.replaceAll(spelling, '***') : rest), text);
 
 /**
  * The secrets, and their forms in JSON, URLs, HTML, Base64 and hexadecimal digits. Longest first: if one starts with
