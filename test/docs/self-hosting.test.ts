@@ -24,7 +24,7 @@ test('the table of settings has every flag of `serve`, with the text of its help
   const expected = Object.entries(serve?.flags ?? {}).map(([name, { placeholder, what, otherwise }]) => [
     `\`--${name}${placeholder ? ` ${placeholder}` : ''}\``,
     what,
-    otherwise,
+    otherwise.replace(/^default /, ''),
   ]);
   expect(expected.length).toBeGreaterThan(20);
   expect(tableRows(section(selfHosting, 'Settings'), 'Flag')).toEqual(expected);
