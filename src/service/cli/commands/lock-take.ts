@@ -20,7 +20,7 @@ export const lockTake = defineRemoteCommand({
     note: optional('TEXT', 'note for anyone who finds the path locked', 'default none', parseNote),
     ...waitFlags,
   },
-  example: 'Content/Hero.uasset --ttl 4h --note Armour',
+  example: 'Content/Hero.uasset --ttl 4h --note Armor',
   async run({ flags, arguments: { paths } }, connect) {
     const { branch = checkedOutBranch(), ttl, note, wait = { seconds: 0 }, priority } = flags;
     const { acquireRemoteLocks } = await import('../remote/take.ts');
