@@ -1,16 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import { existsSync, openAsBlob } from 'node:fs';
-import { mkdir, mkdtemp, open, rename, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
-import { setTimeout } from 'node:timers/promises';
-import { fileURLToPath } from 'node:url';
-import { PGlite } from '@electric-sql/pglite';
-import { PGliteDialect } from 'kysely';
+import { join } from 'node:path';
 import pg from 'pg';
-import { openPostgres, openPostgresDialect } from '../../src/service/storage/postgres.ts';
-import { openSqlite } from '../../src/service/storage/sqlite.ts';
+import { openPostgres } from '../../src/service/storage/postgres.ts';
+import { databaseFile, openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
+import { openPGlite } from './pglite.ts';
 
 export interface TestDatabase {
   readonly storage: Storage;
@@ -33,6 +29,7 @@ export const sqlite: DatabaseKind = {
   name: 'SQLite',
   async open(onCommit = () => undefined) {
     const { folder, remove } = await temporaryDataFolder();
+    await writeFile(databaseFile(folder), await copyOfMigrated());
     const storage = await openSqlite({ folder, onCommit });
     return {
       storage,
@@ -45,101 +42,23 @@ export const sqlite: DatabaseKind = {
 };
 
 declare global {
-  /** Starting one takes longer than most tests; emptying one is fast. Module state would be lost with the test file. */
-  var idlePGlites: PGlite[] | undefined;
+  /** An empty database after its migrations, which take longer than copying it. */
+  var migratedSqlite: Promise<Buffer> | undefined;
 }
 
-globalThis.idlePGlites ??= [];
-const idle = globalThis.idlePGlites;
-
-/** The empty cluster of PostgreSQL. Creating it takes seconds of processor time, reading it a fraction of one. */
-const emptyCluster = fileURLToPath(new URL('../../node_modules/.cache/pglite-empty-cluster.tar', import.meta.url));
-
-async function startPGlite(): Promise<PGlite> {
-  const marker = `${emptyCluster}.being-made`;
-  await mkdir(dirname(emptyCluster), { recursive: true });
-  // One worker creates it and the others wait, with a timeout in case that worker was killed.
-  for (let waitedMs = 0; !existsSync(emptyCluster) && waitedMs < 60_000; waitedMs += 100) {
-    const marked = await open(marker, 'wx').catch(() => undefined);
-    if (marked === undefined) {
-      await setTimeout(100);
-      continue;
-    }
-    await marked.close();
-    try {
-      const server = await PGlite.create();
-      // Another worker may have stopped waiting and created one, too. Each writes its own file; the rename is atomic.
-      const made = `${emptyCluster}.${randomUUID()}`;
-      await writeFile(made, (await server.dumpDataDir('none')).stream());
-      await rename(made, emptyCluster);
-      return server;
-    } finally {
-      await rm(marker, { force: true });
-    }
-  }
-  if (!existsSync(emptyCluster)) {
-    await rm(marker, { force: true });
-    return PGlite.create();
-  }
-  return PGlite.create({ loadDataDir: await openAsBlob(emptyCluster) });
+function copyOfMigrated(): Promise<Buffer> {
+  globalThis.migratedSqlite ??= createMigratedSqlite();
+  return globalThis.migratedSqlite;
 }
 
-/** A server that no other test uses. `giveBack` empties it for the next test. */
-export async function borrowPGlite(): Promise<{ readonly server: PGlite; giveBack(): Promise<void> }> {
-  const server = idle.pop() ?? (await startPGlite());
-  return {
-    server,
-    async giveBack() {
-      await server.exec('drop schema public cascade; create schema public');
-      await server.exec('discard all');
-      idle.push(server);
-    },
-  };
+async function createMigratedSqlite(): Promise<Buffer> {
+  const { folder, remove } = await temporaryDataFolder();
+  const storage = await openSqlite({ folder });
+  await storage.close();
+  const database = await readFile(databaseFile(folder));
+  await remove();
+  return database;
 }
-
-/** A dialect for a borrowed server, which outlives the users of the dialect. */
-export const lentPGlite = (server: PGlite): PGliteDialect =>
-  new PGliteDialect({
-    pglite: {
-      waitReady: server.waitReady,
-      get ready() {
-        return server.ready;
-      },
-      closed: false,
-      query: (statement, parameters, options) => server.query(statement, parameters, options),
-      transaction: (work) => server.transaction(work),
-      close: async () => undefined,
-    },
-  });
-
-/** LISTEN and NOTIFY on the only connection. */
-export function pgliteBroadcast(server: PGlite): Parameters<typeof openPostgresDialect>[1] {
-  return {
-    async send(message) {
-      await server.query('select pg_notify($1, $2)', ['messages', message]);
-    },
-    listen(onMessage) {
-      const listening = server.listen('messages', onMessage);
-      return () => void listening.then((unlisten) => unlisten());
-    },
-    close: async () => undefined,
-  };
-}
-
-const pglite: DatabaseKind = {
-  name: 'PGlite',
-  async open(onCommit) {
-    const { server, giveBack } = await borrowPGlite();
-    const storage = await openPostgresDialect(lentPGlite(server), pgliteBroadcast(server), onCommit);
-    return {
-      storage,
-      async remove() {
-        await storage.close();
-        await giveBack();
-      },
-    };
-  },
-};
 
 async function onServer(url: string, statement: string): Promise<void> {
   const client = new pg.Client({ connectionString: url });
@@ -197,4 +116,4 @@ export const realDatabaseKinds: readonly DatabaseKind[] = [
 
 /** For all tests about the database: without a server, PGlite replaces PostgreSQL, which takes more time. */
 export const databaseKinds: readonly DatabaseKind[] =
-  postgresServer === undefined ? [sqlite, pglite] : realDatabaseKinds;
+  postgresServer === undefined ? [sqlite, { name: 'PGlite', open: openPGlite }] : realDatabaseKinds;

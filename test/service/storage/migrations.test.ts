@@ -17,15 +17,9 @@ import type { Tables } from '../../../src/service/storage/tables.ts';
 import { newTokenSecret, secretHash } from '../../../src/service/tokens/secret.ts';
 import { authenticate, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import {
-  borrowPGlite,
-  createPostgresDatabase,
-  lentPGlite,
-  pgliteBroadcast,
-  postgresServer,
-  temporaryDataFolder,
-} from '../../support/databases.ts';
+import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
 import { createOldSqlite } from '../../support/old-sqlite.ts';
+import { borrowPGlite, lentPGlite, pgliteBroadcast } from '../../support/pglite.ts';
 import { valueIn } from '../../support/value-in.ts';
 
 interface OldDatabase {
