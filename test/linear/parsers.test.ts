@@ -2,7 +2,7 @@ import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
-import { forms } from '../support/runs.ts';
+import { forms, runs } from '../support/runs.ts';
 import { foldersWithoutRows, ofAnyText, type Parser, parsers, type Shape, withoutRow } from './parsers.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -43,10 +43,10 @@ function timeOf(work: () => unknown, times = 1): number {
   return (user + system) / 1_000 / times;
 }
 
-const n = 16 * 1_024;
+const n = runs(8, 16) * 1_024;
 const greatestRatio = 8;
 
-/** Below this, 64 KB are read so quickly that quadratic growth is impossible. */
+/** Below this, `4 * n` characters are read so quickly that quadratic growth is impossible. */
 const negligibleMs = 25;
 
 /** A hundred times the time of any linear parser; beyond it, four times the input might take forever. */
