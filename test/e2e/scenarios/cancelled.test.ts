@@ -5,7 +5,7 @@ import type { RunningStep, StepResult } from '../../support/runner/step.ts';
 import { runnerDelays } from '../../support/runner/step-process.ts';
 import { forms } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { locking, manyPaths, soak } from './place.ts';
+import { locking, manyPaths, type PlaceOptions, soak } from './place.ts';
 import { openStage, type Stage, useService } from './stage.ts';
 
 useService();
@@ -96,23 +96,24 @@ describe('a job that waits for a held path', () => {
   });
 });
 
-describe('a job that is locking a thousand paths', () => {
-  async function acquiring(inputs = {}, times = endingBefore) {
-    const stage = await openStage();
-    const proxy = await stage.proxy();
-    const job = await openJob(stage, times);
-    const some = Promise.withResolvers<void>();
-    let count = 0;
-    proxy.meet((passing) => {
-      if (isLocking(passing)) count += 1;
-      if (count === 40) some.resolve();
-      return undefined;
-    });
-    const step = await job.step(locking(manyPaths(1_000), inputs));
-    await some.promise;
-    return { stage, proxy, job, step };
-  }
+/** A job in the middle of locking a thousand paths. */
+async function acquiring(inputs = {}, times = endingBefore, end?: PlaceOptions['end']) {
+  const stage = await openStage(end);
+  const proxy = await stage.proxy();
+  const job = await openJob(stage, times);
+  const some = Promise.withResolvers<void>();
+  let count = 0;
+  proxy.meet((passing) => {
+    if (isLocking(passing)) count += 1;
+    if (count === 40) some.resolve();
+    return undefined;
+  });
+  const step = await job.step(locking(manyPaths(1_000), inputs));
+  await some.promise;
+  return { stage, proxy, job, step };
+}
 
+describe('a job that is locking a thousand paths', () => {
   const signals = [
     ['SIGINT', cancel],
     ['SIGTERM', terminate],
@@ -129,19 +130,6 @@ describe('a job that is locking a thousand paths', () => {
     expect((await job.post())[0]?.log).toBe('Nothing was left to release at the end of the job.');
   });
 
-  test('ends within 5 s when cancelled without a network, and its post-step releases all locks', async () => {
-    const { stage, proxy, job, step } = await acquiring({}, waitingItOut);
-    proxy.meet(() => ({ kind: 'silence' }));
-    const result = await ending(step, cancel, waitingItOut);
-    expect(result.signalsSent).toEqual(['SIGINT']);
-    expect(result.log).toContain('the post-step tries again');
-    expect((await stage.locks()).length).toBeGreaterThan(0);
-
-    proxy.meet(() => undefined);
-    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-    expect(await stage.locks()).toEqual([]);
-  });
-
   test('releases the locks of a killed step even with auto-release: false', async () => {
     const { stage, proxy, job, step } = await acquiring({ 'auto-release': 'false' });
     proxy.meet(() => ({ kind: 'silence' }));
@@ -153,22 +141,46 @@ describe('a job that is locking a thousand paths', () => {
   });
 });
 
-test('a cancelled post-step ends within 5 s, and reports the locks that it could not release', async () => {
-  const stage = await openStage();
-  const proxy = await stage.proxy();
-  const job = await openJob(stage, waitingItOut);
-  await job.run(locking([hero, 'b']));
-  const asked = Promise.withResolvers<void>();
-  proxy.meet(() => {
-    asked.resolve();
-    return { kind: 'silence' };
+/** They mostly wait; but not together in the soak test, which measures the time. */
+const together = soak ? describe.sequential : describe.concurrent;
+
+together('if cancelled without a network', () => {
+  test('a job that is locking a thousand paths ends within 5 s, and its post-step releases all locks', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const { stage, proxy, job, step } = await acquiring({}, waitingItOut, onTestFinished);
+    proxy.meet(() => ({ kind: 'silence' }));
+    const result = await ending(step, cancel, waitingItOut);
+    expect(result.signalsSent).toEqual(['SIGINT']);
+    expect(result.log).toContain('the post-step tries again');
+    expect((await stage.locks()).length).toBeGreaterThan(0);
+
+    proxy.meet(() => undefined);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
+    expect(await stage.locks()).toEqual([]);
   });
-  const post = await job.nextPost();
-  if (post === undefined) throw new Error('There is no post-step.');
-  await asked.promise;
-  const result = await ending(post, cancel, waitingItOut);
-  expect(result).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'] });
-  expect(result.annotations.filter(({ by }) => by === 'action')).toMatchObject([
-    { level: 'warning', message: expect.stringContaining('2 locks could not be released') },
-  ]);
+
+  test('a post-step ends within 5 s, and reports the locks that it could not release', async ({
+    expect,
+    onTestFinished,
+  }) => {
+    const stage = await openStage(onTestFinished);
+    const proxy = await stage.proxy();
+    const job = await openJob(stage, waitingItOut);
+    await job.run(locking([hero, 'b']));
+    const asked = Promise.withResolvers<void>();
+    proxy.meet(() => {
+      asked.resolve();
+      return { kind: 'silence' };
+    });
+    const post = await job.nextPost();
+    if (post === undefined) throw new Error('There is no post-step.');
+    await asked.promise;
+    const result = await ending(post, cancel, waitingItOut);
+    expect(result).toMatchObject({ exitCode: 0, signalsSent: ['SIGINT'] });
+    expect(result.annotations.filter(({ by }) => by === 'action')).toMatchObject([
+      { level: 'warning', message: expect.stringContaining('2 locks could not be released') },
+    ]);
+  });
 });

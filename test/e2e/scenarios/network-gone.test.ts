@@ -1,15 +1,15 @@
 import { expect, test } from 'vitest';
 import { fasterTime, inPostStep } from '../../support/preload.ts';
 import { measured } from '../../support/soak/measured.ts';
-import { locking, soak } from './place.ts';
+import { locking, type PlaceOptions, soak } from './place.ts';
 import { openStage, useService } from './stage.ts';
 
 useService();
 
 const hero = 'Content/Hero.uasset';
 
-async function lockedJob() {
-  const stage = await openStage();
+async function lockedJob(end?: PlaceOptions['end']) {
+  const stage = await openStage(end);
   const proxy = await stage.proxy();
   const job = await stage.job();
   return { stage, proxy, job };
@@ -51,14 +51,17 @@ test('an internal error in a post-step causes a warning, and does not fail the j
 
 const times = soak ? 1 : 5;
 
-test.each([
+/** They mostly wait; but not together in the soak test, which measures the time. */
+const together = soak ? test.sequential : test.concurrent;
+
+together.for([
   ['refuses connections', 'down'],
   ['never responds', 'silence'],
 ] as const)(
   'a network that %s leads to one warning with the commands to release by hand, within 60 s, and no failure',
   { timeout: 90_000 },
-  async (_, manner) => {
-    const { stage, proxy, job } = await lockedJob();
+  async ([, manner], { expect, onTestFinished }) => {
+    const { stage, proxy, job } = await lockedJob(onTestFinished);
     const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };
     await job.run({ ...locking(["Content/it's #1.uasset", hero]), env });
     const [lock, other] = await stage.locks();
