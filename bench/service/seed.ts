@@ -1,6 +1,6 @@
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
-import { acquiredEvent } from '../../src/service/locks/lock-events.ts';
+import { eventOf } from '../../src/service/locks/history.ts';
 import type { LockRow } from '../../src/service/locks/lock-row.ts';
 import { recordEvents } from '../../src/service/outbox/outbox.ts';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
@@ -144,6 +144,6 @@ export async function seedLocks(place: Place, count: number): Promise<void> {
 /** Queues events for each hook in a database that no service uses yet: a service that starts then does nothing else. */
 export async function seedDeliveries(place: Place, urls: readonly string[], count: number): Promise<void> {
   await addWorkspaces(place, [workspace], { urls });
-  const events = Array.from({ length: count }, (_, index) => acquiredEvent(lockRow(index)));
+  const events = Array.from({ length: count }, (_, index) => eventOf({ kind: 'acquired', lock: lockRow(index) }));
   await change(place, (db, now) => recordEvents(db, now, events));
 }

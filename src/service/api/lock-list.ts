@@ -7,7 +7,7 @@ import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } fro
 import { type AccessControl, authenticateRequest } from '../http/access.ts';
 import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
-import { type LockPage, type LockQuery, listLocks } from '../locks/list.ts';
+import { type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import type { Locks } from '../locks/locks.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
@@ -109,7 +109,7 @@ export function addLockListRoute(api: Api, route: LockListRoute): void {
 
 function pageResponse(
   query: LockQuery,
-  { locks, next }: LockPage,
+  { locks, next }: Awaited<ReturnType<typeof listLocks>>,
   headers: Readonly<Record<string, string>>,
 ): ApiResponse {
   if (next === undefined) return jsonApiResponse(200, { locks, next_cursor: null }, headers);
@@ -136,11 +136,11 @@ async function waitUntilFree(
   const began = performance.now();
   const waiting = wait({ workspace, path, seconds, tokenId: bearerOf(c).id, gone: disconnection(c) });
   if (waiting === undefined) return undefined;
-  const outcome = await waiting;
+  const { kind } = await waiting;
   c.set('waitedMs', performance.now() - began);
-  if (outcome === 'gone') return clientIsGone;
+  if (kind === 'gone') return clientIsGone;
   await authenticateRequest(c, { storage });
-  const found = outcome === 'free' ? undefined : await find({ workspace, path });
+  const found = kind === 'free' ? undefined : await find({ workspace, path });
   const locks = found?.live ? [lockOf(found)] : [];
   return jsonApiResponse(
     200,

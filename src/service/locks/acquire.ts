@@ -131,10 +131,8 @@ export async function acquireLocks(
     places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner })),
   );
   const asked = places.filter(({ index }, place) => {
-    const decision = decisions[place];
-    if (decision?.kind !== 'exceeded') return true;
-    decided[index] = decision;
-    return false;
+    decided[index] = decisions[place];
+    return decided[index] === undefined;
   });
   if (asked.length > 0) {
     const fences = await nextFences(

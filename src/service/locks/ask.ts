@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
@@ -16,7 +17,6 @@ import type { LockQuota } from './lock-quota.ts';
 import { type QueuedRequest, queuePositions } from './read-queue.ts';
 import { isOwnLock } from './release.ts';
 import { withoutPlaceId } from './responses.ts';
-import { freeStandingPlaces, type StandingPlace } from './standing-places.ts';
 import { joinAndNotify } from './wait-in-line.ts';
 import { windowsPathProblem } from './windows-path.ts';
 
@@ -33,17 +33,6 @@ export interface AskRequest {
 /** A request of a person, named by its token and path. */
 export type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
 
-export interface Asking {
-  /** Asking again changes note and ttl, and keeps the place. */
-  askFor(keyed: KeyedRequest | undefined, request: AskRequest): Promise<ApiResponse>;
-  /** False if the person has not asked. */
-  withdraw(asked: AskedPath): Promise<boolean>;
-  /** The id of the place that asking gives. */
-  placeOf(asked: AskedPath): string;
-  /** Called periodically: acquires the locks on free paths for the people who are first in line. */
-  grantToPeople(): Promise<void>;
-}
-
 export interface AskingOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly idempotent: Idempotent;
@@ -55,23 +44,16 @@ export interface AskingOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export function createAsking({
-  storage,
-  idempotent,
-  quota,
-  windowsPaths,
-  lineOf,
-  onChange,
-  onError,
-}: AskingOptions): Asking {
+export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf, onChange, onError }: AskingOptions) {
   const { now } = storage;
 
-  // No idempotency key contains a space, so no other place has this id.
+  /** The id of the place that asking gives. No idempotency key contains a space, so no other place has this id. */
   const placeOf = ({ workspace, path, bearer }: AskedPath): string =>
     `${workspace} ${bearer.id} for ${lineOf({ workspace, path }).path}`;
 
   return {
-    async askFor(keyed, request) {
+    /** Asking again changes note and ttl, and keeps the place. */
+    async askFor(keyed: KeyedRequest | undefined, request: AskRequest): Promise<ApiResponse> {
       const { workspace, path } = request;
       const reason = windowsPaths ? windowsPathProblem(path) : undefined;
       if (reason !== undefined) throw invalid({ pointer: '#/path', detail: reason });
@@ -85,7 +67,8 @@ export function createAsking({
       onChange(line);
       return response;
     },
-    async withdraw(asked) {
+    /** False if the person has not asked. */
+    async withdraw(asked: AskedPath): Promise<boolean> {
       const { workspace, path } = asked;
       const placeId = placeOf(asked);
       const removed = await storage.commit({ workspace }, (db) => removePlaces(db, now, [{ placeId }]));
@@ -93,7 +76,8 @@ export function createAsking({
       return removed.length > 0;
     },
     placeOf,
-    async grantToPeople() {
+    /** Called periodically: acquires the locks on free paths for the people who are first in line. */
+    async grantToPeople(): Promise<void> {
       const waiting = await freeStandingPlaces(storage);
       const firsts = await firstInLines(storage.read, now, waiting);
       for (const place of waiting.filter(({ placeId }, index) => firsts[index]?.id === placeId)) {
@@ -136,6 +120,8 @@ async function ask(
   return { placeId, path, position: queue?.position ?? 1, owner, origin, note, since, priority: 'normal' };
 }
 
+type StandingPlace = Awaited<ReturnType<typeof freeStandingPlaces>>[number];
+
 /** In one transaction, because the person may withdraw meanwhile, or another instance may do the same. */
 async function grant(
   db: Database,
@@ -168,3 +154,37 @@ async function grant(
   // The others must not wait for a person who cannot have the lock.
   if (decision === undefined || decision.kind === 'exceeded') await removePlaces(db, now, [{ placeId }]);
 }
+
+/** The places of people whose paths are free. */
+const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
+  read
+    .selectFrom('lock_places')
+    .innerJoin('lock_lines', 'lock_lines.place_id', 'lock_places.id')
+    .where('ttl', '>', 0)
+    .where(({ not, exists, selectFrom }) =>
+      not(
+        exists(
+          selectFrom('locks')
+            .select('locks.id')
+            .whereRef('locks.workspace_id', '=', 'lock_lines.workspace_id')
+            .where(({ or, eb, ref }) =>
+              or([
+                eb('locks.path', '=', ref('lock_lines.asked_path')),
+                eb('locks.folded_path', '=', ref('lock_lines.path')),
+              ]),
+            )
+            .where(sql<boolean>`locks.expires_at > ${now}`),
+        ),
+      ),
+    )
+    .orderBy('lock_lines.rank')
+    .select([
+      'lock_places.id as placeId',
+      'lock_lines.workspace_id as workspace',
+      'lock_lines.path',
+      'asked_path as askedPath',
+      'token_id as tokenId',
+      'note',
+      sql<number>`ttl`.as('ttl'),
+    ])
+    .execute();

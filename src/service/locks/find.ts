@@ -15,16 +15,13 @@ const selectById = batchQuery((db, members, now) =>
     .select([inputIndex.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
 );
 
-export interface LockIdentity {
-  readonly workspace: string;
-  readonly id: string;
-}
-
 /** Like findCommittedLock(), by lock id. */
-export const findCommittedLockById = coalesceReads(async (db, now, identities: readonly LockIdentity[]) => {
-  const rows = await selectById(db, now, identities);
-  return inInputOrder(identities, rows).map((row) => row && foundLock(row));
-});
+export const findCommittedLockById = coalesceReads(
+  async (db, now, identities: readonly Record<'workspace' | 'id', string>[]) => {
+    const rows = await selectById(db, now, identities);
+    return inInputOrder(identities, rows).map((row) => row && foundLock(row));
+  },
+);
 
 export interface StoredLock extends LockRow {
   /** False if the lock has expired and its row has not been removed yet. */

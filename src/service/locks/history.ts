@@ -1,12 +1,13 @@
 import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
-import { type OccurredEvent, recordEvents } from '../outbox/outbox.ts';
+import type { LockRequest } from '../outbox/event.ts';
+import { type OccurredEvent, type OutboxEvent, recordEvents } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { acquiredEvent, expiredEvent, releasedEvent } from './lock-events.ts';
-import { type LockRow, noteOf } from './lock-row.ts';
+import { asTimestamp } from '../storage/timestamp.ts';
+import { type LockRow, lockOf, noteOf } from './lock-row.ts';
 
 /** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
 export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merged', 'expired'] as const;
@@ -73,20 +74,39 @@ export async function removeOldLockHistory(
   }
 }
 
-function eventOf(change: LockChange): OccurredEvent {
+/** A request has begun to wait for a lock. */
+export function requestedEvent(lock: LockRow, request: LockRequest, at: number): OccurredEvent {
+  const { data, ...about } = aboutLock(lock, at);
+  return occurred(lock, { type: 'lock.requested', ...about, data: { ...data, request } });
+}
+
+export function eventOf(change: LockChange): OccurredEvent {
   const { kind, lock } = change;
+  const { data, ...about } = aboutLock(lock, timeOf(change));
   switch (kind) {
     case 'acquired':
-      return acquiredEvent(lock);
     case 'expired':
-      return expiredEvent(lock);
+      return occurred(lock, { type: `lock.${kind}`, ...about, data });
     case 'released':
-    case 'force-released':
-      return releasedEvent(lock, change.at, { released_by: change.by, forced: kind === 'force-released' });
+    case 'force-released': {
+      const how = { released_by: change.by, forced: kind === 'force-released' };
+      return occurred(lock, { type: 'lock.released', ...about, data: { ...data, ...how } });
+    }
     case 'merged':
-      return releasedEvent(lock, change.at, { reason: 'merged', branch: change.by });
+      return occurred(lock, { type: 'lock.released', ...about, data: { ...data, reason: kind, branch: change.by } });
   }
 }
+
+const occurred = ({ path }: LockRow, event: OutboxEvent): OccurredEvent => ({
+  event,
+  subject: { orderingKey: `lock:${path}`, branch: null },
+});
+
+const aboutLock = (lock: LockRow, at: number) => ({
+  workspace: lock.workspace_id,
+  occurredAt: asTimestamp(at),
+  data: { lock: lockOf(lock) },
+});
 
 function historyRow(change: LockChange) {
   const { kind, lock } = change;

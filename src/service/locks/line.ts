@@ -89,7 +89,9 @@ const rankOf = (now: Now) => sql<number>`(${now} + ${numberOf('bonusMs')}) * 100
 
 const upsertPlaces = batchQuery((db, members, now) =>
   insertFrom(db, members, 'lock_places', {
-    ...textsOf(['workspace_id', 'token_id', 'owner', 'origin', 'note']),
+    ...textsOf(['owner', 'origin', 'note']),
+    workspace_id: textOf('workspace'),
+    token_id: textOf('tokenId'),
     id: textOf('placeId'),
     urgency: numberOf('urgency'),
     since: now,
@@ -103,27 +105,16 @@ const upsertPlaces = batchQuery((db, members, now) =>
 );
 
 const upsertLines = batchQuery((db, members) =>
-  db
-    .insertInto('lock_lines')
-    .columns(['workspace_id', 'path', 'place_id', 'asked_path', 'rank', 'request_id'])
-    .expression((from) =>
-      from
-        .selectFrom(members)
-        .innerJoin('lock_places', (join) => join.on('lock_places.id', '=', textOf('placeId')))
-        .select([
-          textOf('workspace_id').as('workspace_id'),
-          textOf('path').as('path'),
-          'lock_places.id',
-          textOf('askedPath').as('asked_path'),
-          'lock_places.rank',
-          textOf('requestId').as('request_id'),
-        ])
-        // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
-        .where(sql<boolean>`true`),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['workspace_id', 'path', 'place_id']).doUpdateSet(excludedOf(['request_id'])),
-    ),
+  insertFrom(db, members, 'lock_lines', {
+    workspace_id: textOf('workspace'),
+    path: textOf('path'),
+    place_id: textOf('placeId'),
+    asked_path: textOf('askedPath'),
+    rank: sql`(select rank from lock_places where id = ${textOf('placeId')})`,
+    request_id: textOf('requestId'),
+  }).onConflict((conflict) =>
+    conflict.columns(['workspace_id', 'path', 'place_id']).doUpdateSet(excludedOf(['request_id'])),
+  ),
 );
 
 const linesOfPlaces = batchQuery((db, members) =>
@@ -140,13 +131,7 @@ export async function joinLines(
   now: Now,
   requests: readonly PlaceRequest[],
 ): Promise<readonly JoinedPlace[]> {
-  const rows = requests.map(({ workspace, tokenId, urgency, ...request }) => ({
-    ...request,
-    workspace_id: workspace,
-    token_id: tokenId,
-    urgency,
-    bonusMs: (urgency - defaultUrgency) * urgencyMs,
-  }));
+  const rows = requests.map((request) => ({ ...request, bonusMs: (request.urgency - defaultUrgency) * urgencyMs }));
   const places = lastOf(rows, ({ placeId }) => placeId);
   await forgetOld(db, now, places);
   const known = inInputOrder(rows, await knownPlaces(db, now, rows));
@@ -188,17 +173,6 @@ export interface LineQuestion extends LinePath {
   readonly placeId: string | null;
 }
 
-/** The first present place of a line. */
-export interface FirstInLine {
-  readonly id: string;
-  readonly owner: string;
-  readonly origin: string | null;
-  readonly rank: number;
-  readonly presentMs: number;
-  /** Rank of the asking place, if it has one. */
-  readonly ownRank: number | null;
-}
-
 const firstPlaces = batchQuery((db, members, now) =>
   db
     .selectFrom(members)
@@ -225,9 +199,13 @@ const firstPlaces = batchQuery((db, members, now) =>
       sql<number>`case when lock_places.ttl > 0 then ${sql.lit(betweenRequestsMs)} else lock_places.present_until - ${now} end`.as(
         'presentMs',
       ),
+      // Of the asking place, if there is one.
       'own.rank as ownRank',
     ]),
 );
+
+/** The first present place of a line. */
+export type FirstInLine = Awaited<ReturnType<typeof firstPlaces>>[number];
 
 /** The first present place of each line, in the order of the questions. */
 export async function firstInLines(

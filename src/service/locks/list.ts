@@ -15,13 +15,8 @@ export interface LockQuery {
   readonly limit: number;
 }
 
-export interface LockPage {
-  readonly locks: readonly Lock[];
-  /** The `after` of the next page; undefined on the last page. */
-  readonly next: string | undefined;
-}
-
-export async function listLocks(storage: Storage, query: LockQuery): Promise<LockPage> {
+/** `next` is the `after` of the next page; undefined on the last page. */
+export async function listLocks(storage: Storage, query: LockQuery) {
   const { locks, next } = await listLiveLocks(storage, query);
   return { locks: locks.map(lockOf), next };
 }
@@ -120,16 +115,11 @@ export interface LiveLock extends LockRow {
   readonly remainingMs: number;
 }
 
-/** Like LockPage, with all stored columns. */
-export interface LiveLockPage {
-  readonly locks: readonly LiveLock[];
-  readonly next: string | undefined;
-}
-
 /** Sorts after every character that a path can contain, in UTF-8 and so in both databases. */
 export const lastSortKey = '\u{10FFFF}';
 
-export async function listLiveLocks({ read, now }: Storage, query: LockQuery): Promise<LiveLockPage> {
+/** Like listLocks(), with all stored columns. */
+export async function listLiveLocks({ read, now }: Storage, query: LockQuery) {
   const { workspace, path, prefix, owner, after, limit } = query;
   const rows = await read
     .selectFrom('locks')
@@ -146,7 +136,7 @@ export async function listLiveLocks({ read, now }: Storage, query: LockQuery): P
     .orderBy('path')
     .limit(limit + 1)
     .execute();
-  const locks = rows.slice(0, limit);
+  const locks: readonly LiveLock[] = rows.slice(0, limit);
   return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
 }
 

@@ -9,27 +9,20 @@ export interface LockQuotas {
   readonly maxLocksPerOwner: number;
 }
 
-export interface LockPlaceOfOwner {
-  readonly workspace: string;
-  readonly owner: string;
-}
-
 export interface QuotaExceeded {
   readonly kind: 'exceeded';
   readonly quota: keyof LockQuotas;
   readonly max: number;
 }
 
-export type QuotaDecision = { readonly kind: 'admitted' } | QuotaExceeded;
-
-/** Decides in input order whether each request for a free path may add a lock. */
+/** Decides in input order which of the requests for free paths may not add a lock. */
 export type LockQuota = (
   db: Database,
   now: Now,
-  requests: readonly LockPlaceOfOwner[],
-) => Promise<readonly QuotaDecision[]>;
+  requests: readonly Record<'workspace' | 'owner', string>[],
+) => Promise<readonly (QuotaExceeded | undefined)[]>;
 
-export const noLockQuota: LockQuota = async (_db, _now, requests) => requests.map(() => ({ kind: 'admitted' }));
+export const noLockQuota: LockQuota = async (_db, _now, requests) => requests.map(() => undefined);
 
 /** Upper bound for a workspace: the last count plus all locks acquired since. Releases show up in the next count. */
 interface Known {
@@ -53,14 +46,14 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   const workspaces = new Map<string, Known>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
 
-  function decide({ total, ofOwner }: Known, owner: string): QuotaDecision {
+  function decide({ total, ofOwner }: Known, owner: string): QuotaExceeded | undefined {
     if (total >= maxLocks) return { kind: 'exceeded', quota: 'maxLocks', max: maxLocks };
-    if ((ofOwner.get(owner) ?? 0) < maxLocksPerOwner) return { kind: 'admitted' };
+    if ((ofOwner.get(owner) ?? 0) < maxLocksPerOwner) return undefined;
     return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
   }
 
   return async (db, now, requests) => {
-    const admitted: LockPlaceOfOwner[] = [];
+    const admitted: (typeof requests)[number][] = [];
 
     async function counted(workspace: string): Promise<Known> {
       const known = await count(db, now, workspace, clock());
@@ -70,16 +63,16 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
       return known;
     }
 
-    const decisions: QuotaDecision[] = [];
+    const decisions: (QuotaExceeded | undefined)[] = [];
     for (const request of requests) {
       const { workspace, owner } = request;
       let known = workspaces.get(workspace) ?? (await counted(workspace));
-      const isFull = decide(known, owner).kind === 'exceeded';
+      const isFull = decide(known, owner) !== undefined;
       const isOld = clock() - known.countedAt >= countAgainMs;
       if (known.takenSince >= maxUncounted || (isFull && isOld)) known = await counted(workspace);
       const decision = decide(known, owner);
       decisions.push(decision);
-      if (decision.kind === 'exceeded') continue;
+      if (decision !== undefined) continue;
       take(known, owner);
       admitted.push(request);
     }

@@ -7,55 +7,25 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { type AcquireRequest, acquireLocks, linePathOf } from './acquire.ts';
-import { type Asking, createAsking } from './ask.ts';
-import { type CommitReleases, createCommitReleases, shareChanges } from './commit-releases.ts';
+import { createAsking } from './ask.ts';
+import { createCommitReleases, shareChanges } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
-import { findCommittedLock, findLocks, type LockPlace, type StoredLock } from './find.ts';
+import { findCommittedLock, findLocks, type LockPlace } from './find.ts';
 import { firstInLines, type LinePath } from './line.ts';
 import type { LiveLock } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
-import { listQueue, type QueuedRequest } from './read-queue.ts';
-import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
-import { type Extension, extendLock, type RenewalRequest, renewLock } from './renew.ts';
+import { listQueue } from './read-queue.ts';
+import { type ReleaseRequest, releaseLocks } from './release.ts';
+import { extendLock, type RenewalRequest, renewLock } from './renew.ts';
 import { renewLfsLocks } from './renew-lfs-locks.ts';
 import { acquireResponse, locked, outdatedRefusal, renewResponse } from './responses.ts';
 import { createWaitingLine, type WaitTerms } from './wait-in-line.ts';
-import { createLockWaiters, type PathState, type WatchOutcome } from './waiters.ts';
-import { type LockWatch, watchLocks } from './watch-locks.ts';
+import { createLockWaiters, type PathState } from './waiters.ts';
+import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
-/**
- * The locks of one instance. Each change also notifies webhooks, open pages and waiting clients. acquire(), renew()
- * and askFor() return responses, because these are stored under the key of the request.
- */
-export interface Locks extends Pick<LockWatch, 'follow'>, Asking {
-  /** With terms, the request waits in line, and acquires the lock at its turn. */
-  acquire(keyed: KeyedRequest | undefined, request: LockRequest, terms?: WaitTerms): Promise<ApiResponse>;
-  renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse>;
-  /** Renewal by a person: never shortens the lock. */
-  extend(request: RenewalRequest): Promise<Extension>;
-  /** Renews locks of a Git LFS user for the full ttl. */
-  renewLfs(workspace: string, locks: readonly LiveLock[], ttl: Ttl): Promise<void>;
-  /** Releases that arrive together share a transaction. */
-  release(request: ReleaseRequest): Promise<ReleaseDecision>;
-  readonly commitReleases: CommitReleases;
-  /** Finds a committed lock. */
-  find(place: LockPlace): Promise<StoredLock | undefined>;
-  /** Committed live locks on many paths, each once. */
-  findAll(workspace: string, paths: readonly string[]): Promise<readonly StoredLock[]>;
-  /** Waits until nobody holds the path. Undefined if too many clients already wait. */
-  wait(watch: WatchRequest): Promise<WatchOutcome> | undefined;
-  /** Those who wait for locks, in the order of their lines. */
-  queue(of: { readonly workspace: string; readonly path?: string | undefined }): Promise<readonly QueuedRequest[]>;
-  /** Called periodically. Returns the number of removed locks. */
-  removeExpired(): Promise<number>;
-  /** Called periodically, so that others wait for the clients that wait here. */
-  keepPresent(): Promise<void>;
-  /** Ends all waits, so that the clients retry on another instance. */
-  endWaits(): void;
-  stop(): Promise<void>;
-}
+export type Locks = ReturnType<typeof createLocks>;
 
 export type LockRequest = Omit<AcquireRequest, 'foldedPath' | 'place'>;
 
@@ -66,9 +36,6 @@ export interface WatchRequest extends LockPlace {
   readonly gone: AbortSignal;
 }
 
-/** Attributes the time of the work to these tokens. */
-export type MeasureCost = <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
-
 export interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Idempotency;
@@ -76,7 +43,8 @@ export interface LocksOptions {
   /** Whether paths follow the rules of Windows: some are invalid, and case does not matter. */
   readonly windowsPaths: boolean;
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
-  readonly measureCost: MeasureCost;
+  /** Attributes the time of the work to these tokens. */
+  readonly measureCost: <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
   /** Called when events for webhooks may be queued. */
   readonly onEvent: () => void;
   readonly onError: (error: unknown) => void;
@@ -89,11 +57,16 @@ interface ComparedRequest extends AcquireRequest {
 /** Open pages show changes by other instances within a second. */
 const watchEveryMs = 300;
 
-export function createLocks(options: LocksOptions): Locks {
+/**
+ * The locks of one instance. Each change also notifies webhooks, open pages and waiting clients. acquire(), renew()
+ * and askFor() return responses, because these are stored under the key of the request.
+ */
+export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, measureCost, onEvent, onError } = options;
   const quota = createLockQuota(options.quotas, () => performance.now());
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
   const lineOf = (place: LockPlace): LinePath => linePathOf({ ...place, foldedPath: fold(place.path) });
+  /** Finds a committed lock. */
   const find = (place: LockPlace) => findCommittedLock(storage, { ...place, foldedPath: fold(place.path) });
 
   const broadcast = shareChanges(storage.broadcast);
@@ -110,10 +83,6 @@ export function createLocks(options: LocksOptions): Locks {
 
   const waiters = createLockWaiters({
     look,
-    after: (ms, work) => {
-      const timer = setTimeout(work, ms);
-      return () => clearTimeout(timer);
-    },
     watchOthers: (onOthers) => broadcast.listen((place) => onOthers(place && lineOf(place))),
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,
@@ -195,8 +164,10 @@ export function createLocks(options: LocksOptions): Locks {
 
   return {
     ...asking,
-    acquire: (keyed, request, terms) => line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, terms),
-    async renew(keyed, request) {
+    /** With terms, the request waits in line, and acquires the lock at its turn. */
+    acquire: (keyed: KeyedRequest | undefined, request: LockRequest, terms?: WaitTerms) =>
+      line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, terms),
+    async renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse> {
       const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
       const response = await idempotency.idempotent(
         { workspace: request.workspace },
@@ -207,39 +178,47 @@ export function createLocks(options: LocksOptions): Locks {
       onRenewed([request]);
       return response;
     },
-    async extend(request) {
+    /** Renewal by a person: never shortens the lock. */
+    async extend(request: RenewalRequest) {
       const extension = await storage.commit({ workspace: request.workspace }, (db) =>
         extendLock(db, storage.now, request),
       );
       if (extension.kind === 'renewed') onRenewed([request]);
       return extension;
     },
-    async renewLfs(workspace, locks, ttl) {
+    /** Renews locks of a Git LFS user for the full ttl. */
+    async renewLfs(workspace: string, locks: readonly LiveLock[], ttl: Ttl): Promise<void> {
       await storage.commit({ workspace }, (db) => renewLfsLocks(db, storage.now, locks, ttl));
       onRenewed(locks.map(({ path }) => ({ workspace, path })));
     },
-    async release(request) {
+    /** Releases that arrive together share a transaction. */
+    async release(request: ReleaseRequest) {
       const decision = await commitRelease(request);
       if (decision.kind === 'released') onReleased([{ workspace: request.workspace, ...decision.lock }]);
       return decision;
     },
     commitReleases: createCommitReleases(storage, async (released) => onReleased(released)),
     find,
-    async findAll(workspace, paths) {
+    /** Committed live locks on many paths, each once. */
+    async findAll(workspace: string, paths: readonly string[]) {
       const places = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));
       const found = await findLocks(storage.read, storage.now, places);
       return [...new Map(found.flatMap((lock) => (lock?.live ? [[lock.id, lock] as const] : []))).values()];
     },
-    wait: ({ seconds, ...place }) => waiters.watch({ ...place, ...lineOf(place), ms: seconds * 1_000 }),
-    queue: ({ workspace, path }) =>
+    /** Waits until nobody holds the path. Undefined if too many clients already wait. */
+    wait: ({ seconds, ...place }: WatchRequest) => waiters.watch({ ...place, ...lineOf(place), ms: seconds * 1_000 }),
+    /** Those who wait for locks, in the order of their lines. */
+    queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
-    async removeExpired() {
+    /** Called periodically. Returns the number of removed locks. */
+    async removeExpired(): Promise<number> {
       const removed = await removeExpiredLocks(storage);
       if (removed > 0) onChange();
       return removed;
     },
     keepPresent: line.keepPresent,
     follow: watch.follow,
+    /** Ends all waits, so that the clients retry on another instance. */
     endWaits: waiters.stop,
     stop: watch.stop,
   };

@@ -32,13 +32,7 @@ export interface ReleaseRequest {
 export type ReleaseDecision =
   | { readonly kind: 'released'; readonly lock: Lock; readonly own: boolean }
   | { readonly kind: 'absent' }
-  | { readonly kind: 'another-lock'; readonly lock: Lock }
-  | { readonly kind: 'another-owner'; readonly lock: Lock };
-
-export async function releaseLock(db: Database, now: Now, request: ReleaseRequest): Promise<ReleaseDecision> {
-  const [release = { kind: 'absent' }] = await releaseLocks(db, now, [request]);
-  return release;
-}
+  | { readonly kind: 'another-lock' | 'another-owner'; readonly lock: Lock };
 
 interface Granted extends ReleaseRequest {
   readonly found: StoredLock;

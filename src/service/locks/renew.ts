@@ -19,10 +19,8 @@ export interface RenewalRequest {
 }
 
 export type RenewDecision =
-  | { readonly kind: 'renewed'; readonly lock: Lock }
-  | { readonly kind: 'absent' }
-  | { readonly kind: 'another-lock'; readonly lock: Lock }
-  | { readonly kind: 'another-owner'; readonly lock: Lock };
+  | { readonly kind: 'renewed' | 'another-lock' | 'another-owner'; readonly lock: Lock }
+  | { readonly kind: 'absent' };
 
 export type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
 

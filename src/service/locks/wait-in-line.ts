@@ -6,6 +6,7 @@ import { recordEvents } from '../outbox/outbox.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { type AcquireRequest, linePathOf, type Place } from './acquire.ts';
 import { findLocks } from './find.ts';
+import { requestedEvent } from './history.ts';
 import {
   betweenRequestsMs,
   defaultUrgency,
@@ -18,9 +19,8 @@ import {
   presenceMs,
   type Urgency,
 } from './line.ts';
-import { requestedEvent } from './lock-events.ts';
 import { queuePositionOf } from './read-queue.ts';
-import type { LockWaiters, PlacedOutcome, PlacedWait } from './waiters.ts';
+import type { LockWaiters, PlacedWait, WaitOutcome } from './waiters.ts';
 
 /** How a client waits for a lock (RFC 7240, `Prefer: wait`). */
 export interface WaitTerms {
@@ -37,13 +37,6 @@ export interface WaitTerms {
 
 const noWait = { seconds: 0, any: false, urgency: defaultUrgency, gone: new AbortController().signal } as const;
 
-interface WaitingLine {
-  /** Acquires the lock at the turn of the request. Rejects with the last refusal when the wait ends before that. */
-  acquire(keyed: KeyedRequest | undefined, request: AcquireRequest, terms: WaitTerms | undefined): Promise<ApiResponse>;
-  /** Called periodically: others wait for the clients that wait here. */
-  keepPresent(): Promise<void>;
-}
-
 export interface WaitingLineOptions {
   readonly storage: Pick<Storage, 'batchCommits' | 'commit' | 'read' | 'now'>;
   readonly waiters: LockWaiters;
@@ -53,7 +46,7 @@ export interface WaitingLineOptions {
   readonly onError: (error: unknown) => void;
 }
 
-export function createWaitingLine({ storage, waiters, attempt, onChange, onError }: WaitingLineOptions): WaitingLine {
+export function createWaitingLine({ storage, waiters, attempt, onChange, onError }: WaitingLineOptions) {
   const { now } = storage;
   const join = storage.batchCommits(
     ({ workspace }: PlaceRequest) => ({ workspace }),
@@ -75,7 +68,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
   }
 
   /** Others are served at once when a client goes, and a moment later when its wait has ended as agreed. */
-  async function leave(wait: Omit<PlacedWait, 'ms'>, { kind }: PlacedOutcome): Promise<void> {
+  async function leave(wait: Omit<PlacedWait, 'ms'>, { kind }: WaitOutcome): Promise<void> {
     // This instance stops, and the client will ask another one.
     if (kind === 'stopped') return;
     const { workspace, placeId, requestId, paths } = wait;
@@ -91,7 +84,12 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
   }
 
   return {
-    async acquire(keyed, request, terms) {
+    /** Acquires the lock at the turn of the request. Rejects with the last refusal when the wait ends before that. */
+    async acquire(
+      keyed: KeyedRequest | undefined,
+      request: AcquireRequest,
+      terms: WaitTerms | undefined,
+    ): Promise<ApiResponse> {
       const { bearer, origin, note = null, path: askedPath } = request;
       const line = linePathOf(request);
       const place = placeOf(keyed, line, terms);
@@ -156,7 +154,8 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
         if (!(result instanceof Refusal)) return granted(result);
       }
     },
-    async keepPresent() {
+    /** Called periodically: others wait for the clients that wait here. */
+    async keepPresent(): Promise<void> {
       for (const [workspace, places] of Map.groupBy(waiters.places(), (place) => place.workspace)) {
         const present = places.map((place) => ({ ...place, presentMs: presenceMs }));
         const kept = await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
@@ -167,38 +166,29 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
   };
 }
 
-/** Puts the requests in line, and notifies the holders of the paths of each new one. */
+/** Puts the requests in line, and queues an event for each one that has begun to wait for a held lock. */
 export async function joinAndNotify(
   db: Database,
   now: Now,
   requests: readonly PlaceRequest[],
 ): Promise<readonly JoinedPlace[]> {
   const joined = await joinLines(db, now, requests);
-  await notifyHolders(
+  const fresh = requests.flatMap((request, index) => {
+    const place = joined[index];
+    return place?.isNew ? { ...request, since: place.since } : [];
+  });
+  if (fresh.length === 0) return joined;
+  const locks = await findLocks(
     db,
     now,
-    requests.flatMap((request, index) => {
-      const place = joined[index];
-      return place?.isNew ? { ...request, since: place.since } : [];
-    }),
+    fresh.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path })),
   );
-  return joined;
-}
-
-/** Queues an event for each request that has begun to wait for a lock. */
-async function notifyHolders(
-  db: Database,
-  now: Now,
-  requests: readonly (PlaceRequest & Pick<JoinedPlace, 'since'>)[],
-): Promise<void> {
-  if (requests.length === 0) return;
-  const places = requests.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
-  const locks = await findLocks(db, now, places);
-  const events = requests.flatMap(({ owner, origin, note, since }, index) => {
+  const events = fresh.flatMap(({ owner, origin, note, since }, index) => {
     const lock = locks[index];
     return lock?.live ? requestedEvent(lock, { owner, origin, note }, since) : [];
   });
   await recordEvents(db, now, events);
+  return joined;
 }
 
 /**

@@ -21,20 +21,16 @@ export interface PlacedWait extends Wait {
   readonly any: boolean;
 }
 
-export interface PlaceHere extends Pick<PlacedWait, 'workspace' | 'placeId' | 'requestId'> {
-  /** Ends the wait of a request that is sent again: a proxy may hide that its client has disconnected. */
-  readonly giveWay: () => void;
-}
-
-/** `free`: the path was just free. */
-export type WatchOutcome = 'free' | 'timeout' | 'gone' | 'stopped';
-
-export type PlacedOutcome =
+export type WaitOutcome =
+  /** For a watcher: the path was just free. */
+  | { readonly kind: 'free' }
   /** The path is free, and the place is the first in line. */
   | { readonly kind: 'turn' }
   /** Another path is free, and the place is the first in its line. */
   | { readonly kind: 'turn-elsewhere'; readonly path: string }
   | { readonly kind: 'timeout' | 'gone' | 'stopped' };
+
+type EndWait = (outcome: WaitOutcome) => void;
 
 /** A path as it is in the database. */
 export interface PathState {
@@ -42,17 +38,6 @@ export interface PathState {
   readonly remainingMs: number | undefined;
   /** The first place in line for which the others wait, and for how long at most. */
   readonly first: { readonly id: string; readonly presentMs: number } | undefined;
-}
-
-export interface LockWaiters {
-  /** Undefined if too many clients already wait: the response must then be sent at once. */
-  waitForTurn(wait: PlacedWait): Promise<PlacedOutcome> | undefined;
-  watch(wait: Wait): Promise<WatchOutcome> | undefined;
-  /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
-  changed(place: LinePath | undefined): void;
-  /** All places that wait here. */
-  places(): readonly PlaceHere[];
-  stop(): void;
 }
 
 export interface LockWaitersOptions {
@@ -63,8 +48,6 @@ export interface LockWaitersOptions {
    * Returns how to stop.
    */
   readonly watchOthers: (onChange: (place: LinePath | undefined) => void) => () => void;
-  /** Schedules work. Returns a function that cancels it. */
-  readonly after: (ms: number, work: () => void) => () => void;
   readonly onCount: (workspace: string, change: 1 | -1) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -79,7 +62,7 @@ const lookAgainAfterErrorMs = 1_000;
 /** Clients of one path. Removed with the last of them. */
 interface Line {
   readonly place: LinePath;
-  readonly watchers: Set<(outcome: 'free') => void>;
+  readonly watchers: Set<EndWait>;
   /** Ends the wait of each place that is in this line and waits here, for this path or for another one. */
   readonly members: Map<string, (path: string) => void>;
   looking: boolean;
@@ -89,24 +72,21 @@ interface Line {
   lookAgain: boolean;
   /** The place that was last notified that it is its turn, so that it is notified once. */
   notified: string | undefined;
-  cancelTimer: () => void;
+  timer: NodeJS.Timeout | undefined;
 }
+
+export type LockWaiters = ReturnType<typeof createLockWaiters>;
 
 /**
  * Queries the database for the first client of a path, and then once per change of the path, however many clients wait.
  * There is no polling, except while a free path waits for a place at another instance.
  */
-export function createLockWaiters({
-  look: query,
-  watchOthers,
-  after,
-  onCount,
-  onError,
-}: LockWaitersOptions): LockWaiters {
+export function createLockWaiters({ look: query, watchOthers, onCount, onError }: LockWaitersOptions) {
   const lines = new Map<string, Line>();
-  const ofToken = new Map<string, number>();
-  const waiting = new Map<string, PlaceHere>();
-  const waits = new Set<(outcome: 'stopped') => void>();
+  /** By place. A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone. */
+  const waiting = new Map<string, Pick<PlacedWait, 'workspace' | 'placeId' | 'requestId'> & { giveWay(): void }>();
+  /** All waits, with their tokens. */
+  const waits = new Map<EndWait, string>();
   let stopWatching = (): void => undefined;
   let stopped = false;
 
@@ -124,7 +104,7 @@ export function createLockWaiters({
       isHeld: false,
       lookAgain: false,
       notified: undefined,
-      cancelTimer: () => undefined,
+      timer: undefined,
     };
     lines.set(key, line);
     return line;
@@ -134,14 +114,14 @@ export function createLockWaiters({
 
   function removeIfEmpty(line: Line): void {
     if (!isEmpty(line)) return;
-    line.cancelTimer();
+    clearTimeout(line.timer);
     lines.delete(keyOf(line.place));
   }
 
   function lookIn(line: Line, ms: number): void {
-    line.cancelTimer();
+    clearTimeout(line.timer);
     // Capping the timer is safe: when it fires early, the path is looked up again.
-    line.cancelTimer = after(Math.min(ms, maxTimerMs), () => void look(line));
+    line.timer = setTimeout(look, Math.min(ms, maxTimerMs), line);
   }
 
   async function look(line: Line): Promise<void> {
@@ -169,7 +149,7 @@ export function createLockWaiters({
       lookIn(line, remainingMs);
       return;
     }
-    for (const end of [...line.watchers]) end('free');
+    for (const end of [...line.watchers]) end({ kind: 'free' });
     if (first === undefined || isEmpty(line)) return;
     // Its client may be at another instance, or about to send its next request.
     lookIn(line, Math.min(Math.max(first.presentMs, 1), betweenRequestsMs));
@@ -178,55 +158,44 @@ export function createLockWaiters({
     line.members.get(first.id)?.(line.place.path);
   }
 
-  function knownLine(place: LinePath): readonly Line[] {
-    const line = lines.get(keyOf(place));
-    return line === undefined ? [] : [line];
-  }
-
+  /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
   function changed(place: LinePath | undefined): void {
-    for (const line of place === undefined ? [...lines.values()] : knownLine(place)) void look(line);
+    for (const line of place === undefined ? [...lines.values()] : [lines.get(keyOf(place))]) if (line) void look(line);
   }
 
-  /** Undefined if too many clients already wait. */
-  function admit<Outcome>(
+  /** Undefined if too many clients already wait: the response must then be sent at once. */
+  function admit(
     { tokenId, workspace, ms, gone }: Wait,
-    on: Readonly<Record<'timeout' | 'gone' | 'stopped', Outcome>>,
-    begin: (end: (outcome: Outcome) => void) => () => void,
-  ): Promise<Outcome> | undefined {
+    begin: (end: EndWait) => () => void,
+  ): Promise<WaitOutcome> | undefined {
     // Counts as a wait that has ended. A client that is refused one would never ask for another.
-    if (stopped) return Promise.resolve(on.stopped);
-    const own = ofToken.get(tokenId) ?? 0;
-    if (waits.size >= maxWaiters || own >= maxWaitersOfToken) return undefined;
-    if (gone.aborted) return Promise.resolve(on.gone);
+    if (stopped) return Promise.resolve({ kind: 'stopped' });
+    const own = waits.values().filter((other) => other === tokenId);
+    if (waits.size >= maxWaiters || [...own].length >= maxWaitersOfToken) return undefined;
+    if (gone.aborted) return Promise.resolve({ kind: 'gone' });
     return new Promise((resolve) => {
-      let leave: () => void = () => undefined;
-      const end = (outcome: Outcome): void => {
-        if (!waits.delete(stop)) return;
+      function end(outcome: WaitOutcome): void {
+        if (!waits.delete(end)) return;
         if (waits.size === 0) stopWatching();
-        cancelTimeout();
+        clearTimeout(timer);
         gone.removeEventListener('abort', onGone);
-        const left = (ofToken.get(tokenId) ?? 1) - 1;
-        if (left === 0) ofToken.delete(tokenId);
-        else ofToken.set(tokenId, left);
         onCount(workspace, -1);
         leave();
         resolve(outcome);
-      };
-      const stop = (): void => end(on.stopped);
-      const onGone = (): void => end(on.gone);
-      const cancelTimeout = after(ms, () => end(on.timeout));
+      }
+      const onGone = (): void => end({ kind: 'gone' });
+      const timer = setTimeout(end, ms, { kind: 'timeout' });
       if (waits.size === 0) stopWatching = watchOthers(changed);
-      waits.add(stop);
-      ofToken.set(tokenId, own + 1);
+      waits.set(end, tokenId);
       onCount(workspace, 1);
       gone.addEventListener('abort', onGone, { once: true });
-      leave = begin(end);
+      const leave = begin(end);
     });
   }
 
   return {
-    watch(wait) {
-      return admit<WatchOutcome>(wait, { timeout: 'timeout', gone: 'gone', stopped: 'stopped' }, (end) => {
+    watch: (wait: Wait) =>
+      admit(wait, (end) => {
         const line = lineOf(wait);
         line.watchers.add(end);
         // A running query has the answer for later watchers, too.
@@ -235,16 +204,10 @@ export function createLockWaiters({
           line.watchers.delete(end);
           removeIfEmpty(line);
         };
-      });
-    },
-    waitForTurn(wait) {
-      const outcomes = {
-        timeout: { kind: 'timeout' },
-        gone: { kind: 'gone' },
-        stopped: { kind: 'stopped' },
-      } as const;
+      }),
+    waitForTurn(wait: PlacedWait) {
       waiting.get(wait.placeId)?.giveWay();
-      return admit<PlacedOutcome>(wait, outcomes, (end) => {
+      return admit(wait, (end) => {
         const { placeId, requestId, workspace, path, any } = wait;
         function onTurn(free: string): void {
           if (free === path) end({ kind: 'turn' });
@@ -268,10 +231,11 @@ export function createLockWaiters({
       });
     },
     changed,
+    /** All places that wait here. */
     places: () => [...waiting.values()],
     stop() {
       stopped = true;
-      for (const stop of [...waits]) stop('stopped');
+      for (const end of [...waits.keys()]) end({ kind: 'stopped' });
     },
   };
 }

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Storage } from '../storage/storage.ts';
 import { lockSignature } from './list.ts';
 
@@ -5,16 +6,6 @@ export interface LockWatchOptions {
   /** Interval of checks for changes by other instances and commands, and for expired locks. */
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;
-}
-
-export interface LockWatch {
-  /**
-   * Yields at the start and after each change of the workspace's locks, until aborted. Rejects if the database fails.
-   */
-  follow(workspace: string, gone: AbortSignal): AsyncGenerator<void, void, undefined>;
-  /** Must be called when locks may have changed. */
-  wake(): void;
-  stop(): Promise<void>;
 }
 
 /** Ratio of rest to work: limits the share of time for checks, however often wake() is called. */
@@ -35,7 +26,7 @@ interface Watcher {
 }
 
 /** Keeps one watcher per followed workspace, so that the cost does not grow with the number of open pages. */
-export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions): LockWatch {
+export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions) {
   const watchers = new Map<string, Watcher>();
 
   function notify(watcher: Watcher): void {
@@ -44,23 +35,20 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     if (watcher.followers.size === 0) watcher.wake();
   }
 
-  async function look(watcher: Watcher, workspace: string): Promise<void> {
-    const signature = await lockSignature(storage, workspace);
-    if (signature === watcher.signature) return;
-    watcher.signature = signature;
-    notify(watcher);
-  }
-
   async function run(watcher: Watcher, workspace: string): Promise<void> {
     try {
       while (watcher.followers.size > 0) {
         const woken = Promise.withResolvers<void>();
         watcher.wake = woken.resolve;
         const began = performance.now();
-        await look(watcher, workspace);
+        const signature = await lockSignature(storage, workspace);
+        if (signature !== watcher.signature) {
+          watcher.signature = signature;
+          notify(watcher);
+        }
         const rest = Math.min(Math.max((performance.now() - began) * restPerWork, shortestRestMs), maxRestMs);
         const timer = setTimeout(woken.resolve, pollMs);
-        await Promise.all([woken.promise, new Promise((resolve) => setTimeout(resolve, rest))]);
+        await Promise.all([woken.promise, sleep(rest)]);
         clearTimeout(timer);
       }
     } catch (error) {
@@ -72,29 +60,29 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     }
   }
 
-  function watcherOf(workspace: string, follower: object): Watcher {
-    const known = watchers.get(workspace);
-    const watcher: Watcher = known ?? {
-      followers: new Set(),
+  function startWatcher(workspace: string, follower: object): Watcher {
+    const watcher: Watcher = {
+      followers: new Set([follower]),
       signature: undefined,
       failure: undefined,
       changed: Promise.withResolvers(),
       wake: () => undefined,
       running: Promise.resolve(),
     };
-    watcher.followers.add(follower);
-    if (known === undefined) {
-      watchers.set(workspace, watcher);
-      watcher.running = run(watcher, workspace);
-    }
+    watchers.set(workspace, watcher);
+    watcher.running = run(watcher, workspace);
     return watcher;
   }
 
   return {
-    async *follow(workspace, gone) {
+    /**
+     * Yields at the start and after each change of the workspace's locks, until aborted. Rejects if the database fails.
+     */
+    async *follow(workspace: string, gone: AbortSignal): AsyncGenerator<void, void, undefined> {
       if (gone.aborted) return;
       const follower = {};
-      const watcher = watcherOf(workspace, follower);
+      const watcher = watchers.get(workspace) ?? startWatcher(workspace, follower);
+      watcher.followers.add(follower);
       const leave = (): void => {
         watcher.followers.delete(follower);
         notify(watcher);
@@ -114,10 +102,11 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
         leave();
       }
     },
-    wake() {
+    /** Must be called when locks may have changed. */
+    wake(): void {
       for (const watcher of watchers.values()) watcher.wake();
     },
-    async stop() {
+    async stop(): Promise<void> {
       const all = [...watchers.values()];
       for (const watcher of all) {
         watcher.followers.clear();

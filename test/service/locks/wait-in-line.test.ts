@@ -23,7 +23,6 @@ test.each([
   const waiters = createLockWaiters({
     look: async () => ({ remainingMs: undefined, first: undefined }),
     watchOthers: () => () => undefined,
-    after: () => () => undefined,
     onCount: () => undefined,
     onError: failed,
   });

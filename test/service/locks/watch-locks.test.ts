@@ -4,7 +4,7 @@ import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { joinLines, removePlaces } from '../../../src/service/locks/line.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
-import { type LockWatch, watchLocks } from '../../../src/service/locks/watch-locks.ts';
+import { watchLocks } from '../../../src/service/locks/watch-locks.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
@@ -15,7 +15,7 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
   const { acquire: take, release, storage: given } = hookedStorage(kind);
   let storage: Storage;
   let queries: number;
-  let watch: LockWatch;
+  let watch: ReturnType<typeof watchLocks>;
   let errors: unknown[];
   let leaving: AbortController;
 

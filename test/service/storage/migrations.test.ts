@@ -6,7 +6,7 @@ import { parseTtl } from '../../../src/interface/ttl.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { readLockHistory } from '../../../src/service/locks/read-history.ts';
-import { type ReleaseRequest, releaseLock } from '../../../src/service/locks/release.ts';
+import { type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
 import { type Migration, migrate } from '../../../src/service/storage/migrate.ts';
 import { schemaVersion } from '../../../src/service/storage/migrations.ts';
@@ -258,7 +258,7 @@ describe.each([
     releaser: { name: owner, owner, tokenId, address: null, force: false },
   });
   const release = (request: ReleaseRequest) =>
-    storage.commit({ workspace: 'game' }, (db) => releaseLock(db, storage.now, request));
+    storage.commit({ workspace: 'game' }, async (db) => (await releaseLocks(db, storage.now, [request]))[0]);
 
   test('uses the name of each token as its owner, keeps the locks, and queues the event of their release', async () => {
     expect(await authenticate(storage, secret)).toMatchObject({
@@ -321,7 +321,7 @@ test.each([
     await storage.commit({ workspace: 'game' }, async (db) => {
       await sql.raw(takeAsBefore('late', 42)).execute(db);
       for (const path of ['held', 'late']) {
-        await releaseLock(db, storage.now, { ...place(path), match: null, releaser });
+        await releaseLocks(db, storage.now, [{ ...place(path), match: null, releaser }]);
       }
       const terms = { type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
       await acquireLocks(db, storage.now, [{ ...place('new'), ...terms }]);

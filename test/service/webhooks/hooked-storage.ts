@@ -5,7 +5,7 @@ import { hookEvents, type Lock } from '../../../src/interface/resources.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import type { Actor } from '../../../src/service/audit/audit.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
-import { releaseLock } from '../../../src/service/locks/release.ts';
+import { releaseLocks } from '../../../src/service/locks/release.ts';
 import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
@@ -49,13 +49,10 @@ export async function acquireIn(db: Database, { now }: Storage, path: string): P
 }
 
 export async function releaseIn(db: Database, { now }: Storage, path: string): Promise<Lock> {
-  const release = await releaseLock(db, now, {
-    workspace,
-    path: valueIn(parseLockPath(path)),
-    match: null,
-    releaser: { ...actor, owner: bearer.owner, force: false },
-  });
-  if (release.kind !== 'released') throw new Error(`${path} is not locked.`);
+  const releaser = { ...actor, owner: bearer.owner, force: false };
+  const request = { workspace, path: valueIn(parseLockPath(path)), match: null, releaser };
+  const [release] = await releaseLocks(db, now, [request]);
+  if (release?.kind !== 'released') throw new Error(`${path} is not locked.`);
   return release.lock;
 }
 
