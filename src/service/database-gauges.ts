@@ -4,18 +4,13 @@ import { milliseconds } from '../interface/duration.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import type { Storage } from './storage/storage.ts';
 
-/** Gauges of the database. Every instance measures them, with the same results. */
-export interface DatabaseGauges {
-  measureWorkspaces(): Promise<void>;
-  measureTokens(): Promise<void>;
-}
-
 /** As documented for `workspace_tokens_expiring`. */
 const expiringSoonMs = milliseconds({ seconds: 14 * 86_400 });
 
 type Gauges = Pick<Metrics, 'locks' | 'lastSync' | 'lockWaiters' | 'expiringTokens'>;
 
-export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'>, metrics: Gauges): DatabaseGauges {
+/** Gauges of the database. Every instance measures them, with the same results. */
+export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'>, metrics: Gauges) {
   /**
    * Counts entries of the primary key. A condition on `expires_at` would read every lock, and expired ones are removed
    * soon.
@@ -35,7 +30,7 @@ export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'
       .executeTakeFirstOrThrow();
 
   return {
-    async measureWorkspaces() {
+    async measureWorkspaces(): Promise<void> {
       const measured = [];
       for (const { id } of await read.selectFrom('workspaces').select('id').orderBy('id').execute()) {
         // On SQLite, a query blocks all requests.
@@ -51,7 +46,7 @@ export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'
         metrics.lockWaiters.inc({ workspace }, 0);
       }
     },
-    async measureTokens() {
+    async measureTokens(): Promise<void> {
       const { tokens } = await read
         .selectFrom('tokens')
         .select(({ fn }) => fn.countAll<number>().as('tokens'))

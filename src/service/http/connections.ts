@@ -73,20 +73,20 @@ export function closeWithoutStacks(server: Server): void {
  */
 const maxLooks = 100;
 
-export interface CloseTimes {
+export type CloseServer = ReturnType<typeof createDrain>;
+
+interface CloseTimes {
   /** Time for which idle connections stay open: a proxy may be sending a request on them. */
   readonly idleMs: number;
   /** Time limit for running requests. */
   readonly requestsMs: number;
 }
 
-export type CloseServer = (times: CloseTimes) => Promise<void>;
-
 /**
  * Returns a function that closes the server: it stops accepting connections, answers requests on open connections
  * within the given times, and then closes those.
  */
-export function createDrain(server: Server): CloseServer {
+export function createDrain(server: Server) {
   const connections = new Set<Socket>();
   const beingAnswered = new Set<ServerResponse>();
   let accepted = 0;
@@ -112,7 +112,7 @@ export function createDrain(server: Server): CloseServer {
     }
   }
 
-  return async ({ idleMs, requestsMs }) => {
+  return async ({ idleMs, requestsMs }: CloseTimes): Promise<void> => {
     await acceptAll();
     // close() of the HTTP server would close idle connections immediately.
     const closed = new Promise<void>((resolve) => TcpServer.prototype.close.call(server, () => resolve()));

@@ -25,17 +25,7 @@ const weightOfLatest = 1 / 4;
 /** Maximum number of keys whose cost is remembered. */
 const maxKeys = 10_000;
 
-export interface FairScheduler {
-  /** Calls `begin` when it is the turn of the request, unless it was canceled before. */
-  wait(key: string, begin: () => void): CancelWait;
-  /** Records the cost of a request with this key. */
-  measured(key: string, ms: number): void;
-  /** Must be called when a connection was accepted. */
-  connected(): void;
-}
-
-/** Cancels a turn that has not started. */
-export type CancelWait = () => void;
+export type FairScheduler = ReturnType<typeof createFairScheduler>;
 
 /**
  * Requests of one client over many connections arrive together, and would delay all others. Each turn of the event loop
@@ -43,7 +33,7 @@ export type CancelWait = () => void;
  * requests of a busy one. A key with costly requests gets fewer turns. Started requests are no longer tracked, so that
  * requests that wait for a lock or a remote delay nobody.
  */
-export function createFairScheduler(afterThisTurn: (work: () => void) => void = setImmediate): FairScheduler {
+export function createFairScheduler(afterThisTurn: (work: () => void) => void = setImmediate) {
   /** Waiting requests by key, in the order of their turns. */
   const waiting = new Map<string, Set<{ readonly begin: () => void }>>();
   /** Average cost of a request, by key. */
@@ -111,7 +101,8 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
   }
 
   return {
-    wait(key, begin) {
+    /** Calls `begin` when it is the turn of the request. Returns a function that cancels a turn that has not started. */
+    wait(key: string, begin: () => void): () => void {
       if (isIdle) {
         isIdle = false;
         afterThisTurn(nextTurn);
@@ -130,7 +121,8 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
         if (requests.size === 0 && waiting.get(key) === requests) waiting.delete(key);
       };
     },
-    measured(key, ms) {
+    /** Records the cost of a request with this key. */
+    measured(key: string, ms: number): void {
       const before = costOf(key);
       // Moves the key to the end: the first one has been idle the longest.
       costs.delete(key);
@@ -138,7 +130,8 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
       const [oldest] = costs.keys();
       if (costs.size > maxKeys && oldest !== undefined) costs.delete(oldest);
     },
-    connected() {
+    /** Must be called when a connection was accepted. */
+    connected(): void {
       hasConnected = true;
     },
   };

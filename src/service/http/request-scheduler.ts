@@ -1,17 +1,8 @@
 import type { IncomingMessage } from 'node:http';
 import { secretHash } from '../tokens/secret.ts';
-import { type CancelWait, createFairScheduler, type FairScheduler } from './fair-scheduler.ts';
+import { createFairScheduler, type FairScheduler } from './fair-scheduler.ts';
 
-export interface RequestScheduler {
-  /** Starts the request at its turn, unless its client has disconnected. */
-  wait(incoming: IncomingMessage, begin: () => void): void;
-  /** Links the credential of the request to its token: later requests with it get the turns of the token. */
-  identify(incoming: IncomingMessage, tokenId: string): void;
-  /** Records the cost of a request of this token. */
-  measured(tokenId: string, ms: number): void;
-  /** Must be called when a connection was accepted. */
-  connected(): void;
-}
+export type RequestScheduler = ReturnType<typeof createRequestScheduler>;
 
 /**
  * Attributes the time of the work to these tokens in equal parts. It matters on SQLite, where nothing else runs
@@ -49,7 +40,7 @@ export function createRequestScheduler({
   credentialOf,
   addressOf,
   turns = createFairScheduler(),
-}: RequestTurnsOptions): RequestScheduler {
+}: RequestTurnsOptions) {
   const tokenOf = new Map<string, string>();
   const keyOf = new WeakMap<IncomingMessage, string>();
 
@@ -60,11 +51,12 @@ export function createRequestScheduler({
   }
 
   return {
-    wait(incoming, begin) {
+    /** Starts the request at its turn, unless its client has disconnected. */
+    wait(incoming: IncomingMessage, begin: () => void): void {
       const { socket } = incoming;
       const key = findKey(incoming);
       keyOf.set(incoming, key);
-      let leave: CancelWait | undefined;
+      let leave: (() => void) | undefined;
       // Otherwise requests of disconnected clients would fill the memory of an overloaded service.
       const left = (): void => leave?.();
       socket.once('close', left);
@@ -73,7 +65,8 @@ export function createRequestScheduler({
         begin();
       });
     },
-    identify(incoming, tokenId) {
+    /** Links the credential of the request to its token: later requests with it get the turns of the token. */
+    identify(incoming: IncomingMessage, tokenId: string): void {
       if (keyOf.get(incoming) === `token ${tokenId}`) return;
       const secret = credentialOf(incoming);
       if (secret === undefined) return;
@@ -83,6 +76,7 @@ export function createRequestScheduler({
       keyOf.set(incoming, `token ${tokenId}`);
     },
     connected: turns.connected,
-    measured: (tokenId, ms) => turns.measured(`token ${tokenId}`, ms),
+    /** Records the cost of a request of this token. */
+    measured: (tokenId: string, ms: number): void => turns.measured(`token ${tokenId}`, ms),
   };
 }

@@ -1,22 +1,6 @@
 import type { ServerResponse } from 'node:http';
 
-export interface OutputResponse {
-  /** Aborted when the response is closed, such as when the client disconnects. */
-  readonly gone: AbortSignal;
-  readonly sentBytes: () => number;
-  /** Total time spent waiting for the client to read. */
-  readonly waitedMs: () => number;
-  readonly isTooSlow: () => boolean;
-  /** Cuts the response because the client is too slow. Happens automatically if a chunk takes too long. */
-  readonly cutAsTooSlow: () => void;
-  /**
-   * Fulfilled when the chunk has left this process, or the client has disconnected. The first one sends the headers.
-   */
-  readonly write: (chunk: Buffer) => Promise<void>;
-  readonly end: () => void;
-  /** Closes the connection, so that the client sees that the response is incomplete. */
-  readonly cut: () => void;
-}
+export type OutputResponse = ReturnType<typeof sendOutput>;
 
 /**
  * A response that is written in chunks, each after the previous one has left the memory of this process. Sends status
@@ -26,7 +10,7 @@ export function sendOutput(
   outgoing: ServerResponse,
   headers: Readonly<Record<string, string>>,
   maxMsPerPiece: number,
-): OutputResponse {
+) {
   const gone = new AbortController();
   let sent = 0;
   let tooSlow = false;
@@ -39,6 +23,7 @@ export function sendOutput(
     if (!outgoing.headersSent) outgoing.writeHead(200, headers);
   };
 
+  /** Happens automatically if a chunk takes too long. */
   const cutAsTooSlow = (): void => {
     tooSlow = true;
     outgoing.destroy();
@@ -61,22 +46,26 @@ export function sendOutput(
     });
 
   return {
+    /** Aborted when the response is closed, such as when the client disconnects. */
     gone: gone.signal,
-    sentBytes: () => sent,
-    waitedMs: () => waitedMs + waitingMs(),
-    isTooSlow: () => tooSlow,
+    sentBytes: (): number => sent,
+    /** Total time spent waiting for the client to read. */
+    waitedMs: (): number => waitedMs + waitingMs(),
+    isTooSlow: (): boolean => tooSlow,
     cutAsTooSlow,
-    async write(chunk) {
+    /** Fulfilled when the chunk has left this process, or the client has disconnected. The first one sends the headers. */
+    async write(chunk: Buffer): Promise<void> {
       if (gone.signal.aborted) return;
       begin();
       sent += chunk.length;
       await written(chunk);
     },
-    end() {
+    end(): void {
       if (gone.signal.aborted) return;
       begin();
       outgoing.end();
     },
-    cut: () => void outgoing.destroy(),
+    /** Closes the connection, so that the client sees that the response is incomplete. */
+    cut: (): void => void outgoing.destroy(),
   };
 }

@@ -15,25 +15,16 @@ import { originForm } from './request-target.ts';
 import { answerUnreadable, type Unreadable } from './unreadable.ts';
 
 /** Time limits for clients. A slower one occupies a connection rather than sending a request. */
-export interface ServerTimeouts {
-  readonly headersMs: number;
-  readonly requestMs: number;
-  readonly checkEveryMs: number;
-  /**
-   * Limit without traffic in either direction, such as if a client reads no response. Waiting requests need a longer
-   * one.
-   */
-  readonly silenceMs: number;
-  /** Limit between two requests of a connection. */
-  readonly keepAliveMs: number;
-}
-
-const defaultTimeouts: ServerTimeouts = {
+const defaultTimeouts = {
   headersMs: 10_000,
   requestMs: 30_000,
   checkEveryMs: 5_000,
+  /** Without traffic in either direction, such as if a client reads no response. Waiting requests need a longer one. */
   silenceMs: 60_000,
-  // Longer than the minute that proxies use. A client that must reconnect queues behind the new connections of others.
+  /**
+   * Between two requests of a connection: longer than the minute that proxies use. A client that must reconnect queues
+   * behind the new connections of others.
+   */
   keepAliveMs: 65_000,
 };
 
@@ -54,7 +45,7 @@ const withoutTurn = '/healthz';
 
 export interface ServerOptions {
   readonly turns?: Pick<RequestScheduler, 'wait' | 'connected'>;
-  readonly timeouts?: Partial<ServerTimeouts>;
+  readonly timeouts?: Partial<typeof defaultTimeouts>;
   readonly events?: ServerEvents;
   readonly openFiles?: number;
 }

@@ -23,14 +23,10 @@ export interface ObjectMaintenanceOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** Measures the stores, and removes objects from those that exceed their limit. */
-export interface ObjectMaintenance {
-  /** Starts maintenance of a workspace soon. Calls before it starts share one run. */
-  lookSoon(workspace: string): void;
-  lookAtAll(): Promise<void>;
-}
+export type ObjectMaintenance = ReturnType<typeof createObjectMaintenance>;
 
-export function createObjectMaintenance(parts: ObjectMaintenanceOptions): ObjectMaintenance {
+/** Measures the stores, and removes objects from those that exceed their limit. */
+export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
   const { storage, objectsOf, objectsAt, remoteBranches, metrics, log, signal, onError } = parts;
   const limitLooks = limitParallel({ max: 1 });
   const once = createOnce<void>();
@@ -99,7 +95,8 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions): Object
   }
 
   return {
-    lookSoon: (workspace) => void lookOnce(workspace),
+    /** Starts maintenance of a workspace soon. Calls before it starts share one run. */
+    lookSoon: (workspace: string): void => void lookOnce(workspace),
     lookAtAll: () => unlessStopping(lookAtEach()),
   };
 }

@@ -18,40 +18,10 @@ export interface StoredObject {
 
 export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 
-/**
- * `incomplete`: bytes are missing, and the partial object is kept. `wrong-content`: the content has another hash and was
- * removed.
- */
-export type StoreResult = 'landed' | 'incomplete' | 'wrong-content';
+export type ObjectStore = ReturnType<typeof createObjectStore>;
 
 /** An object that is being downloaded. It has a single writer. */
-export interface PartialObject {
-  /** Number of bytes present. */
-  readonly offset: number;
-  /** Appends bytes. Throws if these are more than the missing bytes. */
-  write(bytes: Uint8Array): Promise<void>;
-  /** Discards all bytes. */
-  restart(): Promise<void>;
-  /** Stores the object if it is complete and matches its hash. Closes it in any case. */
-  land(): Promise<StoreResult>;
-  /** Keeps the bytes for the next download. Has no effect after `land`. */
-  close(): Promise<void>;
-}
-
-/** Objects of a workspace on disk, each complete or absent. Instances may share the folder. */
-export interface ObjectStore {
-  find(oid: Oid): Promise<StoredObject | undefined>;
-  /** Finds an object for use, and records the use unless another was recorded in the last minutes. */
-  use(oid: Oid): Promise<StoredObject | undefined>;
-  /** Starts or resumes the download of an object. */
-  openPartial(object: ObjectName): Promise<PartialObject>;
-  /** Records that the object is used now. */
-  touch(oid: Oid): Promise<void>;
-  list(): AsyncGenerator<ListedObject>;
-  remove(oid: Oid): Promise<void>;
-  /** Removes partial objects that were not written to for a week. */
-  removeOldPartials(): Promise<void>;
-}
+export type PartialObject = Awaited<ReturnType<ObjectStore['openPartial']>>;
 
 const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
 const writtenAtOnce = 512 * 1_024;
@@ -70,11 +40,13 @@ interface PartialFiles {
 export const useIsNotedWithinMs = 10 * 60 * 1_000;
 
 /**
+ * Objects of a workspace on disk, each complete or absent. Instances may share the folder.
+ *
  * Complete objects are stored in the layout of Git LFS: `objects/ab/cd/abcd…`. In `incomplete`, `<oid>` is a partial
  * object without a writer, and `<oid>.<id>` one with a running or killed writer. A process resumes the first kind by
  * renaming it, and the second kind by copying it, so that later writes of the other process do not reach the copy.
  */
-export function createObjectStore(dataFolder: string, workspace: string): ObjectStore {
+export function createObjectStore(dataFolder: string, workspace: string) {
   const root = storeFolder(dataFolder, workspace);
   const objects = join(root, 'objects');
   const incomplete = join(root, 'incomplete');
@@ -86,6 +58,7 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     return found && { path, size: found.size, lastUsedAt: found.mtimeMs };
   }
 
+  /** Records that the object is used now. */
   async function touch(oid: Oid): Promise<void> {
     const now = new Date();
     await unlessMissing(utimes(pathOf(oid), now, now));
@@ -106,7 +79,8 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     if (largest !== undefined) await unlessMissing(copyFile(largest, path, constants.COPYFILE_FICLONE));
   }
 
-  async function openPartial(object: ObjectName): Promise<PartialObject> {
+  /** Starts or resumes the download of an object. */
+  async function openPartial(object: ObjectName) {
     const { oid } = object;
     const left = join(incomplete, oid);
     const path = join(incomplete, `${oid}.${randomUUID()}`);
@@ -127,7 +101,7 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
     file: FileHandle,
     { oid, size }: ObjectName,
     { path, left, parts, isNew }: PartialFiles,
-  ): Promise<PartialObject> {
+  ) {
     let hash = createHash('sha256');
     let offset = 0;
     let isOpen = true;
@@ -144,6 +118,7 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
       if (bytesWritten < length) throw Object.assign(new Error('Not all of it was written.'), { code: 'ENOSPC' });
     }
 
+    /** Discards all bytes. */
     async function restart(): Promise<void> {
       await file.truncate(0);
       hash = createHash('sha256');
@@ -152,13 +127,13 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
       unwrittenBytes = 0;
     }
 
-    async function finish(): Promise<StoreResult> {
-      if (offset < size) return 'incomplete';
+    async function finish() {
+      if (offset < size) return 'incomplete' as const;
       if (hash.digest('hex') !== oid) {
         isOpen = false;
         await file.close();
         await rm(path, { force: true });
-        return 'wrong-content';
+        return 'wrong-content' as const;
       }
       await flush();
       // Synced before the rename: after a power failure, the object is complete or absent.
@@ -171,9 +146,10 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
         if (!isMissing(error) || (await find(oid)) === undefined) throw error;
       });
       for (const part of parts) await rm(part, { force: true });
-      return 'landed';
+      return 'landed' as const;
     }
 
+    /** Keeps the bytes for the next download. Has no effect after `land`. */
     async function close(): Promise<void> {
       if (!isOpen) return;
       isOpen = false;
@@ -190,10 +166,12 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
       }
     }
     return {
-      get offset() {
+      /** Number of bytes present. */
+      get offset(): number {
         return offset;
       },
-      async write(bytes) {
+      /** Appends bytes. Throws if these are more than the missing bytes. */
+      async write(bytes: Uint8Array): Promise<void> {
         if (offset + bytes.length > size) throw new RangeError('These are more bytes than the object has.');
         hash.update(bytes);
         unwritten.push(bytes);
@@ -202,6 +180,10 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
         if (unwrittenBytes >= writtenAtOnce) await flush();
       },
       restart,
+      /**
+       * Stores the object if it is complete and matches its hash, and closes it in any case. `incomplete`: bytes are
+       * missing, and the partial object is kept. `wrong-content`: the content has another hash and was removed.
+       */
       async land() {
         const landing = await finish();
         await close();
@@ -213,14 +195,15 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
 
   return {
     find,
-    async use(oid) {
+    /** Finds an object for use, and records the use unless another was recorded in the last minutes. */
+    async use(oid: Oid): Promise<StoredObject | undefined> {
       const found = await find(oid);
       if (found !== undefined && Date.now() - found.lastUsedAt > useIsNotedWithinMs) await touch(oid);
       return found;
     },
     openPartial,
     touch,
-    async *list() {
+    async *list(): AsyncGenerator<ListedObject> {
       for (const first of await namesIn(objects)) {
         for (const second of await namesIn(join(objects, first))) {
           for (const name of await namesIn(join(objects, first, second))) {
@@ -232,8 +215,9 @@ export function createObjectStore(dataFolder: string, workspace: string): Object
         }
       }
     },
-    remove: (oid) => rm(pathOf(oid), { force: true }),
-    async removeOldPartials() {
+    remove: (oid: Oid): Promise<void> => rm(pathOf(oid), { force: true }),
+    /** Removes partial objects that were not written to for a week. */
+    async removeOldPartials(): Promise<void> {
       for (const name of await namesIn(incomplete)) {
         const path = join(incomplete, name);
         const found = await unlessMissing(stat(path));

@@ -6,36 +6,25 @@ import type { ObjectName } from './oid.ts';
 /** A client that takes longer to download a batch requests it again (git-lfs, tq/transfer.go). */
 export const addressLifetimeSeconds = 60 * 60;
 
-export interface SignedQuery {
-  /** Query string, including the signature. */
-  readonly text: string;
-  readonly expiresAt: Date;
-}
-
-/** A received query, not trusted before verification. */
-export type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;
-
-export type SignatureVerification =
-  | { readonly kind: 'valid'; readonly size: number }
-  | { readonly kind: 'expired' }
-  | { readonly kind: 'invalid' };
-
 export const signedNames = ['size', 'expires', 'signature'] as const;
 
-/** Signs URLs that need no token: each is valid for one object of one workspace, until it expires. */
-export interface AddressSigner {
-  sign(workspace: string, object: ObjectName): SignedQuery;
-  verify(workspace: string, oid: string, sent: SignedFields): SignatureVerification;
-}
+export type AddressSigner = ReturnType<typeof createAddressSigner>;
 
-/** `clock` returns milliseconds since 1970. */
-export function createAddressSigner(key: string, clock: () => number): AddressSigner {
+/** A received query, not trusted before verification. */
+type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;
+
+/**
+ * Signs URLs that need no token: each is valid for one object of one workspace, until it expires. `clock` returns
+ * milliseconds since 1970.
+ */
+export function createAddressSigner(key: string, clock: () => number) {
   // JSON separates the fields unambiguously, whatever they contain.
   const signatureOf = (...fields: readonly string[]): string =>
     createHmac('sha256', key).update(JSON.stringify(fields)).digest('base64url');
 
   return {
-    sign(workspace, { oid, size }) {
+    /** `text` is the query string, including the signature. */
+    sign(workspace: string, { oid, size }: ObjectName) {
       const expires = Math.ceil(clock() / 1_000) + addressLifetimeSeconds;
       const signature = signatureOf(workspace, oid, String(size), String(expires));
       return {
@@ -43,9 +32,11 @@ export function createAddressSigner(key: string, clock: () => number): AddressSi
         expiresAt: new Date(expires * 1_000),
       };
     },
-    verify(workspace, oid, { size = '', expires = '', signature = '' }) {
-      if (!sameHash(signature, signatureOf(workspace, oid, size, expires))) return { kind: 'invalid' };
-      return Number(expires) * 1_000 <= clock() ? { kind: 'expired' } : { kind: 'valid', size: Number(size) };
+    verify(workspace: string, oid: string, { size = '', expires = '', signature = '' }: SignedFields) {
+      if (!sameHash(signature, signatureOf(workspace, oid, size, expires))) return { kind: 'invalid' } as const;
+      return Number(expires) * 1_000 <= clock() 
+        ? ({ kind: 'expired' } as const)
+        : ({ kind: 'valid', size: Number(size) } as const);
     },
   };
 }

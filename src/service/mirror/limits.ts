@@ -3,34 +3,27 @@ import { GitError } from '../git/git-error.ts';
 import { limitMemory } from '../runtime/limit-memory.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 
-export interface MirrorLimits {
+export interface MirrorLimits extends Readonly<typeof defaultMirrorLimits> {
   /** Maximum number of clients that receive objects at the same time. */
   readonly parallelClones: number;
-  /** Time limit for sending them. */
-  readonly cloneTimeoutMs: number;
-  /** Interval of checks whether the token of a client was revoked. */
-  readonly checkTokenEveryMs: number;
-  /** Time limit for a client to receive a chunk of 64 KB. */
-  readonly maxMsPerPiece: number;
-  /** Minimum amount that a client must receive in this time while others wait for its slot. */
-  readonly minPaceIfWaitedFor: { readonly bytes: number; readonly forMs: number };
-  /** Time limit for receiving a request. */
-  readonly maxMsPerRequest: number;
-  /** Maximum wait for a slot: less than the minute after which proxies and this service close a silent connection. */
-  readonly maxWaitMs: number;
-  /** Memory limit for all requests that are being received, waiting or being served. */
-  readonly maxRequestBytes: number;
 }
 
 export const defaultMirrorLimits = {
+  /** Time limit for sending objects. */
   cloneTimeoutMs: 45 * 60_000,
+  /** Interval of checks whether the token of a client was revoked. */
   checkTokenEveryMs: 5_000,
+  /** Time limit for a client to receive a chunk of 64 KB. */
   maxMsPerPiece: 60_000,
+  /** Minimum amount that a client must receive in this time while others wait for its slot. */
   minPaceIfWaitedFor: { bytes: 1_000 * 1_024, forMs: 10_000 },
+  /** Time limit for receiving a request. */
   maxMsPerRequest: 15_000,
+  /** Maximum wait for a slot: less than the minute after which proxies and this service close a silent connection. */
   maxWaitMs: 45_000,
+  /** Memory limit for all requests that are being received, waiting or being served. */
   maxRequestBytes: 128 * 1_024 * 1_024,
-} satisfies Partial<MirrorLimits>;
+};
 
 export type MirrorPlaces = ReturnType<typeof createMirrorPlaces>;
 

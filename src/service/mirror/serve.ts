@@ -29,15 +29,16 @@ export interface ServeParts {
   readonly places: MirrorPlaces;
 }
 
-export type ServeRequest = (c: Context<Environment>, request: MirrorRequest) => Promise<Response>;
-
 /**
  * Sends the output of git as the response. If git fails before its first output, the client displays the reason: from
  * the text of an error response to `info-refs`, and from an error packet in later requests, where it ignores such a
  * text.
  */
-export function createServe({ storage, metrics, log, limits, places }: ServeParts): ServeRequest {
-  return async (c, { kind, workspace, contentType, work }) => {
+export function createServe({ storage, metrics, log, limits, places }: ServeParts) {
+  return async (
+    c: Context<Environment>,
+    { kind, workspace, contentType, work }: MirrorRequest,
+  ): Promise<Response> => {
     const bearer = bearerOf(c);
     const { id: token, owner } = bearer;
     const requestId = c.get('requestId');

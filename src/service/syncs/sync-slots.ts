@@ -1,18 +1,11 @@
-/** Running syncs of an instance, which decide the next sync that it may start. */
-export interface SyncSlots<Sync extends { readonly workspace: string }> {
-  /** `claim` takes the next sync, but none of the workspaces in `except`. */
-  claim(claim: (except: readonly string[]) => Promise<Sync | undefined>): Promise<Sync | undefined>;
-  /** A quiet sync gives up its slot until it makes progress again. */
-  setQuiet(sync: Sync, isQuiet: boolean): void;
-  free(sync: Sync): void;
-}
-
 /**
+ * Running syncs of an instance, which decide the next sync that it may start.
+ *
  * A workspace gets more than its share only while no other workspace waits, and its syncs beyond the share do not count
  * as taken slots. Quiet syncs do not count either. So neither endless syncs of one remote nor several silent remotes
  * block another workspace.
  */
-export function createSyncSlots<Sync extends { readonly workspace: string }>(slots: number): SyncSlots<Sync> {
+export function createSyncSlots<Sync extends { readonly workspace: string }>(slots: number) {
   const share = shareOf(slots);
   const running = new Set<Sync>();
   const quiet = new Set<Sync>();
@@ -30,7 +23,8 @@ export function createSyncSlots<Sync extends { readonly workspace: string }>(slo
   }
 
   return {
-    async claim(claim) {
+    /** `claim` takes the next sync, but none of the workspaces in `except`. */
+    async claim(claim: (except: readonly string[]) => Promise<Sync | undefined>): Promise<Sync | undefined> {
       if (takenSlots() >= slots || running.size >= maxParallelSyncs(slots)) return undefined;
       const full = [...byWorkspace(running)].flatMap(([workspace, count]) => (count >= share ? [workspace] : []));
       const ofOthers = await claim(full);
@@ -39,11 +33,12 @@ export function createSyncSlots<Sync extends { readonly workspace: string }>(slo
       if (sync !== undefined) running.add(sync);
       return sync;
     },
-    setQuiet(sync, isQuiet) {
+    /** A quiet sync gives up its slot until it makes progress again. */
+    setQuiet(sync: Sync, isQuiet: boolean): void {
       if (isQuiet && running.has(sync)) quiet.add(sync);
       else quiet.delete(sync);
     },
-    free(sync) {
+    free(sync: Sync): void {
       running.delete(sync);
       quiet.delete(sync);
     },

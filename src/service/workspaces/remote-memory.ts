@@ -36,19 +36,7 @@ export interface KnownRemote {
 export type AskedRemote = KnownRemote &
   ({ readonly listing: RemoteListing; readonly failure: undefined } | { readonly failure: RemoteFailure });
 
-/**
- * A remote takes up to ten seconds to respond, and a page shows many remotes: pages show the known state and refresh it
- * in the background. The state is not shared between instances, because it can be requested again at any time.
- */
-export interface RemoteMemory {
-  known(workspace: StoredWorkspace): KnownRemote;
-  /** Asks the remote now. Callers share a request that is already running. */
-  ask(workspace: StoredWorkspace, signal?: AbortSignal): Promise<AskedRemote>;
-  /** Asks the remote now. Callers share only a request that has not started, so each result is newer than its call. */
-  askAgain(workspace: StoredWorkspace): Promise<AskedRemote>;
-  /** Queues a request, unless one is queued already. Few run at a time, to leave slots for calls of `ask`. */
-  askSoon(workspace: StoredWorkspace): void;
-}
+export type RemoteMemory = ReturnType<typeof createRemoteMemory>;
 
 export interface RemoteMemoryParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
@@ -64,7 +52,11 @@ const maxRemembered = 1_000;
 
 const nothing: KnownRemote = { listing: undefined, failure: undefined };
 
-export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts): RemoteMemory {
+/**
+ * A remote takes up to ten seconds to respond, and a page shows many remotes: pages show the known state and refresh it
+ * in the background. The state is not shared between instances, because it can be requested again at any time.
+ */
+export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts) {
   const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
   const onceRunning = createOnce<AskedRemote>();
   const onceStarted = createOnce<AskedRemote>();
@@ -103,9 +95,11 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
   /** Includes the remote, which may change while it is being asked. */
   const keyOf = ({ id, remote }: StoredWorkspace): string => JSON.stringify([id, remote]);
 
+  /** Asks the remote now. Callers share only a request that has not started, so each result is newer than its call. */
   const askAgain = (workspace: StoredWorkspace, signal?: AbortSignal) =>
     onceStarted(keyOf(workspace), (begun) => askNow(workspace, { ...listBranchesTimeout, signal }, begun));
 
+  /** Asks the remote now. Callers share a request that is already running. */
   const ask = (workspace: StoredWorkspace, signal?: AbortSignal) =>
     onceRunning(keyOf(workspace), () => askAgain(workspace, signal));
 
@@ -113,7 +107,8 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     known,
     ask,
     askAgain,
-    askSoon(workspace) {
+    /** Queues a request, unless one is queued already. Few run at a time, to leave slots for calls of `ask`. */
+    askSoon(workspace: StoredWorkspace): void {
       onceSoon(workspace.id, (begun) =>
         limitBackground(workspace.id, async () => {
           begun();

@@ -26,14 +26,10 @@ export interface RemotesOptions {
   readonly allowFile: boolean;
 }
 
-/** Requests to remotes. Every failure is a GitError. */
-export interface Remotes {
-  /** `onBegin` is called just before the remote is asked, after any wait for a free slot. */
-  branches(workspace: StoredWorkspace, limits: Limits, onBegin?: () => void): Promise<RemoteBranches>;
-  estimate(workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<Estimate>;
-}
+export type Remotes = ReturnType<typeof createRemotes>;
 
-export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
+/** Requests to remotes. Every failure is a GitError. */
+export function createRemotes({ git, allowFile }: RemotesOptions) {
   const limitProcesses = limitParallel(processes);
 
   const remoteOf = ({ remote }: StoredWorkspace) => {
@@ -43,12 +39,13 @@ export function createRemotes({ git, allowFile }: RemotesOptions): Remotes {
   };
 
   return {
-    branches: (workspace, limits, onBegin) =>
+    /** `onBegin` is called just before the remote is asked, after any wait for a free slot. */
+    branches: (workspace: StoredWorkspace, limits: Limits, onBegin?: () => void): Promise<RemoteBranches> =>
       limitProcesses(workspace.id, async () => {
         onBegin?.();
         return git.branches(remoteOf(workspace), limits);
       }),
-    estimate: (workspace, branch, limits) =>
+    estimate: (workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<Estimate> =>
       limitProcesses(workspace.id, async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
   };
 }

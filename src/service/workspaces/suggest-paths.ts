@@ -7,12 +7,7 @@ import type { RemoteMemory } from './remote-memory.ts';
 import { syncedBranches } from './synced-branches.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-export interface SuggestPaths {
-  /** Whether there is anything to suggest. */
-  isMirrored(workspace: StoredWorkspace): Promise<boolean>;
-  /** Paths that start with this text: files, and folders with a trailing slash. */
-  suggest(workspace: StoredWorkspace, start: string): Promise<readonly string[]>;
-}
+export type SuggestPaths = ReturnType<typeof createSuggestPaths>;
 
 export interface SuggestPathsParts {
   readonly storage: Pick<Storage, 'read'>;
@@ -33,7 +28,7 @@ const processes = {
 };
 
 /** Suggests paths from the mirror, without requests to the remote. */
-export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsParts): SuggestPaths {
+export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsParts) {
   const limitProcesses = limitParallel(processes);
 
   /** Head of the default branch, if it is known and synced; otherwise of the branch that was synced last. */
@@ -45,8 +40,10 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
   }
 
   return {
-    isMirrored: async (workspace) => (await mirroredCommit(workspace)) !== undefined,
-    async suggest(workspace, start) {
+    /** Whether there is anything to suggest. */
+    isMirrored: async (workspace: StoredWorkspace) => (await mirroredCommit(workspace)) !== undefined,
+    /** Paths that start with this text: files, and folders with a trailing slash. */
+    async suggest(workspace: StoredWorkspace, start: string): Promise<readonly string[]> {
       // With one more letter it must be a valid path, so that its folder can be listed.
       const path = parseHeldPath(`${start}x`);
       const commit = path.ok ? await mirroredCommit(workspace) : undefined;

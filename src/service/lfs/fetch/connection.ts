@@ -16,12 +16,7 @@ export interface StoreRequest {
   readonly signal: AbortSignal;
 }
 
-/** Sends requests to a store and to the URLs that it returns for objects. */
-export interface StoreConnection {
-  /** Rejects with an LfsError if the URL is refused, and with a StoreError for transient errors. */
-  request(request: StoreRequest): Promise<IncomingMessage>;
-  close(): void;
-}
+export type StoreConnection = ReturnType<typeof openStoreConnection>;
 
 export interface ConnectionOptions {
   readonly guard: AddressGuard;
@@ -33,7 +28,8 @@ export interface ConnectionOptions {
   readonly ca: readonly string[] | undefined;
 }
 
-export function openStoreConnection(options: ConnectionOptions): StoreConnection {
+/** Sends requests to a store and to the URLs that it returns for objects. */
+export function openStoreConnection(options: ConnectionOptions) {
   const { guard, parallel, idleMs, ca } = options;
   const settings = { keepAlive: true, maxSockets: parallel };
   // Proxies of the environment are not used: they would resolve names themselves, without the check of addresses.
@@ -66,6 +62,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
         );
     };
 
+  /** Rejects with an LfsError if the URL is refused, and with a StoreError for transient errors. */
   async function request({ method, url, headers, body, signal }: StoreRequest): Promise<IncomingMessage> {
     const hostname = url.hostname.replace(/^\[|\]$/g, '');
     // Node calls no lookup for an IP address.
@@ -98,7 +95,7 @@ export function openStoreConnection(options: ConnectionOptions): StoreConnection
 
   return {
     request,
-    close() {
+    close(): void {
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };

@@ -36,20 +36,7 @@ export interface CheckRequest {
   readonly port: MessagePort;
 }
 
-/** Downloads objects in a separate thread, so that receiving, hashing and writing do not delay requests. */
-export interface Downloader {
-  /** Makes one attempt. Rejects with an LfsError if no object can be downloaded or stored, and on cancellation. */
-  download(
-    offer: Download,
-    object: ObjectName,
-    work: {
-      readonly signal: AbortSignal;
-      /** Receives the number of bytes of the object that are present, several times a second. */
-      readonly onReceived: (bytes: number) => void;
-    },
-  ): Promise<DownloadResult>;
-  end(): Promise<void>;
-}
+export type Downloader = ReturnType<typeof startDownloader>;
 
 /**
  * Received data becomes garbage as soon as it is written, in chunks of 64 KB outside the heap. A small young generation
@@ -66,7 +53,8 @@ export interface DownloaderOptions {
   readonly signal: AbortSignal;
 }
 
-export function startDownloader({ settings, guard, signal: ending }: DownloaderOptions): Downloader {
+/** Downloads objects in a separate thread, so that receiving, hashing and writing do not delay requests. */
+export function startDownloader({ settings, guard, signal: ending }: DownloaderOptions) {
   const thread = new Worker(threadFile, { workerData: settings, resourceLimits: threadLimits });
   const dead = new AbortController();
   let code = '';
@@ -84,7 +72,15 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
   });
 
   return {
-    async download({ href, headers }, object, { signal, onReceived }) {
+    /**
+     * Makes one attempt. Rejects with an LfsError if no object can be downloaded or stored, and on cancellation.
+     * `onReceived` receives the number of bytes of the object that are present, several times a second.
+     */
+    async download(
+      { href, headers }: Download,
+      object: ObjectName,
+      { signal, onReceived }: { readonly signal: AbortSignal; readonly onReceived: (bytes: number) => void },
+    ): Promise<DownloadResult> {
       dead.signal.throwIfAborted();
       const { port1: port, port2 } = new MessageChannel();
       const ended = new Promise<DownloadResult>((resolve, reject) => {
@@ -113,7 +109,7 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
         port.close();
       }
     },
-    async end() {
+    async end(): Promise<void> {
       await thread.terminate();
     },
   };
