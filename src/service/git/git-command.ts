@@ -1,7 +1,7 @@
 import { spanOfMs } from '../../interface/duration.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
 import { gitEnvironment } from './git-environment.ts';
-import { GitError } from './git-error.ts';
+import { asGitErrors, GitError } from './git-error.ts';
 import { wordsOfGit } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
 import { accessSettings, type Remote } from './remote.ts';
@@ -36,7 +36,7 @@ export function gitCommand(setup: {
       protocol,
       moreSettings: { ...settings, ...(remote && accessSettings(remote)) },
     });
-    const outcome = await runGit(args, environment, work);
+    const outcome = await asGitErrors(purpose, () => runGit(args, environment, work));
     switch (outcome.kind) {
       case 'exited':
         if (outcome.status === 0) return outcome.output;

@@ -15,9 +15,9 @@ import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
 import { inScratchFolder } from './scratch.ts';
-import { advertise, answerUploadPack, type ServeTask } from './serve-mirror.ts';
+import { type ServeTask, serveMirror } from './serve-mirror.ts';
 import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
-import { lfsAuthenticate } from './ssh.ts';
+import { lfsAuthenticate, type SshRemote } from './ssh.ts';
 import type { UploadPackRequest } from './upload-pack-request.ts';
 
 export type Git = ReturnType<typeof createGit>;
@@ -32,8 +32,6 @@ export interface GitOptions {
 }
 
 const ending = '.git';
-
-type ServedMirror = Omit<ServeTask, 'git' | 'mirror'>;
 
 /** All uses of git by the service. Failures are GitErrors. */
 export function createGit({ dataFolder, allowFile, environment, silenceMs }: GitOptions) {
@@ -79,24 +77,15 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
         setDefaultBranch(mirrorOf(workspace), branch),
       ),
     /** Entries of a folder of the mirror, at a fetched commit. */
-    listFolder: (workspace: string, query: FolderQuery) =>
-      asGitErrors(`list a folder of the mirror of ${workspace}`, () =>
-        listFolder(git, mirrorOf(workspace).repository, query),
-      ),
+    listFolder: (workspace: string, query: FolderQuery) => listFolder(git, mirrorOf(workspace).repository, query),
     /** Changes of files in fetched commits, the newest first. */
     listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
-      asGitErrors(`list changes in the mirror of ${workspace}`, () =>
-        listChanges(git, mirrorOf(workspace).repository, query, onChange),
-      ),
+      listChanges(git, mirrorOf(workspace).repository, query, onChange),
     /** The files that differ between two fetched commits. */
     listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[2]) =>
-      asGitErrors(`compare commits in the mirror of ${workspace}`, () =>
-        listDifferences(git, mirrorOf(workspace).repository, query),
-      ),
+      listDifferences(git, mirrorOf(workspace).repository, query),
     containsCommit: (workspace: string, query: Parameters<typeof containsCommit>[2]) =>
-      asGitErrors(`look for a commit in the mirror of ${workspace}`, () =>
-        containsCommit(git, mirrorOf(workspace).repository, query),
-      ),
+      containsCommit(git, mirrorOf(workspace).repository, query),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),
@@ -107,10 +96,8 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       ),
     /** Reads the small files of a fetched commit. */
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
-      asGitErrors(`read the files of ${wanted.commit}`, () =>
-        readSmallBlobs(git, mirrorOf(workspace).repository, wanted, limits, onBlob),
-      ),
-    lfsAuthenticate: (remote: Remote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
+      readSmallBlobs(git, mirrorOf(workspace).repository, wanted, limits, onBlob),
+    lfsAuthenticate: (remote: SshRemote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
     /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
     maintain: (workspace: string, limits: Limits) =>
       asGitErrors(`maintain the mirror of ${workspace}`, async () => {
@@ -129,18 +116,15 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
         await createSampleRepository(git, { repository, scratch });
         return repository;
       }),
-    /** Responds to the first request of a client that reads the mirror. */
-    advertise: (workspace: string, task: ServedMirror) =>
-      asGitErrors(`serve the mirror of ${workspace}`, () => advertise({ ...task, git, mirror: mirrorOf(workspace) })),
-    /** Serves objects of the mirror if all of them are reachable from branches of the task or from former heads. */
-    uploadPack: (
+    /** Responds to a client that reads the mirror: see serveMirror(). */
+    serve: (
       workspace: string,
-      task: ServedMirror,
-      request: UploadPackRequest,
-      formerHeads: () => Promise<readonly string[]>,
+      task: Omit<ServeTask, 'git' | 'mirror'>,
+      request?: UploadPackRequest,
+      formerHeads?: () => Promise<readonly string[]>,
     ) =>
       asGitErrors(`serve the mirror of ${workspace}`, () =>
-        answerUploadPack({ ...task, git, mirror: mirrorOf(workspace) }, request, formerHeads),
+        serveMirror({ ...task, git, mirror: mirrorOf(workspace) }, request, formerHeads),
       ),
     forget,
     /** Ids of the workspaces that have a mirror. */

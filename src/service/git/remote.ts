@@ -17,6 +17,13 @@ export interface Remote {
   readonly kind: 'https' | 'ssh' | 'file';
   readonly address: string;
   readonly credentials?: RemoteCredentials;
+  /** For ssh itself. `login` is the host without brackets, after the user if there is one. */
+  readonly ssh?: {
+    readonly host: string;
+    readonly login: string;
+    readonly port: string | undefined;
+    readonly path: string;
+  };
 }
 
 /**
@@ -37,21 +44,6 @@ export function accessSettings({ address, credentials }: Remote): Readonly<Recor
   return { [`http.${new URL(address).origin}/.extraHeader`]: `Authorization: ${basicAuthorization(credentials)}` };
 }
 
-/** Splits the address of an ssh remote into login and port for ssh, and the path on the server. */
-export function sshDestination({ address }: Remote): {
-  readonly host: string;
-  readonly login: string;
-  readonly port: string | undefined;
-  readonly path: string;
-} {
-  const [, user, host = '', port, path = ''] =
-    /^ssh:\/\/(?:([^@/]*)@)?(\[[^\]/]*\]|[^:/@]*)(?::(\d+))?(\/.+)$/i.exec(address) ??
-    /^(?:([^@/:]*)@)?(\[[^\]/]*\]|[^@/:]*):()?(.+)$/.exec(address) ??
-    [];
-  const bare = host.replaceAll(/[[\]]/g, '');
-  return { host, login: user === undefined ? bare : `${user}@${bare}`, port, path };
-}
-
 const allowedForms =
   'It must be https://host/path, ssh://user@host/path or user@host:path. Other protocols and remote helpers are refused.';
 
@@ -67,7 +59,7 @@ export function parseRemote(text: string, { allowFile }: { readonly allowFile: b
   if (/^[^@/]*:[/:]/.test(text)) return refused(allowedForms);
   const [, user, host, path] = /^([^@/:]*)@(\[[^\]/]*\]|[^@/:]*):(.+)$/.exec(text) ?? [];
   if (host === undefined || path === undefined) return refused(allowedForms);
-  return sshRemote(user, host, path, text);
+  return sshRemote({ user, host, port: undefined, path }, text);
 }
 
 export const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
@@ -137,13 +129,20 @@ function parseSsh(text: string): Parsed<Remote> {
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
     return refused('The port of the address is not between 1 and 65535.');
   }
-  return sshRemote(user, host, path, `ssh://${rest}`);
+  return sshRemote({ user, host, port, path }, `ssh://${rest}`);
 }
 
 /** Stricter than RFC 3986: further characters would have a special meaning for ssh or a shell. */
 const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
 
-function sshRemote(user: string | undefined, host: string, path: string, address: string): Parsed<Remote> {
+interface SshParts {
+  readonly user: string | undefined;
+  readonly host: string;
+  readonly port: string | undefined;
+  readonly path: string;
+}
+
+function sshRemote({ user, host, port, path }: SshParts, address: string): Parsed<Remote> {
   if (user?.includes(':')) {
     return refused('An ssh address must not have a password. Remove it, and give the service an SSH key.');
   }
@@ -155,7 +154,9 @@ function sshRemote(user: string | undefined, host: string, path: string, address
   }
   const pathProblem = pathProblemOf(path);
   if (pathProblem !== undefined) return refused(pathProblem);
-  return accepted({ kind: 'ssh', address });
+  const bare = host.replaceAll(/[[\]]/g, '');
+  const login = user === undefined ? bare : `${user}@${bare}`;
+  return accepted({ kind: 'ssh', address, ssh: { host, login, port, path } });
 }
 
 const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;

@@ -20,30 +20,36 @@ export interface ServeTask {
   readonly onLacking: (names: readonly string[]) => void;
 }
 
-/** Sends the capabilities of the service and, in earlier versions of the protocol, the branches. */
-export async function advertise(task: ServeTask): Promise<void> {
+/**
+ * Serves objects of the mirror if all of them are reachable from branches of the task or from former heads. Without a
+ * request, sends the capabilities of the service and, in earlier versions of the protocol, the branches.
+ */
+export async function serveMirror(
+  task: ServeTask,
+  request?: UploadPackRequest,
+  formerHeads: () => Promise<readonly string[]> = async () => [],
+): Promise<void> {
   const { git, mirror, limits, branches, protocol, onOutput, onLacking } = task;
   const search = { git, repository: mirror.repository, limits };
-  const published = await publishedFor(search, branches, [], async () => [], onLacking);
-  let header = protocol === 'version=2' ? Buffer.alloc(0) : serviceHeader;
-  const withHeader = (chunk: Buffer): Promise<void> => {
-    const bytes = Buffer.concat([header, chunk]);
-    header = Buffer.alloc(0);
-    return onOutput(bytes);
-  };
-  await uploadPack({ ...task, onOutput: withHeader }, published, ['--http-backend-info-refs']);
-}
-
-/** `formerHeads` returns commits that were recently the heads of branches. */
-export async function answerUploadPack(
-  task: ServeTask,
-  { wants, bytes }: UploadPackRequest,
-  formerHeads: () => Promise<readonly string[]>,
-): Promise<void> {
-  const { git, mirror, limits, branches, onLacking } = task;
-  const search = { git, repository: mirror.repository, limits };
-  const published = await publishedFor(search, branches, wants, formerHeads, onLacking);
-  await uploadPack(task, published, [], bytes);
+  const published = await publishedFor(search, branches, request?.wants ?? [], formerHeads, onLacking);
+  let header = request === undefined && protocol !== 'version=2' ? serviceHeader : undefined;
+  const args = request === undefined ? ['--http-backend-info-refs'] : [];
+  await inPublishedView(mirror, published, (view) =>
+    git(['upload-pack', '--strict', '--stateless-rpc', ...args, view], {
+      purpose: 'serve the mirror',
+      limits,
+      repository: view,
+      settings: uploadPackSettings,
+      protocol,
+      inBackground: true,
+      onOutput(chunk) {
+        const bytes = header === undefined ? chunk : Buffer.concat([header, chunk]);
+        header = undefined;
+        return onOutput(bytes);
+      },
+      input: request?.bytes,
+    }),
+  );
 }
 
 /** See git-config(1). git uses one thread per clone, so that clones leave time for other work. */
@@ -63,24 +69,3 @@ const uploadPackSettings: Readonly<Record<string, string>> = {
   // New deltas would not make assets smaller. Existing deltas are sent unchanged.
   'pack.window': '0',
 };
-
-async function uploadPack(
-  task: ServeTask,
-  published: Published,
-  args: readonly string[],
-  input?: Buffer,
-): Promise<void> {
-  const { git, mirror, protocol, limits, onOutput } = task;
-  await inPublishedView(mirror, published, (view) =>
-    git(['upload-pack', '--strict', '--stateless-rpc', ...args, view], {
-      purpose: 'serve the mirror',
-      limits,
-      repository: view,
-      settings: uploadPackSettings,
-      protocol,
-      inBackground: true,
-      onOutput,
-      input,
-    }),
-  );
-}

@@ -2,15 +2,17 @@ import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
 import { wordsOfGit } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
-import { type Remote, sshDestination } from './remote.ts';
+import type { Remote } from './remote.ts';
 import { type Limits, runProcess } from './run-git.ts';
+
+export type SshRemote = Remote & Required<Pick<Remote, 'ssh'>>;
 
 /**
  * Requests the LFS endpoint and its credentials from the host of an ssh remote, and returns the unparsed response
  * (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md). Starts ssh the same way as git does.
  */
-export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: Remote, limits: Limits): Promise<string> {
-  const { login, port, path } = sshDestination(remote);
+export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: SshRemote, limits: Limits): Promise<string> {
+  const { login, port, path } = remote.ssh;
   const environment = gitEnvironment(operator, { allowFile: false });
   const args = [...(port === undefined ? [] : ['-p', port]), login, `git-lfs-authenticate ${quoted(path)} download`];
   const { GIT_SSH_COMMAND: command, GIT_SSH: program } = environment;

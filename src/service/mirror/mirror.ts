@@ -56,7 +56,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
       kind: 'info-refs',
       workspace: workspace.id,
       contentType: 'application/x-git-upload-pack-advertisement',
-      work: async (task) => git.advertise(workspace.id, { ...task, ...(await readFor(workspace.id, c)) }),
+      work: async (task) => git.serve(workspace.id, { ...task, ...(await readFor(workspace.id, c)) }),
     });
   });
 
@@ -74,7 +74,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
         workspace: id,
         contentType: 'application/x-git-upload-pack-result',
         work: async (task) =>
-          git.uploadPack(id, { ...task, ...(await readFor(id, c)) }, request, () => formerHeads(storage, id)),
+          git.serve(id, { ...task, ...(await readFor(id, c)) }, request, () => formerHeads(storage, id)),
       });
     });
   });

@@ -20,7 +20,7 @@ describe('the address of a remote', () => {
     ['file:///srv/assets.git', 'file', 'file:///srv/assets.git'],
     ['/srv/assets.git', 'file', '/srv/assets.git'],
   ])('%s is accepted', (text, kind, address) => {
-    expect(parse(text)).toEqual({ ok: true, value: { kind, address } });
+    expect(parse(text)).toMatchObject({ ok: true, value: { kind, address } });
   });
 
   test.each([
@@ -97,7 +97,7 @@ describe('the address of a remote', () => {
           case 'file':
             expect(address).toMatch(/^(file:\/\/)?\//);
         }
-        expect(parse(address)).toEqual({ ok: true, value: { kind, address } });
+        expect(parse(address)).toMatchObject({ ok: true, value: { kind, address } });
       }),
       { numRuns: runs(500, 10_000) },
     );

@@ -1,10 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { getCACertificates } from 'node:tls';
 import { z } from '@hono/zod-openapi';
+import { parseJson } from '../../contract/validate.ts';
 import type { Git } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
-import { basicAuthorization, type Remote, sshDestination } from '../../git/remote.ts';
+import { basicAuthorization } from '../../git/remote.ts';
 import type { Limits } from '../../git/run-git.ts';
+import type { SshRemote } from '../../git/ssh.ts';
 import { LfsError, type WantedObjects } from '../../syncs/lfs-objects.ts';
 import { lfsEndpoint } from '../../workspaces/lfs-endpoint.ts';
 
@@ -27,7 +29,8 @@ export async function findStore(
   { workspace, remote, settings }: Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>,
   limits: Limits,
 ): Promise<Store> {
-  if (settings.lfs_url === null && remote.kind === 'ssh') return storeOverSsh(parts, remote, limits);
+  const { ssh } = remote;
+  if (settings.lfs_url === null && ssh !== undefined) return storeOverSsh(parts, { ...remote, ssh }, limits);
   const address = lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url });
   if (address === undefined) {
     throw new LfsError(
@@ -89,23 +92,17 @@ export const storeAddress = z
 
 const authenticateSchema = z.object({ href: storeAddress, header: headerFields });
 
-async function storeOverSsh({ git }: StoreParts, remote: Remote, limits: Limits): Promise<Store> {
-  const { host, login } = sshDestination(remote);
+async function storeOverSsh({ git }: StoreParts, remote: SshRemote, limits: Limits): Promise<Store> {
+  const { host, login } = remote.ssh;
   const text = await git.lfsAuthenticate(remote, limits).catch((error: unknown) => {
     if (!(error instanceof GitError) || error.kind === 'aborted') throw error;
     throw new LfsError(error.message);
   });
-  let response: unknown;
-  try {
-    response = JSON.parse(text);
-  } catch {
-    response = undefined;
-  }
-  const parsed = authenticateSchema.safeParse(response);
-  if (!parsed.success)
+  const parsed = parseJson(authenticateSchema, text);
+  if (parsed === undefined)
     throw new LfsError(
       `${login} did not return the URL of the LFS objects: its response to git-lfs-authenticate is not valid.`,
     );
-  const { href, header } = parsed.data;
+  const { href, header } = parsed;
   return { endpoint: href, headers: header, isNamed: ({ hostname }) => hostname.toLowerCase() === host.toLowerCase() };
 }
