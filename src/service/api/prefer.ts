@@ -14,13 +14,8 @@ const waitSeconds = /^[\t ]*wait[\t ]*=[\t ]*(\d+)[\t ]*(?:;|$)/i;
 /** Our own preference: the request is one of several for different paths, and one lock is enough. */
 const isAny = /^[\t ]*any[\t ]*(?:;|$)/i;
 
-export interface PreferredWait {
-  readonly seconds: number;
-  readonly any: boolean;
-}
-
 /** The preference `wait` (section 4.3), up to a maximum. If there are several, the first one counts. */
-export function preferredWait(header: string | undefined, maxSeconds: number): PreferredWait | undefined {
+export function preferredWait(header: string | undefined, maxSeconds: number) {
   if (header === undefined || header.length > maxPreferLength) return undefined;
   const all = header.match(preferences) ?? [];
   const wait = all.find((preference) => isWait.test(preference));

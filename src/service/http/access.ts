@@ -24,18 +24,22 @@ export const byBearerOrPassword: AuthScheme = {
 };
 
 /** The credential in a Bearer header; undefined without such a header, or for another scheme. */
-export function bearerTokenIn(authorization: string | undefined): string | undefined {
-  const [, scheme = '', token = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
-  return scheme.toLowerCase() === 'bearer' ? token : undefined;
-}
+export const bearerTokenIn = (authorization: string | undefined) => credentialIn(authorization, 'bearer');
 
 /** The password of RFC 7617, after the first colon; undefined without such a header, or with another scheme. */
 export function basicPasswordIn(authorization: string | undefined): string | undefined {
-  const [, scheme = '', encoded = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
-  if (scheme.toLowerCase() !== 'basic') return undefined;
-  const text = Buffer.from(encoded, 'base64').toString();
-  const colon = text.indexOf(':');
-  return colon === -1 ? '' : text.slice(colon + 1);
+  const encoded = credentialIn(authorization, 'basic');
+  return (
+    encoded &&
+    Buffer.from(encoded, 'base64')
+      .toString()
+      .replace(/^[^:]*:?/, '')
+  );
+}
+
+function credentialIn(authorization: string | undefined, wanted: 'bearer' | 'basic'): string | undefined {
+  const [, scheme = '', credential = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
+  return scheme.toLowerCase() === wanted ? credential : undefined;
 }
 
 export interface AccessControl {

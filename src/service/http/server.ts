@@ -37,16 +37,13 @@ export interface ServerEvents {
   onError(error: Error): void;
 }
 
-const nothing = (): void => undefined;
-const ignored: ServerEvents = { onUnreadable: nothing, onDropped: nothing, onError: nothing };
-
 /** Liveness probes are never queued. */
 const withoutTurn = '/healthz';
 
 export interface ServerOptions {
   readonly turns?: Pick<RequestScheduler, 'wait' | 'connected'>;
   readonly timeouts?: Partial<typeof defaultTimeouts>;
-  readonly events?: ServerEvents;
+  readonly events?: Partial<ServerEvents>;
   readonly openFiles?: number;
 }
 
@@ -59,7 +56,7 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { turns, timeouts, events = ignored, openFiles = openFilesLimit() }: ServerOptions = {},
+  { turns, timeouts, events = {}, openFiles = openFilesLimit() }: ServerOptions = {},
 ): Promise<ListeningServer> {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
@@ -93,11 +90,11 @@ export async function startServer(
   server.on('checkExpectation', onRequest);
   if (turns !== undefined) server.on('connection', turns.connected);
   closeWithoutStacks(server);
-  answerUnreadable(server, events.onUnreadable);
-  server.on('drop', events.onDropped);
+  answerUnreadable(server, (unreadable) => events.onUnreadable?.(unreadable));
+  server.on('drop', () => events.onDropped?.());
   const close = createDrain(server);
   const { port: listeningPort } = await listen(server, host, port);
-  server.on('error', events.onError);
+  server.on('error', (error) => events.onError?.(error));
   return { port: listeningPort, close };
 }
 

@@ -7,13 +7,7 @@ import type { LockRow } from './lock-row.ts';
 /** Coalesces concurrent lookups outside of transactions; in a transaction, use findLock(). */
 export const findCommittedLock = coalesceReads(findLocks);
 
-const selectById = batchQuery((db, members, now) =>
-  db
-    .selectFrom(members)
-    .innerJoin('locks', (join) => join.on('locks.id', '=', textOf('id')).on('workspace_id', '=', textOf('workspace')))
-    .selectAll('locks')
-    .select([inputIndex.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]),
-);
+const selectById = batchQuery((db, members, now) => selectBy(db, members, now, 'id', 'id'));
 
 /** Like findCommittedLock(), by lock id. */
 export const findCommittedLockById = coalesceReads(
@@ -43,7 +37,7 @@ export async function findLock(db: Database, now: Now, place: LockPlace): Promis
   return found;
 }
 
-const selectBy = (db: Database, members: Members, now: Now, column: 'path' | 'folded_path', field: keyof LockPlace) =>
+const selectBy = (db: Database, members: Members, now: Now, column: 'id' | 'path' | 'folded_path', field: string) =>
   db
     .selectFrom(members)
     .innerJoin('locks', (join) =>

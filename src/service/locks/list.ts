@@ -46,12 +46,8 @@ export async function foremostLocks(
     limit,
   }: { readonly by: 'acquired_at' | 'expires_at'; readonly within?: number; readonly limit: number },
 ): Promise<readonly LockRow[]> {
-  return read
-    .selectFrom('locks')
-    .selectAll()
-    .where(sql<boolean>`expires_at > (select ${now})`)
+  return visibleLocks({ read, now }, workspaces)
     .$if(within !== undefined, (locks) => locks.where(sql<boolean>`expires_at <= (select ${now}) + ${within}`))
-    .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []))
     .orderBy(by)
     .orderBy('path')
     .limit(limit)
@@ -69,22 +65,24 @@ export async function locksWithIds(
 }
 
 /** Locks that a bearer may renew and release, in all workspaces that it may see, by workspace and path. */
-export function ownLocks({ read, now }: Storage, bearer: Bearer, limit: number): Promise<LockRow[]> {
-  const { id, name, owner, workspaces } = bearer;
+export function ownLocks(storage: Storage, { id, name, owner, workspaces }: Bearer, limit: number): Promise<LockRow[]> {
   return (
-    read
-      .selectFrom('locks')
-      .selectAll()
+    visibleLocks(storage, workspaces)
       // The same condition as in isOwnLock().
       .where(({ or, and, eb }) => or([eb('owner', '=', owner), and([eb('owner', '=', name), eb('token_id', '=', id)])]))
-      .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []))
-      .where(sql<boolean>`expires_at > (select ${now})`)
       .orderBy('workspace_id')
       .orderBy('path')
       .limit(limit)
       .execute()
   );
 }
+
+const visibleLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>, workspaces: Bearer['workspaces']) =>
+  read
+    .selectFrom('locks')
+    .selectAll()
+    .where(sql<boolean>`expires_at > (select ${now})`)
+    .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));
 
 /**
  * Changes when a lock is acquired, renewed or released, or expires, and when someone joins or leaves a line. Much

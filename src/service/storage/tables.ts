@@ -71,8 +71,9 @@ export interface Tables {
     lfs_limit: number | null;
     /** The following: see workspaces/latest.ts. */
     latest: string | null;
-    /** JSON array of patterns. */
+    /** JSON array of patterns; null for the default branch of the remote. */
     latest_branches: string | null;
+    /** A change of a file on this branch releases the locks of people on it; null for none. */
     release_on: string | null;
     push_locks: string | null;
     /** Signs push events of the forge. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sync } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
@@ -6,7 +7,8 @@ import { createOnce } from '../runtime/once.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
-import { noteVanished, removeBranch, syncedStates } from '../workspaces/vanished-branches.ts';
+import { syncedBranches } from '../workspaces/synced-branches.ts';
+import { noteVanished, removeBranch } from '../workspaces/vanished-branches.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { enqueue, findQueued, type QueuedSync, syncsIn } from './queue.ts';
 
@@ -37,15 +39,17 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     branch: BranchName,
     deadline: number,
   ): Promise<Preparation | undefined> {
-    const before = await syncedStates(storage, workspace.id);
+    const before = await syncedBranches(storage, workspace.id);
     const { listing, failure } = await remoteMemory.askAgain(workspace);
     if (failure !== undefined) return undefined;
     const { branches, defaultBranch } = listing;
     await noteVanished(storage, workspace.id, before, branches);
     const head = branches.get(branch);
     if (head === undefined) {
-      const synced = before.find(({ name }) => name === branch);
-      if (synced !== undefined) await removeBranch(storage, workspace.id, synced);
+      const synced = before.get(branch);
+      if (synced !== undefined) {
+        await removeBranch(storage, { workspace_id: workspace.id, name: branch, synced_at: synced.syncedAt });
+      }
       const reason =
         synced === undefined
           ? `The remote has no branch ${branch}. It`
@@ -88,10 +92,6 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     // The trigger joins the queued sync without a request to the remote, so that many triggers cause only one request.
     if (queued !== undefined) return { kind: 'ready', estimatedObjects: queued.estimated_objects };
 
-    let outOfTime: NodeJS.Timeout | undefined;
-    const waited = new Promise<undefined>((resolve) => {
-      outOfTime = setTimeout(resolve, timeoutMs, undefined);
-    });
     // Errors of the remote are ignored here: it may respond when the sync runs. Otherwise the sync fails with the
     // reason.
     const deadline = performance.now() + timeoutMs;
@@ -101,11 +101,8 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     });
     // Nothing handles an error after the deadline, which would end the process.
     asked.catch(() => undefined);
-    try {
-      return (await Promise.race([asked, waited])) ?? (await previousCount(storage.read, workspace, branch));
-    } finally {
-      clearTimeout(outOfTime);
-    }
+    const inTime = await Promise.race([asked, sleep(timeoutMs, undefined, { ref: false })]);
+    return inTime ?? previousCount(storage.read, workspace, branch);
   };
 }
 

@@ -1,28 +1,19 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type LatestMode, latestModes, type PushLockMode, pushLockModes } from '../../interface/resources.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
-
-/** Settings for the branches that locks are compared with. */
-export interface LatestSettings {
-  readonly latest: string | null;
-  /** JSON array of patterns; null for the default branch of the remote. */
-  readonly latest_branches: string | null;
-  /** A change of a file on this branch releases the locks of people on it; null for none. */
-  readonly release_on: string | null;
-  readonly push_locks: string | null;
-}
+import type { WorkspaceSettings } from './workspaces.ts';
 
 export const defaultLatestMode: LatestMode = 'off';
 
 /** An unknown mode, which a later version of the service has stored, counts as unset. */
-export const latestMode = ({ latest }: Pick<LatestSettings, 'latest'>): LatestMode =>
+export const latestMode = ({ latest }: Pick<WorkspaceSettings, 'latest'>): LatestMode =>
   latestModes.find((mode) => mode === latest) ?? defaultLatestMode;
 
 export const parseLatestMode = oneOf(latestModes);
 
 export const defaultPushLockMode: PushLockMode = 'all';
 
-export const pushLockMode = ({ push_locks }: Pick<LatestSettings, 'push_locks'>): PushLockMode =>
+export const pushLockMode = ({ push_locks }: Pick<WorkspaceSettings, 'push_locks'>): PushLockMode =>
   pushLockModes.find((mode) => mode === push_locks) ?? defaultPushLockMode;
 
 export const parsePushLockMode = oneOf(pushLockModes);
@@ -43,7 +34,7 @@ export function parseBranchPatterns(text: string): Parsed<readonly string[]> {
 
 /** Tests whether locks are compared with a branch. */
 export function comparedWith(
-  settings: Pick<LatestSettings, 'latest_branches'>,
+  settings: Pick<WorkspaceSettings, 'latest_branches'>,
   defaultBranch: BranchName | undefined,
 ): (branch: string) => boolean {
   const matchers = patternsOf(settings)?.map(matcher) ?? [(branch: string) => branch === defaultBranch];
@@ -51,7 +42,9 @@ export function comparedWith(
 }
 
 /** Null for the default branch of the remote. */
-export const patternsOf = ({ latest_branches }: Pick<LatestSettings, 'latest_branches'>): readonly string[] | null =>
+export const patternsOf = ({
+  latest_branches,
+}: Pick<WorkspaceSettings, 'latest_branches'>): readonly string[] | null =>
   // Only parsed patterns are stored.
   latest_branches === null ? null : (JSON.parse(latest_branches) as readonly string[]);
 

@@ -1,13 +1,16 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { maxRemoteLength, shownRemote } from '../git/remote.ts';
-import type { LfsSettings, StoredWorkspace } from './workspaces.ts';
+import type { StoredWorkspace, WorkspaceSettings } from './workspaces.ts';
 
 /**
  * URL of the LFS objects of a workspace, without credentials: set by the operator, or derived from the URL of the
  * repository as Git LFS clients do (https://github.com/git-lfs/git-lfs/blob/main/docs/api/server-discovery.md).
  * Undefined if the URL of the remote is not http(s).
  */
-export function lfsEndpoint({ remote, lfs_url }: StoredWorkspace & Pick<LfsSettings, 'lfs_url'>): string | undefined {
+export function lfsEndpoint({
+  remote,
+  lfs_url,
+}: StoredWorkspace & Pick<WorkspaceSettings, 'lfs_url'>): string | undefined {
   if (lfs_url !== null) return lfs_url;
   const address = withoutEnd(shownRemote(remote));
   if (!/^https?:/i.test(address)) return undefined;

@@ -1,5 +1,5 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { LfsSettings } from './workspaces.ts';
+import type { WorkspaceSettings } from './workspaces.ts';
 
 /** LFS objects that a sync fetches: those of the current files of the branch, also those of earlier files, or none. */
 export const lfsModes = ['head', 'history', 'none'] as const;
@@ -9,7 +9,7 @@ export type LfsMode = (typeof lfsModes)[number];
 export const defaultLfsMode: LfsMode = 'head';
 
 /** An unknown mode, which a later version of the service has stored, counts as unset. */
-export const lfsMode = ({ lfs_mode }: Pick<LfsSettings, 'lfs_mode'>): LfsMode =>
+export const lfsMode = ({ lfs_mode }: Pick<WorkspaceSettings, 'lfs_mode'>): LfsMode =>
   lfsModes.find((each) => each === lfs_mode) ?? defaultLfsMode;
 
 export function parseLfsMode(text: string): Parsed<LfsMode> {

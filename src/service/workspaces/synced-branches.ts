@@ -7,6 +7,8 @@ export interface SyncedBranch {
   readonly head: string;
   /** Milliseconds, by the clock of the database. */
   readonly syncedAt: number;
+  /** Whether the last listing of the remote did not contain it. */
+  readonly hasVanished?: boolean;
 }
 
 /** Keys are names of branches. */
@@ -49,11 +51,13 @@ export async function publishedBranches(
 export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace: string): Promise<SyncedBranches> {
   const rows = await read
     .selectFrom('synced_branches')
-    .select(['name', 'head', 'synced_at'])
+    .select(['name', 'head', 'synced_at as syncedAt', 'vanished_after'])
     .where('workspace_id', '=', workspace)
     .orderBy('name')
     .execute();
-  return new Map(rows.map(({ name, head, synced_at }) => [name, { head, syncedAt: synced_at }]));
+  return new Map(
+    rows.map(({ name, vanished_after, ...row }) => [name, { ...row, hasVanished: vanished_after === row.syncedAt }]),
+  );
 }
 
 /** Maximum duration of a job, which may continue to clone a former head. */

@@ -1,47 +1,24 @@
 import type { Database, Storage } from '../storage/storage.ts';
-
-/** A branch at its last sync. A later sync has another time. */
-export interface SyncedState {
-  readonly name: string;
-  readonly syncedAt: number;
-  /** True if the last listing of the remote did not contain it. */
-  readonly hasVanished: boolean;
-}
-
-export async function syncedStates(
-  { read }: Pick<Storage, 'read'>,
-  workspace: string,
-): Promise<readonly SyncedState[]> {
-  const rows = await read
-    .selectFrom('synced_branches')
-    .select(['name', 'synced_at', 'vanished_after'])
-    .where('workspace_id', '=', workspace)
-    .execute();
-  return rows.map(({ name, synced_at: syncedAt, vanished_after }) => ({
-    name,
-    syncedAt,
-    hasVanished: vanished_after === syncedAt,
-  }));
-}
+import type { SyncedBranches } from './synced-branches.ts';
 
 /**
- * Records the branches that the remote no longer lists, for the next successful sync. The states must be older than the
- * list, which lacks branches that were created and synced in between.
+ * Records the branches that the remote no longer lists, for the next successful sync. The synced branches must be older
+ * than the list, which lacks branches that were created and synced in between.
  */
 export async function noteVanished(
   { commit }: Pick<Storage, 'commit'>,
   workspace: string,
-  states: readonly SyncedState[],
+  synced: SyncedBranches,
   listed: ReadonlyMap<string, unknown>,
 ): Promise<void> {
-  const changed = states.filter(({ name, hasVanished }) => hasVanished === listed.has(name));
+  const changed = [...synced].filter(([name, { hasVanished }]) => hasVanished === listed.has(name));
   if (changed.length === 0) return;
   await commit({ workspace }, async (db) => {
-    for (const state of changed) {
+    for (const [name, { syncedAt }] of changed) {
       await db
         .updateTable('synced_branches')
-        .set({ vanished_after: listed.has(state.name) ? null : state.syncedAt })
-        .where((where) => where.and(rowOf(workspace, state)))
+        .set({ vanished_after: listed.has(name) ? null : syncedAt })
+        .where((where) => where.and({ workspace_id: workspace, name }))
         .execute();
     }
   });
@@ -50,13 +27,12 @@ export async function noteVanished(
 /** Removes a branch that the remote no longer has, unless it was synced again. */
 export async function removeBranch(
   { commit }: Pick<Storage, 'commit'>,
-  workspace: string,
-  state: SyncedState,
+  row: { readonly workspace_id: string; readonly name: string; readonly synced_at: number },
 ): Promise<void> {
-  await commit({ workspace }, (db) =>
+  await commit({ workspace: row.workspace_id }, (db) =>
     db
       .deleteFrom('synced_branches')
-      .where((where) => where.and({ ...rowOf(workspace, state), synced_at: state.syncedAt }))
+      .where((where) => where.and(row))
       .execute(),
   );
 }
@@ -71,5 +47,3 @@ export async function removeVanished(db: Database, workspace: string): Promise<r
     .execute();
   return forgotten.map(({ name }) => name);
 }
-
-const rowOf = (workspace: string, { name }: Pick<SyncedState, 'name'>) => ({ workspace_id: workspace, name });

@@ -1,37 +1,26 @@
-import { sql } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import type { Workspace } from '../../interface/resources.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import { shownRemote } from '../git/remote.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
-import type { LatestSettings } from './latest.ts';
 
 export async function listWorkspaces(db: Database): Promise<Workspace[]> {
   return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(toWorkspace);
 }
 
-export interface StoredWorkspace {
-  readonly id: string;
-  /** Includes the credentials: not for display. */
-  readonly remote: string;
-}
+type Row = Readonly<Selectable<Tables['workspaces']>>;
 
-/** Settings for Git LFS users and for the LFS objects of the mirror. */
-export interface LfsSettings {
-  /** See lfs-lock-ttl.ts. */
-  readonly desk_ttl: string | null;
-  /** See lfs-endpoint.ts. */
-  readonly lfs_url: string | null;
-  /** See lfs-mode.ts. */
-  readonly lfs_mode: string | null;
-  /** Maximum size of its LFS objects in bytes; null for no limit. */
-  readonly lfs_limit: number | null;
-}
+/** `remote` includes the credentials: not for display. */
+export type StoredWorkspace = Pick<Row, 'id' | 'remote'>;
 
-export interface FoundWorkspace extends StoredWorkspace, LfsSettings, LatestSettings {}
+export type WorkspaceSettings = Pick<Row, (typeof settingNames)[number]>;
+
+export type FoundWorkspace = StoredWorkspace & WorkspaceSettings;
 
 const settingNames = [
   ...(['desk_ttl', 'lfs_url', 'lfs_mode', 'lfs_limit'] as const),
@@ -62,8 +51,6 @@ export async function findVisibleWorkspace(
 ): Promise<FoundWorkspace | undefined> {
   return maySee(bearer, id) ? workspaceWithId(storage, id) : undefined;
 }
-
-export type WorkspaceSettings = LfsSettings & LatestSettings;
 
 export type NewWorkspace = StoredWorkspace & Partial<WorkspaceSettings>;
 
@@ -122,11 +109,7 @@ export async function removeWorkspaceAudited(
   return removal;
 }
 
-interface Row extends StoredWorkspace {
-  readonly created_at: number;
-}
-
-export const toWorkspace = ({ id, remote, created_at }: Row): Workspace => ({
+export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote' | 'created_at'>): Workspace => ({
   id,
   remote: shownRemote(remote),
   created_at: asTimestamp(created_at),

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { LfsSettings } from '../../../src/service/workspaces/workspaces.ts';
+import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type LfsBehaviour, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
@@ -17,7 +17,7 @@ describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) =>
     token = (await service.token({ scopes: ['sync'] })).secret;
   });
 
-  async function setUp(behaviour: LfsBehaviour = {}, settings: Partial<LfsSettings> = {}) {
+  async function setUp(behaviour: LfsBehaviour = {}, settings: Partial<WorkspaceSettings> = {}) {
     const store = await startLfsStore({ public: true, ...behaviour });
     onTestFinished(store.close);
     repositories += 1;

@@ -4,7 +4,7 @@ import type { LatestMode } from '../../../interface/resources.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
-import { type LatestSettings, latestMode, patternsOf, pushLockMode } from '../../workspaces/latest.ts';
+import { latestMode, patternsOf, pushLockMode } from '../../workspaces/latest.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
@@ -125,7 +125,7 @@ export const workspaceUpdate = defineStorageCommand({
   },
 });
 
-const latestDocument = (workspace: LatestSettings) => ({
+const latestDocument = (workspace: WorkspaceSettings) => ({
   latest: latestMode(workspace),
   latest_branches: patternsOf(workspace),
   release_on: workspace.release_on,
@@ -138,7 +138,7 @@ const onOutdated: Readonly<Record<LatestMode, string>> = {
   off: '',
 };
 
-function latestText(workspace: LatestSettings): string {
+function latestText(workspace: WorkspaceSettings): string {
   const { release_on: branch } = workspace;
   const released = branch === null ? '' : ` A lock of a person ends when its file has changed on ${branch}.`;
   return `${onOutdated[latestMode(workspace)]}${released}`;

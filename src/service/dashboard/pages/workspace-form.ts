@@ -6,14 +6,13 @@ import { workspaceFields } from '../../workspaces/fields.ts';
 import {
   defaultLatestMode,
   defaultPushLockMode,
-  type LatestSettings,
   latestMode,
   patternsOf,
   pushLockMode,
 } from '../../workspaces/latest.ts';
 import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { defaultLfsMode, type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
-import type { FoundWorkspace, LfsSettings } from '../../workspaces/workspaces.ts';
+import type { FoundWorkspace, WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
@@ -137,7 +136,7 @@ export const storedWorkspace = (workspace: FoundWorkspace): EnteredWorkspace => 
 export interface WorkspaceRequest {
   /** URL with credentials; undefined if unchanged. */
   readonly remote: string | undefined;
-  readonly settings: Pick<LfsSettings, 'desk_ttl' | 'lfs_mode' | 'lfs_url'> & LatestSettings;
+  readonly settings: Omit<WorkspaceSettings, 'lfs_limit'>;
 }
 
 export function readWorkspace(
