@@ -90,7 +90,7 @@ export async function furnishHooks({ commit, now }: Storage): Promise<string> {
   if (!headers.ok) throw new Error(headers.reason);
   return commit('global', async (db) => {
     await addWorkspace(db, now, { id: 'game', remote: 'https://git.example.com/studio/game.git' });
-    const registered = await registerHook(db, now, {
+    const { hook } = await registerHook(db, now, {
       workspace: 'game',
       url: 'https://ci.example.com/hooks/workspace',
       events: ['lock.acquired', 'lock.released'],
@@ -100,8 +100,6 @@ export async function furnishHooks({ commit, now }: Storage): Promise<string> {
       secret: null,
       actor: { name: 'ada', tokenId: null, address: null },
     });
-    if (registered.kind === 'too-many') throw new Error('The database was not empty.');
-    const { hook } = registered;
     const registeredAt = Date.now() - 12 * 24 * 60 * minute;
     const failingSince = Date.now() - 38 * minute;
     const times = { created_at: registeredAt, updated_at: registeredAt, failing_since: failingSince };

@@ -603,7 +603,6 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/backup/fences.ts readFences': 'It reads the database.',
   'src/service/backup/snapshot.ts readSnapshot': 'It reads the database.',
   'src/service/backup/read.ts readBackup': 'It reads a stream line by line, up to a limit for each, with parsePart.',
-  'src/service/webhooks/formats.ts parseSubscription': 'It takes values that a schema has read.',
 };
 
 /** The operator's own command line delays no one else. */

@@ -42,15 +42,8 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
         () => targetOf(body, targets),
         async (db, target) => {
           const registrant = { workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
-          const registered = await registerRequested(db, storage.now, body, target, registrant);
-          switch (registered.kind) {
-            case 'updated':
-              return jsonApiResponse(200, registered.hook);
-            case 'created': {
-              const { hook, madeSecret } = registered;
-              return jsonApiResponse(201, madeSecret === null ? hook : { ...hook, secret: madeSecret });
-            }
-          }
+          const { hook, isNew, madeSecret } = await registerRequested(db, storage.now, body, target, registrant);
+          return jsonApiResponse(isNew ? 201 : 200, madeSecret === null ? hook : { ...hook, secret: madeSecret });
         },
       );
       onHooksChanged();

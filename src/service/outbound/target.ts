@@ -11,20 +11,13 @@ declare const brand: unique symbol;
  * Target of a request by the service itself: a delivery, or a request to an issuer. The path and query may contain
  * secrets: messages and logs use only the origin.
  */
-export interface Target {
-  /** Serialized as defined by the URL standard. */
-  readonly url: string;
-  readonly origin: string;
-  readonly protocol: 'http:' | 'https:';
-  readonly hostname: string;
-  readonly [brand]: 'Target';
-}
+export type Target = URL & { readonly [brand]: 'Target' };
 
 /** Checks whether a hook may be registered for this URL. Names that do not resolve now are checked at delivery. */
 export async function checkTarget(
   text: string,
   check: TargetCheck,
-  { resolveWithinMs = 3_000 }: { readonly resolveWithinMs?: number } = {},
+  { resolveWithinMs = 3_000 } = {},
 ): Promise<Parsed<Target>> {
   const target = parseTarget(text);
   if (!target.ok) return target;
@@ -49,7 +42,7 @@ export function parseTarget(text: string): Parsed<Target> {
   }
   const url = URL.parse(text);
   if (url === null) return refused('This is not a URL. It must look like https://hooks.example.com/path.');
-  const { protocol, origin, hostname, href } = url;
+  const { protocol, href } = url;
   if (protocol !== 'https:' && protocol !== 'http:') return refused('The URL must begin with https://.');
   if (url.username !== '' || url.password !== '') {
     return refused('The URL has a user name or a password, which would reach logs: send them in "headers" instead.');
@@ -58,27 +51,20 @@ export function parseTarget(text: string): Parsed<Target> {
   if (href.length > maxUrlLength)
     return refused(`The URL has more than ${maxUrlLength} characters once it is encoded.`);
   // The brand exists only at compile time.
-  return accepted({ url: href, origin, protocol, hostname } as Target);
+  return accepted(url as Target);
 }
-
-const whatIsAllowed =
-  'Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).';
 
 /** Checks the addresses of the target. All of them must be allowed, because any may be used. */
 export function checkTargetAddresses(target: Target, addresses: IpAddresses, check: TargetCheck): Parsed<Target> {
-  for (const address of addresses) {
-    const decision = check.judge(address);
-    switch (decision.kind) {
-      case 'refused':
-        return refused(`${target.origin} leads to ${decision.what}. ${whatIsAllowed}`);
-      case 'public':
-        if (target.protocol === 'https:') break;
-        return refused(
-          `${target.origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`,
-        );
-      case 'allowed':
-        break;
-    }
+  const verdicts = addresses.map(check.judge);
+  const forbidden = verdicts.find((verdict) => verdict.kind === 'refused');
+  if (forbidden !== undefined) {
+    return refused(
+      `${target.origin} leads to ${forbidden.what}. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).`,
+    );
   }
-  return accepted(target);
+  if (target.protocol === 'https:' || verdicts.every(({ kind }) => kind === 'allowed')) return accepted(target);
+  return refused(
+    `${target.origin} does not encrypt, and is not inside a network that the operator of the service allows (--allow-hook-network): use https.`,
+  );
 }

@@ -1,4 +1,4 @@
-import http, { type IncomingMessage, type RequestOptions } from 'node:http';
+import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { checkTargetAddresses, isPublic, parseTarget, type Target } from '../outbound/target.ts';
@@ -10,9 +10,8 @@ import { retryAfterSeconds } from './retry-schedule.ts';
 
 /** Result of one attempt. Reasons contain only the origin of the URL, and nothing that was sent. */
 export type DeliveryResult =
-  | { readonly kind: 'delivered'; readonly response: ReceiverResponse }
-  /** 410: the receiver wants no more deliveries from this hook. */
-  | { readonly kind: 'gone'; readonly response: ReceiverResponse }
+  /** `gone` is 410: the receiver wants no more deliveries from this hook. */
+  | { readonly kind: 'delivered' | 'gone'; readonly response: ReceiverResponse }
   | {
       readonly kind: 'failed';
       readonly reason: string;
@@ -20,12 +19,10 @@ export type DeliveryResult =
       /** Wait that the receiver requests; at most a day. */
       readonly retryAfterSeconds?: number;
     }
-  /** The target is not allowed. Nothing was sent. */
-  | { readonly kind: 'refused-target'; readonly reason: string }
   /** The caller cancelled it. It may have reached the receiver. */
   | { readonly kind: 'cancelled' };
 
-interface Terms {
+export interface Terms {
   readonly check: TargetCheck;
   /** Total time, from the DNS lookup to the end of the response. Standard Webhooks 1.0 recommends 15 to 30 seconds. */
   readonly timeoutMs?: number;
@@ -37,7 +34,7 @@ interface Terms {
 export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
   const { check, timeoutMs = 15_000, signal, now = () => new Date() } = terms;
   const parsed = parseTarget(request.url);
-  if (!parsed.ok) return { kind: 'refused-target', reason: parsed.reason };
+  if (!parsed.ok) return { kind: 'failed', reason: parsed.reason };
   const target = parsed.value;
 
   const timeout = AbortSignal.timeout(timeoutMs);
@@ -46,7 +43,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
   try {
     const addresses = await check.addressesOf(target.hostname, ending);
     const judged = checkTargetAddresses(target, addresses, check);
-    if (!judged.ok) return { kind: 'refused-target', reason: judged.reason };
+    if (!judged.ok) return { kind: 'failed', reason: judged.reason };
 
     stage = 'connecting';
     const response = await exchange(target, addresses, request, ending, (reached) => {
@@ -75,9 +72,6 @@ function resultOf(
   return { kind: 'failed', reason, response, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
-/** Default of Node, set explicitly so that options of the process do not change it. */
-const maxHeaderBytes = 16 * 1_024;
-
 /**
  * RFC 9110, section 15.2 allows any number of 1xx responses before the final one. Most servers send none, some one or
  * two.
@@ -95,17 +89,17 @@ function exchange(
   signal: AbortSignal,
   reached: (stage: Stage) => void,
 ): Promise<IncomingMessage> {
-  const options: RequestOptions = {
+  const secure = target.protocol === 'https:';
+  const request = (secure ? https : http).request(target, {
     method: 'POST',
     headers,
-    maxHeaderSize: maxHeaderBytes,
+    // Default of Node, set explicitly so that options of the process do not change it.
+    maxHeaderSize: 16 * 1_024,
     lookup: lookupAmong(addresses),
     // No connection is shared with other requests, and no proxy of the environment is used.
     agent: false,
     signal,
-  };
-  const secure = target.protocol === 'https:';
-  const request = (secure ? https : http).request(target.url, options);
+  });
 
   return new Promise((resolve, reject) => {
     function cut(tooMuch: string): void {

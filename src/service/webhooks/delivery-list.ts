@@ -1,69 +1,23 @@
 import type { Selectable } from 'kysely';
-import type { Timestamp } from '../../interface/resources.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/hook-row.ts';
 import type { Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { inactiveWhyOf } from './hooks.ts';
-import { type ReceiverResponse, storedResponse } from './receiver-response.ts';
-
-export type DeliveryState =
-  | { readonly kind: 'delivered' | 'failed' | 'dropped'; readonly at: Timestamp }
-  | { readonly kind: 'under-way' }
-  /** The next attempt is due at this time. */
-  | { readonly kind: 'waiting'; readonly until: Timestamp }
-  /** An earlier delivery with the same ordering key must finish first. */
-  | { readonly kind: 'behind-another' }
-  /** Its hook is paused. */
-  | { readonly kind: 'held' };
-
-export interface LastAttempt {
-  readonly at: Timestamp;
-  readonly duration_ms: number;
-  /** Null without a response. */
-  readonly response: ReceiverResponse | null;
-}
-
-/** Contains no secrets. The response of a receiver is untrusted text. */
-export interface DeliveryOverview {
-  readonly id: string;
-  readonly event: HookEventOccurrence;
-  readonly state: DeliveryState;
-  /** True if it had finished before and was sent again by a user. */
-  readonly again: boolean;
-  readonly attempts: number;
-  readonly created_at: Timestamp;
-  /** Null before the first attempt, and if an earlier version of the service made the last one. */
-  readonly last_attempt: LastAttempt | null;
-  /** Reason why the last attempt failed. */
-  readonly last_error: string | null;
-}
-
-export interface DeliveryPage {
-  /** Newest first. */
-  readonly deliveries: readonly DeliveryOverview[];
-  /** Cursor of the next page; undefined on the last one. */
-  readonly next: number | undefined;
-}
+import { storedResponse } from './receiver-response.ts';
 
 /** All unfinished deliveries are `open`. */
 export const deliveryFilters = ['open', 'failed', 'delivered', 'dropped'] as const;
 
 export type DeliveryFilter = (typeof deliveryFilters)[number];
 
-interface DeliveryQuery {
-  readonly limit: number;
-  readonly before?: number | undefined;
-  /** Undefined: all deliveries. */
-  readonly only?: DeliveryFilter | undefined;
-}
-
+/** Newest first. `next` is the cursor of the next page; undefined on the last one. */
 export async function listDeliveries(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   hook: HookRow,
-  { limit, before, only }: DeliveryQuery,
-): Promise<DeliveryPage> {
+  { limit, before, only }: { limit: number; before?: number | undefined; only?: DeliveryFilter | undefined },
+) {
   const rows = await ofHook(read, now, hook)
     .$if(before !== undefined, (deliveries) => deliveries.where('sequence', '<', before ?? 0))
     .$if(only === 'open', (deliveries) => deliveries.where('finished_at', 'is', null))
@@ -82,11 +36,7 @@ export async function listDeliveries(
   };
 }
 
-export async function findDelivery(
-  { read, now }: Pick<Storage, 'read' | 'now'>,
-  hook: HookRow,
-  id: string,
-): Promise<DeliveryOverview | undefined> {
+export async function findDelivery({ read, now }: Pick<Storage, 'read' | 'now'>, hook: HookRow, id: string) {
   const row = await ofHook(read, now, hook).where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : overviewOf(hook, row);
 }
@@ -96,14 +46,19 @@ const ofHook = (read: Storage['read'], now: Now, hook: HookRow) =>
 
 type ReadRow = Selectable<Tables['deliveries']> & { readonly now: number };
 
-const overviewOf = (hook: HookRow, row: ReadRow): DeliveryOverview => ({
+export type DeliveryOverview = ReturnType<typeof overviewOf>;
+
+/** Contains no secrets. The response of a receiver is untrusted text. */
+const overviewOf = (hook: HookRow, row: ReadRow) => ({
   id: row.id,
   // Only recordEvent() writes the column.
   event: JSON.parse(row.event) as HookEventOccurrence,
   state: stateOf(hook, row),
+  /** True if it had finished before and was sent again by a user. */
   again: row.status === 'again',
   attempts: row.attempts,
   created_at: asTimestamp(row.created_at),
+  /** Null before the first attempt, and if an earlier version of the service made the last one. */
   last_attempt:
     row.last_attempt_at === null
       ? null
@@ -115,13 +70,14 @@ const overviewOf = (hook: HookRow, row: ReadRow): DeliveryOverview => ({
   last_error: row.last_error,
 });
 
-function stateOf(hook: HookRow, { status, finished_at, lease_until, next_attempt_at, now }: ReadRow): DeliveryState {
+function stateOf(hook: HookRow, { status, finished_at, lease_until, next_attempt_at, now }: ReadRow) {
   if (finished_at !== null) {
     const kind = status === 'delivered' || status === 'dropped' ? status : 'failed';
-    return { kind, at: asTimestamp(finished_at) };
+    return { kind, at: asTimestamp(finished_at) } as const;
   }
-  if (lease_until !== null && lease_until >= now) return { kind: 'under-way' };
-  if (inactiveWhyOf(hook) !== null) return { kind: 'held' };
-  if (next_attempt_at === null) return { kind: 'behind-another' };
-  return { kind: 'waiting', until: asTimestamp(next_attempt_at) };
+  if (lease_until !== null && lease_until >= now) return { kind: 'under-way' } as const;
+  if (inactiveWhyOf(hook) !== null) return { kind: 'held' } as const;
+  // An earlier delivery with the same ordering key must finish first.
+  if (next_attempt_at === null) return { kind: 'behind-another' } as const;
+  return { kind: 'waiting', until: asTimestamp(next_attempt_at) } as const;
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import { emptyBacklog, shortenBacklog } from '../outbox/backlog.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
@@ -8,20 +8,14 @@ import type { DeliveryStatus } from '../outbox/outbox.ts';
 import { type Leased, leasedUntil } from '../runtime/lease.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
 import type { DueHook } from './delivery-slots.ts';
 import type { InactiveReason } from './hooks.ts';
 import type { ReceiverResponse } from './receiver-response.ts';
 
-export interface ActiveHooks {
-  readonly count: number;
-  readonly due: readonly DueHook[];
-}
-
 /**
  * Only reads, so it does not wait for changes. One index lookup per hook, regardless of the number of due deliveries.
  */
-export async function activeHooks({ read, now }: Storage): Promise<ActiveHooks> {
+export async function activeHooks({ read, now }: Storage) {
   const hooks = await read
     .selectFrom('hooks')
     .select(['id', 'workspace_id as workspace', 'url'])
@@ -29,18 +23,18 @@ export async function activeHooks({ read, now }: Storage): Promise<ActiveHooks> 
       selectFrom('deliveries')
         .select('next_attempt_at')
         .whereRef('hook_id', '=', 'hooks.id')
-        .where(due(now))
+        .where(isDue(now))
         .orderBy('next_attempt_at')
         .limit(1)
         .as('since'),
     )
     .where('active', '=', 1)
     .execute();
-  const withDue = hooks.flatMap(({ id, workspace, url, since }) =>
+  const due = hooks.flatMap(({ id, workspace, url, since }): DueHook[] =>
     // A damaged URL fails the attempts of its own hook, but must not stop the search for others.
     since === null ? [] : [{ id, workspace, origin: URL.parse(url)?.origin ?? url, since }],
   );
-  return { count: hooks.length, due: withDue };
+  return { count: hooks.length, due };
 }
 
 export interface ClaimedDelivery extends Leased {
@@ -53,8 +47,6 @@ export interface ClaimedDelivery extends Leased {
   /** Time since the event, or since its hook was resumed: held deliveries get their full time from then on. */
   readonly ageMs: number;
 }
-
-const again: DeliveryStatus = 'again';
 
 /**
  * Claims the delivery of a hook that was due first. Undefined if another instance was faster or the hook is inactive.
@@ -76,7 +68,7 @@ export async function claimDelivery(
       .selectFrom('deliveries')
       .select('id')
       .where('hook_id', '=', hookId)
-      .where(due(now))
+      .where(isDue(now))
       .orderBy('next_attempt_at')
       .orderBy('sequence')
       .limit(1)
@@ -97,7 +89,15 @@ export async function claimDelivery(
   // Only recordEvent() writes the column. A damaged event stays leased, so that the next claim finds another delivery.
   const event = JSON.parse(row.event) as HookEventOccurrence;
   const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);
-  return { id: row.id, hook, event, attempts: row.attempts, again: row.status === again, ageMs, lease };
+  return {
+    id: row.id,
+    hook,
+    event,
+    attempts: row.attempts,
+    again: row.status === ('again' satisfies DeliveryStatus),
+    ageMs,
+    lease,
+  };
 }
 
 export type DeliveryEnd =
@@ -114,9 +114,7 @@ export interface AttemptMade {
   readonly response: ReceiverResponse | null;
 }
 
-type Columns = Partial<Selectable<Tables['deliveries']>>;
-
-export const free: Columns = { lease_owner: null, lease_until: null };
+export const free = { lease_owner: null, lease_until: null };
 
 /** Records the result of an attempt. False, without changes, if this instance no longer has the lease. */
 export async function settleDelivery(
@@ -140,10 +138,9 @@ export async function settleDelivery(
     .where('lease_owner', '=', lease)
     .returning('ordering_key');
 
-  const status: DeliveryStatus = end.kind === 'delivered' ? 'delivered' : 'failed';
   const row = await (end.kind === 'retry'
     ? mine.set({ ...free, next_attempt_at: sql<number>`${now} + ${Math.round(end.afterMs)}` })
-    : mine.set({ ...over(now), status })
+    : mine.set(over(now, end.kind === 'delivered' ? 'delivered' : 'failed'))
   ).executeTakeFirst();
   if (row === undefined) return false;
   await markFailing(db, now, hook, end.kind !== 'delivered');
@@ -165,7 +162,7 @@ export const removeOldDeliveries = (
  * receiver never gets a release before its lock. The clock is in a subquery: otherwise PostgreSQL would read it for
  * every row, and could not use the index.
  */
-const due = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
+const isDue = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
 
 /** No attempt is in progress, or its instance has crashed. */
 export const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
@@ -184,17 +181,19 @@ async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: 
   await db
     .updateTable('deliveries')
     .set({ next_attempt_at: now })
-    .where('sequence', '=', ({ selectFrom }) =>
-      selectFrom('deliveries')
-        .select('sequence')
-        .where('hook_id', '=', hookId)
-        .where('ordering_key', '=', orderingKey)
-        .where('finished_at', 'is', null)
-        .orderBy('sequence')
-        .limit(1),
-    )
+    .where('sequence', '=', firstUnfinished(db, hookId, orderingKey))
     .execute();
 }
+
+export const firstUnfinished = (db: Database, hookId: string, orderingKey: string) =>
+  db
+    .selectFrom('deliveries')
+    .select('sequence')
+    .where('hook_id', '=', hookId)
+    .where('ordering_key', '=', orderingKey)
+    .where('finished_at', 'is', null)
+    .orderBy('sequence')
+    .limit(1);
 
 /**
  * Has no effect if the hook was registered again after the start of the attempt: the 410 is not about the new
@@ -210,11 +209,11 @@ async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, r
   if (numUpdatedRows === 0n) return;
   await db
     .updateTable('deliveries')
-    .set({ ...over(now), status: 'dropped' satisfies DeliveryStatus, last_error: reason })
+    .set({ ...over(now, 'dropped'), last_error: reason })
     .where('hook_id', '=', id)
     .where('finished_at', 'is', null)
     .execute();
   await emptyBacklog(db, id);
 }
 
-const over = (now: Now) => ({ ...free, next_attempt_at: null, finished_at: now });
+const over = (now: Now, status: DeliveryStatus) => ({ ...free, next_attempt_at: null, finished_at: now, status });

@@ -8,39 +8,26 @@ import { contentOf } from './formats.ts';
 import { formatOf, headersOf, secretOf } from './hooks.ts';
 import { signedHeaders, type WebhookSecret } from './signature.ts';
 
-export type ShownHeader =
-  | { readonly name: string; readonly value: string }
-  /** Extra headers and the signature are secret. The time differs for each attempt. */
-  | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
-
-export interface ShownRequest {
-  readonly method: 'POST';
-  /** Without secrets: see shownUrl(). */
-  readonly url: string;
-  readonly headers: readonly ShownHeader[];
-  /** Body as it is sent. */
-  readonly body: string;
-  /** Body with line breaks, for people. */
-  readonly prettyBody: string;
-}
-
 /** The request, for display. Attempts before the hook was last changed may have sent a different one. */
-export function shownRequest(hook: HookRow, event: HookEventOccurrence): Parsed<ShownRequest> {
+export function shownRequest(hook: HookRow, event: HookEventOccurrence) {
   const request = deliveryRequest(hook, event, new Date(0));
   if (!request.ok) return request;
   const { headers, body } = request.value;
   const extra = headersOf(hook);
   return accepted({
-    method: 'POST',
     url: shownUrl(hook),
-    headers: Object.entries(headers).map(([name, value]) => {
+    headers: Object.entries(headers).map(([name, value]): ShownHeader => {
       if (Object.hasOwn(extra, name) || name === 'webhook-signature') return { name, hidden: 'secret' };
       return name === 'webhook-timestamp' ? { name, hidden: 'of-each-attempt' } : { name, value };
     }),
     body,
-    prettyBody: JSON.stringify(JSON.parse(body), null, 2),
   });
 }
+
+export type ShownHeader =
+  | { readonly name: string; readonly value: string }
+  /** Extra headers and the signature are secret. The time differs for each attempt. */
+  | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
 
 /** Request of one attempt. */
 export interface DeliveryRequest {

@@ -26,9 +26,6 @@ export interface DueHook {
   readonly since: number;
 }
 
-/** Call it when the attempt has ended. */
-export type EndAttempt = (hasFailed: boolean) => void;
-
 /** The last attempts of a hook. */
 interface Experience {
   readonly turn: number;
@@ -91,14 +88,15 @@ export function createDeliverySlots(now: () => number = () => performance.now())
       return undefined;
     },
 
-    begin(hook: DueHook): EndAttempt {
+    /** Returns a function to call when the attempt has ended. */
+    begin(hook: DueHook) {
       const begunAt = now();
       const attempt = { hook, isProven: experienceOf(hook).isQuick };
       underWay.add(attempt);
       turn += 1;
       remember(workspaceTurns, hook.workspace, turn);
       remember(hooks, hook.id, { ...experienceOf(hook), turn });
-      return (hasFailed) => {
+      return (hasFailed: boolean): void => {
         underWay.delete(attempt);
         const { turn, failures: before } = experienceOf(hook);
         const failures = hasFailed ? before + 1 : 0;

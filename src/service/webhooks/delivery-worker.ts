@@ -2,10 +2,10 @@ import type { Logger } from 'pino';
 import type { TargetCheck } from '../outbound/target-address.ts';
 import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
-import { startWorker, type Worker } from '../runtime/worker.ts';
+import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { type DeliveryResult, deliver } from './deliver.ts';
+import { type DeliveryResult, deliver, type Terms } from './deliver.ts';
 import {
   activeHooks,
   type ClaimedDelivery,
@@ -14,7 +14,7 @@ import {
   settleDelivery,
 } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
-import { createDeliverySlots, type DueHook, type EndAttempt, maxAttempts } from './delivery-slots.ts';
+import { createDeliverySlots, type DueHook, maxAttempts } from './delivery-slots.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
 
 export interface DeliveryParts {
@@ -24,36 +24,20 @@ export interface DeliveryParts {
   readonly log: Logger;
 }
 
-export interface DeliveryTerms {
-  readonly timeoutMs: number;
-  readonly renewEveryMs: number;
-  /** Milliseconds from the last attempt to the next one; undefined to give up the delivery. */
-  readonly schedule: (attemptsMade: number) => number | undefined;
-}
+export type DeliveryTerms = typeof defaultTerms;
 
 /**
  * Time until the list of hooks with due deliveries is read again, and so the maximum wait of a hook that is not on it.
  */
 const dueForMs = 50;
 
-export interface DeliveriesOptions extends DeliveryParts {
-  readonly pollMs: number;
-  readonly onError: (error: unknown) => void;
-  readonly terms?: DeliveryTerms;
-}
-
-interface Attempt {
-  readonly delivery: ClaimedDelivery;
-  readonly ended: EndAttempt;
-}
-
-export interface Deliveries extends Worker {
-  /** Call this after webhooks were added or changed, and to send a delivery again. */
-  hooksChanged(): void;
-}
-
 /** Makes deliveries when they are due, together with all other instances. */
-export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveriesOptions): Deliveries {
+export function startDeliveries({
+  pollMs,
+  onError,
+  terms,
+  ...parts
+}: DeliveryParts & Pick<WorkerOptions<unknown>, 'pollMs' | 'onError'> & { readonly terms?: DeliveryTerms }) {
   const slots = createDeliverySlots();
   let due = new Map<string, DueHook>();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -68,7 +52,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
   }
 
   /** Claims a delivery of the next hook from the known list of hooks with due deliveries. */
-  async function claimKnown(): Promise<Attempt | undefined> {
+  async function claimKnown() {
     for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
       const delivery = await claimOrRest(hook);
       if (delivery !== undefined) return { delivery, ended: slots.begin(hook) };
@@ -89,7 +73,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
     }
   }
 
-  const worker = startWorker<Attempt>({
+  const worker = startWorker({
     parallel: maxAttempts,
     pollMs,
     onError,
@@ -116,6 +100,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
     wake() {
       if (hasHooks) worker.wake();
     },
+    /** Call this after webhooks were added or changed, and to send a delivery again. */
     hooksChanged() {
       hasHooks = true;
       worker.wake();
@@ -123,14 +108,14 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: Deliveries
   };
 }
 
-const defaultTerms: DeliveryTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
+const defaultTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
 
 /** Makes one attempt at a claimed delivery and records its result. Undefined if the attempt does not count. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
   stopping: AbortSignal,
-  { timeoutMs, renewEveryMs, schedule }: DeliveryTerms = defaultTerms,
+  { timeoutMs, renewEveryMs, schedule } = defaultTerms,
 ): Promise<DeliveryEnd | undefined> {
   const lost = new AbortController();
   const stopRenewing = keepLease(
@@ -140,7 +125,7 @@ export async function runDelivery(
   );
   const signal = AbortSignal.any([stopping, lost.signal]);
   const begun = performance.now();
-  const outcome = await attempt(targets, delivery, timeoutMs, signal).finally(stopRenewing);
+  const outcome = await attempt(targets, delivery, { timeoutMs, signal }).finally(stopRenewing);
   const response = 'response' in outcome ? (outcome.response ?? null) : null;
   const made = { durationMs: performance.now() - begun, response };
   const end = endOf(outcome, delivery, schedule);
@@ -169,15 +154,13 @@ export async function runDelivery(
 type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly reason: string };
 
 async function attempt(
-  targets: TargetCheck,
+  check: TargetCheck,
   { hook, event }: ClaimedDelivery,
-  timeoutMs: number,
-  signal: AbortSignal,
+  limits: Pick<Terms, 'timeoutMs' | 'signal'>,
 ): Promise<Attempted> {
   const request = deliveryRequest(hook, event, new Date());
   // The hook was changed to another format, which cannot express this earlier event.
-  if (!request.ok) return { kind: 'impossible', reason: request.reason };
-  return deliver(request.value, { check: targets, timeoutMs, signal });
+  return request.ok ? deliver(request.value, { check, ...limits }) : { kind: 'impossible', reason: request.reason };
 }
 
 /**
@@ -192,20 +175,17 @@ function endOf(
   { attempts, again, ageMs }: ClaimedDelivery,
   schedule: DeliveryTerms['schedule'],
 ): DeliveryEnd | undefined {
-  const later = (reason: string, atLeastSeconds = 0): DeliveryEnd => {
-    const wait = schedule(attempts + 1);
-    if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', reason };
-    return { kind: 'retry', afterMs: Math.max(wait, atLeastSeconds * 1_000), reason };
-  };
   switch (outcome.kind) {
     case 'delivered':
       return { kind: 'delivered' };
     case 'gone':
       return { kind: 'gone', reason: 'The receiver answered 410: it wants no more deliveries.' };
-    case 'failed':
-      return later(outcome.reason, outcome.retryAfterSeconds);
-    case 'refused-target':
-      return later(outcome.reason);
+    case 'failed': {
+      const { reason, retryAfterSeconds = 0 } = outcome;
+      const wait = schedule(attempts + 1);
+      if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', reason };
+      return { kind: 'retry', afterMs: Math.max(wait, retryAfterSeconds * 1_000), reason };
+    }
     case 'impossible':
       return { kind: 'given-up', reason: outcome.reason };
     case 'cancelled':

@@ -3,17 +3,11 @@ import type { HookEvent, HookFormat } from '../../interface/resources.ts';
 import { type HookEventOccurrence, isSyncEvent, type SyncEvent, type SyncOccurrence } from '../outbox/event.ts';
 import { chatMessage, isChatFormat } from './chat-formats.ts';
 
-/** Format and events of a hook. The buildkite format supports only sync events. */
-export type Subscription =
-  | { readonly format: Exclude<HookFormat, 'buildkite'>; readonly events: readonly HookEvent[] }
-  | { readonly format: 'buildkite'; readonly events: readonly SyncEvent[] };
-
 const onlySyncs = 'The buildkite format starts a build of a branch, and only sync events have one: use no others.';
 
-export function parseSubscription(format: HookFormat, events: readonly HookEvent[]): Parsed<Subscription> {
-  if (format !== 'buildkite') return accepted({ format, events });
-  return events.every(isSyncEvent) ? accepted({ format, events }) : refused(onlySyncs);
-}
+/** Reason why the format does not support the events; undefined if it does. */
+export const subscriptionProblem = (format: HookFormat, events: readonly HookEvent[]): string | undefined =>
+  format === 'buildkite' && !events.every(isSyncEvent) ? onlySyncs : undefined;
 
 /** Body and headers of a delivery in a format. Header names are in lower case. */
 export interface Content {

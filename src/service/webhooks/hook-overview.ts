@@ -1,34 +1,9 @@
-import type { Hook, Timestamp } from '../../interface/resources.ts';
 import { hookQuota } from '../outbox/hook-quotas.ts';
 import type { Database } from '../storage/storage.ts';
-import { asTimestamp } from '../storage/timestamp.ts';
-import { hookOf, type InactiveReason, inactiveWhyOf } from './hooks.ts';
+import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
+import { hookOf, inactiveWhyOf } from './hooks.ts';
 
-/** A hook and the state of its deliveries, for the operator. */
-export interface HookOverview extends Hook {
-  /** Null if active. */
-  readonly inactive_why: InactiveReason | null;
-  /** Every attempt since then has failed; null if the last one succeeded. */
-  readonly failing_since: Timestamp | null;
-  readonly pending_deliveries: number;
-  /** Counted among the latest hundred deliveries, because the time to count all would grow with their number. */
-  readonly failed_deliveries: number;
-  /** Last error of the latest delivery that has one; null without any. */
-  readonly last_error: string | null;
-  /** Null if no event was dropped. */
-  readonly dropped_events: DroppedEvents | null;
-}
-
-/** Events that were dropped for a hook because its queue was full. */
-export interface DroppedEvents {
-  readonly count: number;
-  readonly since: Timestamp;
-  readonly last: Timestamp;
-  /** Events are still being dropped. */
-  readonly is_full: boolean;
-}
-
-export async function listHooks(db: Database, workspace: string): Promise<HookOverview[]> {
+export async function listHooks(db: Database, workspace: string) {
   const rows = await withDeliveries(db)
     .where('workspace_id', '=', workspace)
     .orderBy('created_at')
@@ -37,21 +12,13 @@ export async function listHooks(db: Database, workspace: string): Promise<HookOv
   return rows.map(overviewOf);
 }
 
-export async function findHookOverview(db: Database, workspace: string, id: string): Promise<HookOverview | undefined> {
+export async function findHookOverview(db: Database, workspace: string, id: string) {
   const row = await withDeliveries(db).where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
   return row === undefined ? undefined : overviewOf(row);
 }
 
-export interface FailingHook extends HookOverview {
-  readonly workspace: string;
-}
-
 /** Failing hooks of all or some workspaces, longest failing first. */
-export async function failingHooks(
-  db: Database,
-  workspaces: readonly string[] | null,
-  limit: number,
-): Promise<readonly FailingHook[]> {
+export async function failingHooks(db: Database, workspaces: readonly string[] | null, limit: number) {
   const rows = await withDeliveries(db)
     .where('failing_since', 'is not', null)
     .$if(workspaces !== null, (hooks) => hooks.where('workspace_id', 'in', workspaces ?? []))
@@ -61,8 +28,6 @@ export async function failingHooks(
   return rows.map((row) => ({ ...overviewOf(row), workspace: row.workspace_id }));
 }
 
-const latest = 100;
-
 const withDeliveries = (db: Database) =>
   db
     .selectFrom('hooks')
@@ -71,13 +36,14 @@ const withDeliveries = (db: Database) =>
     .select(['waiting', 'dropped', 'first_dropped_at', 'last_dropped_at'])
     .select(hookQuota(db, 'maxWaitingDeliveries').as('max_waiting'))
     .select((select) => [
+      // Among the latest hundred deliveries, because the time to count all would grow with their number.
       select
         .selectFrom((within) =>
           within
             .selectFrom('deliveries')
             .whereRef('hook_id', '=', 'hooks.id')
             .orderBy('sequence', 'desc')
-            .limit(latest)
+            .limit(100)
             .select('status')
             .as('latest'),
         )
@@ -96,19 +62,26 @@ const withDeliveries = (db: Database) =>
 
 type OverviewRow = Awaited<ReturnType<ReturnType<typeof withDeliveries>['executeTakeFirstOrThrow']>>;
 
-const overviewOf = (row: OverviewRow): HookOverview => ({
+export type HookOverview = ReturnType<typeof overviewOf>;
+
+/** A hook and the state of its deliveries, for the operator. */
+const overviewOf = (row: OverviewRow) => ({
   ...hookOf(row),
   inactive_why: inactiveWhyOf(row),
-  failing_since: row.failing_since === null ? null : asTimestamp(row.failing_since),
+  /** Every attempt since then has failed; null if the last one succeeded. */
+  failing_since: asTimestampOrNull(row.failing_since),
   pending_deliveries: row.waiting ?? 0,
   failed_deliveries: Number(row.failed),
+  /** Last error of the latest delivery that has one. */
   last_error: row.last_error,
   dropped_events: droppedOf(row),
 });
 
-function droppedOf(row: OverviewRow): DroppedEvents | null {
+/** Events that were dropped for a hook because its queue was full; null if none was. */
+function droppedOf(row: OverviewRow) {
   const { dropped, first_dropped_at: first, last_dropped_at: last, waiting, max_waiting } = row;
   if (dropped === null || first === null || last === null) return null;
-  const isFull = (waiting ?? 0) >= max_waiting;
-  return { count: dropped, since: asTimestamp(first), last: asTimestamp(last), is_full: isFull };
+  /** Events are still being dropped. */
+  const is_full = (waiting ?? 0) >= max_waiting;
+  return { count: dropped, since: asTimestamp(first), last: asTimestamp(last), is_full };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
+import { Refusal } from '../contract/problem.ts';
 import { hookQuota } from '../outbox/hook-quotas.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/hook-row.ts';
 import type { Database, Now } from '../storage/storage.ts';
@@ -10,29 +11,31 @@ import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
 export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
 
-export const findHook = (db: Database, workspace: string, id: string): Promise<HookRow | undefined> =>
-  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
+/** Throws if the workspace has no such hook. */
+export const requireHook = (db: Database, workspace: string, id: string): Promise<HookRow> =>
+  db
+    .selectFrom('hooks')
+    .selectAll()
+    .where('workspace_id', '=', workspace)
+    .where('id', '=', id)
+    .executeTakeFirstOrThrow(noSuchHook);
 
-export interface HookRegistration {
-  readonly workspace: string;
-  readonly url: string;
+export const noSuchHook = (): Refusal =>
+  new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
+
+interface Settings {
   readonly events: readonly HookEvent[];
   readonly branches: readonly string[] | null;
   readonly format: HookFormat;
   readonly headers: ExtraHeaders;
+}
+
+export interface HookRegistration extends Settings {
+  readonly workspace: string;
+  readonly url: string;
   /** Null: keep the secret of the hook, or create one. */
   readonly secret: WebhookSecret | null;
   readonly actor: Actor;
-}
-
-export type RegisteredHook =
-  | { readonly kind: 'created'; readonly hook: Hook; readonly madeSecret: WebhookSecret | null }
-  | { readonly kind: 'updated'; readonly hook: Hook };
-
-/** The workspace has its maximum number of hooks, and none with this URL. */
-export interface TooManyHooks {
-  readonly kind: 'too-many';
-  readonly maxHooks: number;
 }
 
 /** A workspace has one hook per URL: registering it again replaces the registration and resumes the hook. */
@@ -40,7 +43,7 @@ export async function registerHook(
   db: Database,
   now: Now,
   { workspace, url, secret, actor, ...registration }: HookRegistration,
-): Promise<RegisteredHook | TooManyHooks> {
+) {
   const values = {
     ...settingsOf(registration),
     active: 1,
@@ -59,7 +62,7 @@ export async function registerHook(
       .executeTakeFirstOrThrow();
     const more = { ...registered(hook), new_secret: secret !== null, was_inactive: wasInactive };
     await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
-    return { kind: 'updated', hook: hookOf(hook) };
+    return { hook: hookOf(hook), isNew: false, madeSecret: null };
   }
 
   const { hooks, maxHooks } = await db
@@ -67,7 +70,10 @@ export async function registerHook(
     .select(({ fn }) => [fn.countAll<number>().as('hooks'), hookQuota(db, 'maxHooks').as('maxHooks')])
     .where('workspace_id', '=', workspace)
     .executeTakeFirstOrThrow();
-  if (Number(hooks) >= maxHooks) return { kind: 'too-many', maxHooks };
+  if (Number(hooks) >= maxHooks) {
+    const detail = `The workspace has its maximum of ${maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
+    throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
+  }
 
   const signing = secret ?? newWebhookSecret();
   const hook = await db
@@ -83,10 +89,8 @@ export async function registerHook(
     .returningAll()
     .executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registered(hook) });
-  return { kind: 'created', hook: hookOf(hook), madeSecret: secret === null ? signing : null };
+  return { hook: hookOf(hook), isNew: true, madeSecret: secret === null ? signing : null };
 }
-
-export type HookEdit = Omit<HookRegistration, 'url'> & HookChange;
 
 export interface HookChange {
   readonly workspace: string;
@@ -94,23 +98,21 @@ export interface HookChange {
   readonly actor: Actor;
 }
 
-/** Changes a hook. A paused hook stays paused. False if the hook does not exist. */
+/** Changes a hook. A paused hook stays paused. */
 export async function editHook(
   db: Database,
   now: Now,
-  { workspace, id, secret, actor, ...registration }: HookEdit,
-): Promise<boolean> {
+  { workspace, id, secret, actor, ...registration }: Omit<HookRegistration, 'url'> & HookChange,
+): Promise<void> {
   const hook = await db
     .updateTable('hooks')
     .set({ ...settingsOf(registration), ...(secret !== null && { secret }), updated_at: now })
     .where('workspace_id', '=', workspace)
     .where('id', '=', id)
     .returningAll()
-    .executeTakeFirst();
-  if (hook === undefined) return false;
+    .executeTakeFirstOrThrow(noSuchHook);
   const more = { ...registered(hook), new_secret: secret !== null };
   await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
-  return true;
 }
 
 /** Removes a hook and its deliveries. False if the hook does not exist. */
@@ -159,12 +161,7 @@ export const recordHookAudit = (
     detail: { workspace: workspace_id, hook: id, origin: new URL(url).origin, ...more },
   });
 
-const settingsOf = ({
-  events,
-  branches,
-  format,
-  headers,
-}: Omit<HookRegistration, 'workspace' | 'url' | 'secret' | 'actor'>) => ({
+const settingsOf = ({ events, branches, format, headers }: Settings) => ({
   events: JSON.stringify(hookEvents.filter((event) => events.includes(event))),
   branches: branches === null ? null : JSON.stringify(branches),
   format,

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi';
 import { type HookEvent, hookEvents, hookFormats } from '../../interface/resources.ts';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import type { Actor } from '../audit/audit.ts';
-import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
+import { insufficientScope, invalid } from '../contract/problem.ts';
 import { branchField, hookSchema, parsedBy } from '../contract/schemas.ts';
 import { checkTarget, maxUrlLength, type Target } from '../outbound/target.ts';
 import type { TargetCheck } from '../outbound/target-address.ts';
@@ -21,8 +21,8 @@ import {
   unsafeName,
   valuePattern,
 } from './extra-headers.ts';
-import { parseSubscription } from './formats.ts';
-import { findHookByUrl, type RegisteredHook, registerHook } from './hooks.ts';
+import { subscriptionProblem } from './formats.ts';
+import { findHookByUrl, registerHook } from './hooks.ts';
 import { parseSecret, secretPattern } from './signature.ts';
 
 export const createdHookSchema = hookSchema
@@ -77,8 +77,8 @@ export const hookRequestSchema = z
       }),
   })
   .superRefine(({ format, events }, context) => {
-    const subscription = parseSubscription(format, events);
-    if (!subscription.ok) context.addIssue({ code: 'custom', path: ['format'], message: subscription.reason });
+    const message = subscriptionProblem(format, events);
+    if (message !== undefined) context.addIssue({ code: 'custom', path: ['format'], message });
   })
   .openapi('HookRequest');
 
@@ -101,16 +101,13 @@ export async function registerRequested(
   db: Database,
   now: Now,
   request: HookRequest,
-  { url }: Target,
+  { href: url }: Target,
   { scopes, ...registrant }: Registrant,
-): Promise<RegisteredHook> {
+) {
   requireAdminForAudit(request.events, scopes);
   const replaced = await findHookByUrl(db, registrant.workspace, url);
   if (replaced !== undefined) requireAdminForAudit(eventsOf(replaced), scopes);
-  const registered = await registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
-  if (registered.kind !== 'too-many') return registered;
-  const detail = `The workspace has its maximum of ${registered.maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
-  throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
+  return registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
 }
 
 /** The audit is for administrators only, so a webhook that receives it is too. */

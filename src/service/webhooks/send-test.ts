@@ -1,21 +1,18 @@
 import { randomUUID } from 'node:crypto';
-import type { Lock, Sync, Timestamp } from '../../interface/resources.ts';
+import type { Hook, Lock, Sync, Timestamp } from '../../interface/resources.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence, RecordedEntry } from '../outbox/event.ts';
 import type { DeliveryStatus } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { findHook, type HookChange, hookOf, recordHookAudit } from './hooks.ts';
-
-export type TestSent = 'sent' | 'inactive' | 'absent';
+import { type HookChange, hookOf, recordHookAudit, requireHook } from './hooks.ts';
 
 /**
  * Queues one attempt, due now and independent of other deliveries of the hook. The caller wakes the worker afterwards.
  */
-export async function sendTest(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<TestSent> {
-  const hook = await findHook(db, workspace, id);
-  if (hook === undefined) return 'absent';
-  if (hook.active !== 1) return 'inactive';
+export async function sendTest(db: Database, now: Now, { workspace, id, actor }: HookChange) {
+  const hook = await requireHook(db, workspace, id);
+  if (hook.active !== 1) return 'test-inactive';
   const { at } = await db.selectNoFrom(now.as('at')).executeTakeFirstOrThrow();
   const delivery = `msg_${randomUUID()}`;
   const about = { id: delivery, workspace, occurredAt: asTimestamp(at) };
@@ -35,19 +32,15 @@ export async function sendTest(db: Database, now: Now, { workspace, id, actor }:
     })
     .execute();
   await recordHookAudit(db, now, { actor, action: 'hook.tested', hook, more: { delivery } });
-  return 'sent';
+  return 'test-sent';
 }
 
-interface Example {
-  readonly id: string;
-  readonly workspace: string;
-  readonly occurredAt: Timestamp;
-}
+type Example = Pick<HookEventOccurrence, 'id' | 'workspace' | 'occurredAt'>;
 
 /** An event that the hook subscribes to, so that the test shows whether the receiver supports later deliveries. */
 function exampleOf(
   about: Example,
-  { events: [type = 'lock.acquired'], branches }: ReturnType<typeof hookOf>,
+  { events: [type = 'lock.acquired'], branches }: Hook,
   name: string,
 ): HookEventOccurrence {
   const test = true;

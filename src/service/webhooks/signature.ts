@@ -30,14 +30,8 @@ interface Signed {
   readonly secret: WebhookSecret;
 }
 
-export interface SignedHeaders {
-  readonly 'webhook-id': string;
-  readonly 'webhook-timestamp': string;
-  readonly 'webhook-signature': string;
-}
-
 /** Symmetric signature: Standard Webhooks 1.0, "Signature scheme" and "Webhook headers". */
-export function signedHeaders({ id, timestamp, body, secret }: Signed): SignedHeaders {
+export function signedHeaders({ id, timestamp, body, secret }: Signed) {
   const seconds = String(Math.floor(timestamp.getTime() / 1_000));
   const signature = createHmac('sha256', secretKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64');
   return { 'webhook-id': id, 'webhook-timestamp': seconds, 'webhook-signature': `v1,${signature}` };

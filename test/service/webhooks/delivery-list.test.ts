@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
 import { type DeliveryOverview, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import type { DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
-import { findHook } from '../../../src/service/webhooks/hooks.ts';
+import { requireHook } from '../../../src/service/webhooks/hooks.ts';
 import type { ReceiverResponse } from '../../../src/service/webhooks/receiver-response.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { hookedStorage } from './hooked-storage.ts';
@@ -22,11 +22,7 @@ const whole: ReceiverResponse = {
 describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => {
   const { hook, acquire, storage, deliveries, release, pause, claim, setDeliveries, settle } = hookedStorage(kind);
 
-  async function rowOf(id: string): Promise<HookRow> {
-    const row = await findHook(storage.read, 'game', id);
-    if (row === undefined) throw new Error('There is no such hook.');
-    return row;
-  }
+  const rowOf = (id: string): Promise<HookRow> => requireHook(storage.read, 'game', id);
   const settleNext = async (end: DeliveryEnd, response: ReceiverResponse | null = null, durationMs = 1) =>
     settle(await claim(), end, { durationMs, response });
 

@@ -3,7 +3,6 @@ import { expect, test } from 'vitest';
 import {
   createDeliverySlots,
   type DueHook,
-  type EndAttempt,
   maxAttempts,
   maxPerHook,
   maxPerReceiver,
@@ -31,7 +30,7 @@ type DeliverySlots = ReturnType<typeof createDeliverySlots>;
 
 interface Begun {
   readonly hook: DueHook;
-  readonly end: EndAttempt;
+  readonly end: ReturnType<DeliverySlots['begin']>;
 }
 
 /** Starts all possible attempts. Each hook has more due deliveries, except for the hooks in `once`. */

@@ -85,7 +85,6 @@ export function hookedStorage(kind: DatabaseKind) {
       const all = { workspace, url, events: everyEvent, branches: null, format: 'standard' } as const;
       const registration = { ...all, headers: valueIn(parseExtraHeaders({})), secret, actor, ...given };
       const registered = await change((db) => registerHook(db, storage.now, registration));
-      if (registered.kind === 'too-many') throw new Error(`There are ${registered.maxHooks} hooks.`);
       return registered.hook.id;
     },
     pause: (id: string, of = workspace) => change((db) => pauseHook(db, storage.now, { workspace: of, id, actor })),
@@ -101,7 +100,7 @@ export function hookedStorage(kind: DatabaseKind) {
     settle: (claimed: ClaimedDelivery, end: DeliveryEnd, attempt = made) =>
       change((db) => settleDelivery(db, storage.now, claimed, end, attempt)),
     sendAgain: (hook: string, delivery: string, of = workspace) =>
-      change((db) => sendAgain(db, storage.now, { workspace: of, hook, delivery, actor })),
+      change((db) => sendAgain(db, storage.now, { workspace: of, id: hook, actor }, delivery)),
     /** Changes all deliveries, as time or another instance would. */
     setDeliveries: (columns: Updateable<Tables['deliveries']>) =>
       change((db) => db.updateTable('deliveries').set(columns).execute()),

@@ -191,8 +191,8 @@ describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
               }
               case 'again': {
                 const all = await deliveries();
-                const { hook_id = '', id = '' } = all[next.which % Math.max(1, all.length)] ?? {};
-                await sendAgain(hook_id, id);
+                const delivery = all[next.which % Math.max(1, all.length)];
+                if (delivery !== undefined) await sendAgain(delivery.hook_id, delivery.id);
                 break;
               }
               case 'pause':

@@ -10,7 +10,7 @@ import {
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
-import { findHook } from '../../../src/service/webhooks/hooks.ts';
+import { requireHook } from '../../../src/service/webhooks/hooks.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
@@ -106,8 +106,7 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     const ofTheDead = await claim();
     expect(await renewLease(watched, 'deliveries', ofTheDead)).toBe(true);
     await endLease(watched, 'deliveries', ofTheDead);
-    const row = await findHook(storage.read, 'game', dead);
-    if (row === undefined) throw new Error('There is no such hook.');
+    const row = await requireHook(storage.read, 'game', dead);
     const { deliveries, next } = await listDeliveries(watched, row, { limit: 20 });
     expect((await listDeliveries(watched, row, { limit: 20, before: next })).deliveries).toHaveLength(20);
     expect(await findDelivery(watched, row, deliveries[0]?.id ?? '')).toBeDefined();
@@ -117,8 +116,8 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     }
     expect(await findHookOverview(watched.read, 'game', dead)).toMatchObject({ failed_deliveries: 0 });
     for (const delivery of ['msg_0_0', 'msg_3_0', ofTheDead.id]) {
-      const request = { workspace: 'game', hook: dead, delivery, actor };
-      expect(await watched.commit('global', (db) => sendAgain(db, now, request))).toMatchObject({ kind: 'sent-again' });
+      const change = { workspace: 'game', id: dead, actor };
+      expect(await watched.commit('global', (db) => sendAgain(db, now, change, delivery))).toMatchObject({ ok: true });
     }
     expect(await settle(await claim(), 'gone')).toBe(true);
     await removeOldDeliveries(watched, shippedRetention);

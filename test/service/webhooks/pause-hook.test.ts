@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
-import { findHook, inactiveWhyOf } from '../../../src/service/webhooks/hooks.ts';
+import { inactiveWhyOf, requireHook } from '../../../src/service/webhooks/hooks.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
@@ -20,8 +20,8 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   const { setDeliveries, setHooks, makeDue } = hooked;
 
   const stateOf = async (id: string) => {
-    const row = await findHook(storage.read, 'game', id);
-    return row === undefined ? undefined : { active: row.active, reason: row.inactive_why, updated: row.updated_at };
+    const { active, inactive_why: reason, updated_at: updated } = await requireHook(storage.read, 'game', id);
+    return { active, reason, updated };
   };
   const told = async (id: string) =>
     (await deliveries()).filter(({ hook_id }) => hook_id === id).map(({ status, event }) => [status, event.type]);
@@ -93,20 +93,19 @@ describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
   test('a hook that an older version deactivated without a reason was ended by its receiver', async () => {
     const id = await hook(url);
     await setHooks({ active: 0 });
-    const row = await findHook(storage.read, 'game', id);
-    expect(row && inactiveWhyOf(row)).toBe('gone');
+    expect(inactiveWhyOf(await requireHook(storage.read, 'game', id))).toBe('gone');
   });
 
   test('the audit records each change once, with its actor and without secrets, and no refused changes', async () => {
     const id = await hook('https://a.example.com/p4th-secret?key=s3cret');
     const before = await stateOf(id);
     expect(await resume(id)).toBe('active-already');
-    expect(await pause(id, 'film')).toBe('absent');
+    await expect(pause(id, 'film')).rejects.toThrow('no such webhook');
     expect(await pause(id)).toBe('paused');
     expect(await pause(id)).toBe('paused-already');
-    expect(await resume(id, 'film')).toBe('absent');
+    await expect(resume(id, 'film')).rejects.toThrow('no such webhook');
     expect(await resume(id)).toBe('resumed');
-    expect((await stateOf(id))?.updated).toBe(before?.updated);
+    expect((await stateOf(id)).updated).toBe(before.updated);
     const acts = await auditOf(storage, id);
     expect(acts.map(({ action }) => action)).toEqual(['hook.registered', 'hook.paused', 'hook.resumed']);
     const detail = { workspace: 'game', hook: id, origin: 'https://a.example.com' };

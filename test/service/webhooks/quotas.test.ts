@@ -71,6 +71,6 @@ describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
   test('default quotas apply if no service has set any', async () => {
     await storage.commit('global', (db) => db.deleteFrom('quotas').execute());
     for (let index = 0; index < 100; index += 1) await hook(`https://r${index}.example.com/`);
-    await expect(hook('https://one-more.example.com/')).rejects.toThrow('There are 100 hooks.');
+    await expect(hook('https://one-more.example.com/')).rejects.toThrow('maximum of 100 webhooks');
   });
 });

@@ -7,8 +7,8 @@ import { attemptNext } from './delivery-workers.ts';
 import { auditOf, idOf } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 
-const atOnce = { kind: 'sent-again', due: 'at-once' };
-const refusal = (words: string) => ({ kind: 'refused', reason: expect.stringContaining(words) });
+const atOnce = { ok: true, value: 'sent-again' };
+const refusal = (words: string) => ({ ok: false, reason: expect.stringContaining(words) });
 const retry: DeliveryEnd = { kind: 'retry', reason: 'no', afterMs: 3_600_000 };
 const delivered: DeliveryEnd = { kind: 'delivered' };
 
@@ -111,7 +111,7 @@ describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => 
     const released = await claim();
     await settle(released, delivered);
     expect(await again(acquired.id)).toEqual(atOnce);
-    expect(await again(released.id)).toEqual({ kind: 'sent-again', due: 'after-another' });
+    expect(await again(released.id)).toEqual({ ok: true, value: 'sent-after-another' });
     const first = await claim();
     expect(first.id).toBe(acquired.id);
     expect(await claimNext(storage)).toBeUndefined();

@@ -85,7 +85,7 @@ test('an accepted target is accepted again unchanged', () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true, validSchemes: ['http', 'https'] }), (text) => {
       const target = valueIn(parseTarget(text));
-      expect(parseTarget(target.url)).toEqual({ ok: true, value: target });
+      expect(parseTarget(target.href)).toEqual({ ok: true, value: target });
     }),
     { numRuns: runs(30, 1_000) },
   );

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Hook, HookEvent, HookFormat } from '../../../interface/resources.ts';
 import { type HookEventOccurrence, isSyncEvent } from '../../outbox/event.ts';
-import type { DeliveryOverview, DeliveryState } from '../../webhooks/delivery-list.ts';
+import type { DeliveryOverview } from '../../webhooks/delivery-list.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveReason } from '../../webhooks/hooks.ts';
 import { faint, literals, type Markup, notice, time } from './text.ts';
@@ -61,7 +61,7 @@ export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Marku
     : html`<p class="hint">${eventsWere(dropped.count)} dropped: its queue ${dropped.is_full ? 'is' : 'was'} full.</p>`;
 
 /** The word for a state, and the CSS class for its color. */
-const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: string, colour: string]>> = {
+const deliveryStates: Readonly<Record<DeliveryOverview['state']['kind'], readonly [word: string, colour: string]>> = {
   delivered: ['delivered', 'delivered'],
   failed: ['failed', 'failed'],
   dropped: ['dropped', 'dropped'],
@@ -71,7 +71,7 @@ const deliveryStates: Readonly<Record<DeliveryState['kind'], readonly [word: str
   held: ['held', 'paused'],
 };
 
-export function deliveryState({ kind }: DeliveryState): Markup {
+export function deliveryState({ kind }: DeliveryOverview['state']): Markup {
   const [word, colour] = deliveryStates[kind];
   return html`<span class="state ${colour}">${word}</span>`;
 }

@@ -4,19 +4,19 @@ import type { ApiResponse } from '../../contract/response.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import type { HookEventOccurrence } from '../../outbox/event.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
-import { type DeliveryOverview, findDelivery, type LastAttempt } from '../../webhooks/delivery-list.ts';
-import { type ShownHeader, type ShownRequest, shownRequest, shownUrl } from '../../webhooks/delivery-request.ts';
+import { type DeliveryOverview, findDelivery } from '../../webhooks/delivery-list.ts';
+import { type ShownHeader, shownRequest, shownUrl } from '../../webhooks/delivery-request.ts';
 import type { ReceiverResponse } from '../../webhooks/receiver-response.ts';
 import { requireAdminForAudit } from '../../webhooks/registration.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
-import { sendAgain } from '../../webhooks/send-again.ts';
+import { noSuchDelivery, sendAgain } from '../../webhooks/send-again.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
 import { faint, literal, type Markup, time, userText, verbatim } from '../elements/text.ts';
 import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
-import { addressedDeliveryId, addressedHook, noSuchDelivery } from './hooks.ts';
+import { addressedDeliveryId, addressedHook } from './hooks.ts';
 
 const route = { path: '/workspaces/:id/hooks/:hook/deliveries/:delivery', access: 'hooks:write' } as const;
 
@@ -53,19 +53,11 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
   addAction(app, parts, { ...route, path: `${route.path}/send-again` }, async (call) => {
     const { workspace, hook } = await addressedHook(call, storage);
     const delivery = addressedDeliveryId(call);
-    const asked = { workspace, hook: hook.id, delivery, actor: actorOf(call.c) };
-    const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked));
-    switch (sent.kind) {
-      case 'absent':
-        throw noSuchDelivery();
-      case 'refused':
-        return show(call, sent.reason);
-      case 'sent-again': {
-        onHooksChanged();
-        const notice = sent.due === 'at-once' ? 'sent-again' : 'sent-after-another';
-        return seeOther(`/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}?notice=${notice}`);
-      }
-    }
+    const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
+    const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery));
+    if (!sent.ok) return show(call, sent.reason);
+    onHooksChanged();
+    return seeOther(`/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}?notice=${sent.value}`);
   });
 }
 
@@ -117,15 +109,13 @@ function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
 function request(hook: HookRow, { event }: DeliveryOverview): Markup {
   const shown = shownRequest(hook, event);
   if (!shown.ok) return html`<p>There is none: ${shown.reason}</p>`;
+  const { url, headers, body } = shown.value;
   return html`<p class="hint">With the current settings of the webhook. Earlier attempts may have been different.</p>
-    ${requestSection(shown.value)}`;
+    <p>${literal(`POST ${url}`)}</p>
+    ${headerLines(headers.map((header) => [header.name, headerValue(header)] as const))}
+    ${verbatim(JSON.stringify(JSON.parse(body), null, 2))}
+    <details><summary>The exact body</summary>${verbatim(body)}</details>`;
 }
-
-const requestSection = ({ method, url, headers, body, prettyBody }: ShownRequest): Markup => html`
-  <p>${literal(`${method} ${url}`)}</p>
-  ${headerLines(headers.map((header) => [header.name, headerValue(header)] as const))}
-  ${verbatim(prettyBody)}
-  <details><summary>The exact body</summary>${verbatim(body)}</details>`;
 
 const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden'], string>> = {
   secret: 'not shown',
@@ -134,6 +124,8 @@ const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden']
 
 const headerValue = (header: ShownHeader): Markup =>
   'value' in header ? literal(header.value) : faint(hidden[header.hidden]);
+
+type LastAttempt = NonNullable<DeliveryOverview['last_attempt']>;
 
 function responseSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
   if (attempt === null) {

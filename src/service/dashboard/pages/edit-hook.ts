@@ -7,7 +7,7 @@ import { showPage } from '../frame/layout.ts';
 import { addAction, addPage } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
-import { addressedHook, noSuchHook } from './hooks.ts';
+import { addressedHook } from './hooks.ts';
 import { type EnteredHook, enteredHook, newHookForm, readNewHook } from './new-hook-form.ts';
 
 const route = { path: '/workspaces/:id/hooks/:hook/edit', access: 'hooks:write' } as const;
@@ -29,7 +29,7 @@ export function addEditHookPages(app: App, parts: DashboardParts): void {
     const { secret = null, ...request } = read.value;
     requireAdminForAudit(request.events, call.bearer.scopes);
     const change = { ...request, secret, workspace, id: hook.id, actor: actorOf(call.c) };
-    if (!(await storage.commit({ workspace }, (db) => editHook(db, storage.now, change)))) throw noSuchHook();
+    await storage.commit({ workspace }, (db) => editHook(db, storage.now, change));
     onHooksChanged();
     return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=edited`);
   });

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { HookFormat } from '../../../interface/resources.ts';
 import { type App, actorOf } from '../../http/context.ts';
-import type { Database } from '../../storage/storage.ts';
+import type { Database, Now } from '../../storage/storage.ts';
 import {
   type DeliveryFilter,
   type DeliveryOverview,
@@ -10,7 +10,7 @@ import {
 } from '../../webhooks/delivery-list.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
-import { type HookChange, type InactiveReason, removeHook } from '../../webhooks/hooks.ts';
+import { type HookChange, type InactiveReason, noSuchHook, removeHook } from '../../webhooks/hooks.ts';
 import { pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
 import { sendTest } from '../../webhooks/send-test.ts';
 import { plural } from '../assets/text.js';
@@ -32,7 +32,7 @@ import { inWorkspace, showPage } from '../frame/layout.ts';
 import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
 import type { DashboardParts } from '../frame/parts.ts';
 import { seeOther } from '../frame/response.ts';
-import { addressedHook, noSuchHook } from './hooks.ts';
+import { addressedHook } from './hooks.ts';
 
 const route = { path: '/workspaces/:id/hooks/:hook', access: 'hooks:write' } as const;
 const pageSize = 50;
@@ -88,31 +88,19 @@ export function addHookPages(app: App, parts: DashboardParts): void {
   /** Adds an action. `change` returns the notice for the page of the webhook. */
   function addChange(
     action: 'pause' | 'resume' | 'test',
-    change: (db: Database, change: HookChange) => Promise<Notice>,
+    change: (db: Database, now: Now, change: HookChange) => Promise<Notice>,
   ): void {
     addAction(app, parts, { ...route, path: `${route.path}/${action}` }, async (call) => {
       const { workspace, hook } = await addressedHook(call, storage);
       const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
-      const notice = await storage.commit({ workspace }, (db) => change(db, asked));
+      const notice = await storage.commit({ workspace }, (db) => change(db, storage.now, asked));
       onHooksChanged();
       return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
     });
   }
-  addChange('pause', async (db, asked) => {
-    const pause = await pauseHook(db, storage.now, asked);
-    if (pause === 'absent') throw noSuchHook();
-    return pause;
-  });
-  addChange('test', async (db, asked) => {
-    const sent = await sendTest(db, storage.now, asked);
-    if (sent === 'absent') throw noSuchHook();
-    return `test-${sent}`;
-  });
-  addChange('resume', async (db, asked) => {
-    const resumption = await resumeHook(db, storage.now, asked);
-    if (resumption === 'absent') throw noSuchHook();
-    return resumption;
-  });
+  addChange('pause', pauseHook);
+  addChange('test', sendTest);
+  addChange('resume', resumeHook);
 
   const removal = { ...route, path: `${route.path}/remove` } as const;
 

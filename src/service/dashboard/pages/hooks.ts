@@ -1,12 +1,12 @@
 import { html } from 'hono/html';
-import { Refusal } from '../../contract/problem.ts';
 import type { App } from '../../http/context.ts';
 import { eventsOf, type HookRow } from '../../outbox/hook-row.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
-import { findHook, type InactiveReason } from '../../webhooks/hooks.ts';
+import { type InactiveReason, noSuchHook, requireHook } from '../../webhooks/hooks.ts';
 import { requireAdminForAudit } from '../../webhooks/registration.ts';
+import { noSuchDelivery } from '../../webhooks/send-again.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
 import { type Heading, htmlTable } from '../elements/list.ts';
 import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
@@ -25,8 +25,8 @@ export interface AddressedHook {
 export async function addressedHook(call: PageCall, storage: Storage): Promise<AddressedHook> {
   const { id: workspace } = await requestedWorkspace(call, storage);
   const id = idAfter('hook_', call.c.req.param('hook') ?? '');
-  const hook = id === undefined ? undefined : await findHook(storage.read, workspace, id);
-  if (hook === undefined) throw noSuchHook();
+  if (id === undefined) throw noSuchHook();
+  const hook = await requireHook(storage.read, workspace, id);
   requireAdminForAudit(eventsOf(hook), call.bearer.scopes);
   return { workspace, hook };
 }
@@ -49,12 +49,6 @@ export function addHookListPage(app: App, parts: DashboardParts): void {
     return showPage(call, { title: 'Webhooks', actions, location: inWorkspace(id, 'hooks'), main });
   });
 }
-
-export const noSuchHook = (): Refusal =>
-  new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
-
-export const noSuchDelivery = (): Refusal =>
-  new Refusal('not-found', 'This webhook has no such delivery. Finished ones are kept for a week.');
 
 const idAfter = (prefix: string, text: string): string | undefined =>
   text.startsWith(prefix) && /^[0-9a-f-]{36}$/.test(text.slice(prefix.length)) ? text : undefined;

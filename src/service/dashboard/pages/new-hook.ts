@@ -5,7 +5,6 @@ import type { ApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import { type App, actorOf } from '../../http/context.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
-import type { RegisteredHook } from '../../webhooks/hooks.ts';
 import { type HookRequest, registerRequested, targetOf } from '../../webhooks/registration.ts';
 import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { formatNames, type Notice } from '../elements/hook.ts';
@@ -27,9 +26,9 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
     entered: EnteredHook,
     request: HookRequest,
   ): Promise<ApiResponse> {
-    const pageOf = ({ hook }: RegisteredHook, notice: Notice): ApiResponse =>
+    const pageOf = (hook: Hook, notice: Notice): ApiResponse =>
       seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
-    const done: { registered?: RegisteredHook } = {};
+    const done: { registered?: Awaited<ReturnType<typeof registerRequested>> } = {};
     const repeated = await idempotent(
       { workspace },
       keyOfForm(call, entered),
@@ -39,15 +38,15 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
         const registered = await registerRequested(db, storage.now, request, target, registrant);
         done.registered = registered;
         // The remembered response to repeated requests, which must not contain the secret.
-        return pageOf(registered, 'registered-before');
+        return pageOf(registered.hook, 'registered-before');
       },
     );
     const { registered } = done;
     if (registered === undefined) return repeated;
     onHooksChanged();
-    if (registered.kind === 'updated') return pageOf(registered, 'replaced');
-    if (registered.madeSecret === null) return pageOf(registered, 'registered');
-    return showPage(call, madeHookView(workspace, registered.hook, registered.madeSecret));
+    const { hook, isNew, madeSecret } = registered;
+    if (madeSecret !== null) return showPage(call, madeHookView(workspace, hook, madeSecret));
+    return pageOf(hook, isNew ? 'registered' : 'replaced');
   }
 
   addPage(app, parts, { path: '/workspaces/:id/hooks/new', access }, async (call) => {

@@ -5,7 +5,7 @@ import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import type { WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
-import { type FailingHook, failingHooks } from '../../webhooks/hook-overview.ts';
+import { failingHooks, type HookOverview } from '../../webhooks/hook-overview.ts';
 import { branchStatuses } from '../../workspaces/branch-state.ts';
 import { plural } from '../assets/text.js';
 import { hookState } from '../elements/hook.ts';
@@ -81,7 +81,7 @@ async function failingSection(call: PageCall, { storage }: DashboardParts): Prom
   });
 }
 
-function failingRow({ now }: PageCall, hook: FailingHook): Markup {
+function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace: string }): Markup {
   const { workspace, id, last_error } = hook;
   return html`<tr>
     <th scope="row"><a href="/workspaces/${workspace}/hooks/${id}">${addressText(shownUrl(hook))}</a>${last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`}</th>
