@@ -13,8 +13,8 @@ import { removeEndedSessions } from './sessions/sessions.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
-import { removeExchangedTokens } from './tokens/exchanged.ts';
 import type { LastUse } from './tokens/last-use.ts';
+import { removeExchangedTokens } from './trust/exchanged-tokens.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 
 const expiryEveryMs = 500;

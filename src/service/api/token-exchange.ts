@@ -8,8 +8,8 @@ import type { AccessControl } from '../http/access.ts';
 import { isForm, readText } from '../http/body.ts';
 import { addressOf, type Environment } from '../http/context.ts';
 import { readParameters } from '../http/urlencoded.ts';
-import { exchangedTokenSeconds } from '../tokens/exchanged.ts';
 import type { ExchangeToken } from '../trust/exchange.ts';
+import { exchangedTokenSeconds } from '../trust/exchanged-tokens.ts';
 import { maxIdentityLength } from '../trust/verify-identity.ts';
 import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
 

@@ -32,10 +32,15 @@ export interface Tables {
   /** See trust/rules.ts. */
   readonly trust_rules: {
     id: string;
+    /** Must equal the claim `iss` exactly. */
     issuer: string;
+    /** Owner of the locks of its tokens. Case-sensitive. */
     owner: string;
+    /** Required claims, with their exact values. */
     claims: string;
+    /** The file of the workflow in the repository of the job, such as `.github/workflows/release.yml`; null for any. */
     workflow: string | null;
+    /** For people to read, never matched. */
     repository: string | null;
     scopes: string;
     /** Null: all workspaces. */

@@ -9,13 +9,13 @@ import { limitRate, perMinute } from '../runtime/limit-rate.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { createExchangedToken } from '../tokens/exchanged.ts';
+import { createExchangedToken } from './exchanged-tokens.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
 import { provenRun } from './proven-run.ts';
 import { type Attributed, createRefusalLimits, type Limited } from './refusal-limits.ts';
 import { listTrustRules, type TrustRule } from './rules.ts';
-import { claimedBy, createVerifyIdentity, type Identity } from './verify-identity.ts';
+import { createVerifyIdentity, decodeIdentity, type Identity, type Unverified } from './verify-identity.ts';
 
 export interface ExchangeRequest {
   readonly jwt: string;
@@ -34,7 +34,7 @@ export type ExchangeResult =
   | Limited
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
-export type ExchangeToken = (request: ExchangeRequest) => Promise<ExchangeResult>;
+export type ExchangeToken = ReturnType<typeof createExchangeToken>;
 
 export interface ExchangeParts {
   readonly storage: Storage;
@@ -62,8 +62,6 @@ const parallel = {
   timeout: { ms: 10_000, error: () => tooManyWait },
 };
 
-const retryWhenBusySeconds = 5;
-
 /** One query for all concurrent requests: there can be many rules, and anyone can send such requests. */
 const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[]) => {
   const [rules, { rows }] = await Promise.all([
@@ -77,8 +75,7 @@ const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[])
 type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 
 /** Exchanges the identity token of a job for an API token. */
-export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
-  const { storage, targets, metrics, log, publicUrl, clock } = parts;
+export function createExchangeToken({ storage, targets, metrics, log, publicUrl, clock }: ExchangeParts) {
   const onFailure = (issuer: string, reason: string): void => {
     metrics.issuerErrors.inc();
     log.warn({ issuer }, `could not fetch the keys of the issuer: ${reason}`);
@@ -88,26 +85,20 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   const { admit: admitRule } = limitRate(exchangesOfRule, clock);
   const limitExchanges = limitParallel(parallel);
 
-  async function exchange(request: ExchangeRequest): Promise<Attributed<ExchangeResult>> {
+  async function exchange(
+    request: ExchangeRequest,
+    unverified: Unverified | undefined,
+  ): Promise<Attributed<ExchangeResult>> {
     const audience = publicUrl();
     if (audience === undefined) {
       const reason = 'The service does not know its public address: start it with --public-url.';
-      return { result: { kind: 'refused', reason }, isRefused: true, subject: undefined };
+      return { result: { kind: 'refused', reason }, subject: undefined };
     }
     const { rules, issuers, now } = await readRules(storage, 'all');
-    const verification = await verify(request.jwt, { issuers, audience, now });
-    switch (verification.kind) {
-      case 'verified': {
-        const { identity } = verification;
-        const result = await exchangeVerified(rules, identity, request);
-        const isRefused = result.kind === 'refused' || result.kind === 'invalid-scope';
-        return { result, isRefused, subject: identity.subject };
-      }
-      case 'refused':
-        return { result: verification, isRefused: true, subject: verification.subject };
-      case 'unavailable':
-        return { result: verification, isRefused: true, subject: undefined };
-    }
+    const verification = await verify(request.jwt, unverified, { issuers, audience, now });
+    if (verification.kind !== 'verified') return { result: verification, subject: verification.subject };
+    const { identity } = verification;
+    return { result: await exchangeVerified(rules, identity, request), subject: identity.subject };
   }
 
   async function exchangeVerified(
@@ -116,29 +107,25 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
     { scopes, address }: ExchangeRequest,
   ): Promise<ExchangeResult> {
     const decision = matchTrustRules(rules, identity.issuer, identity.claims, scopes.filter(isScope));
-    if (decision.kind === 'refused') return decision;
-    if (decision.kind === 'refused-scopes') return { kind: 'invalid-scope', reason: decision.reason };
+    if (decision.kind !== 'trusted') return decision;
     if (!scopes.every(isScope))
       return { kind: 'invalid-scope', reason: 'The job asks for a scope that does not exist.' };
-    return admit(decision, identity, address);
-  }
-
-  /** Only successful exchanges count against the limit of the rule. */
-  async function admit(trusted: Trusted, identity: Identity, address: string | null): Promise<ExchangeResult> {
-    const admission = admitRule(trusted.rule.id);
+    // Only successful exchanges count against the limit of the rule.
+    const admission = admitRule(decision.rule.id);
     if (admission.kind === 'refused') return { kind: 'limited', retryAfterSeconds: admission.retryAfterSeconds };
-    const exchanged = await storage.commit('tokens', (db) => issue(db, storage.now, { trusted, identity, address }));
+    const exchanged = await storage.commit('tokens', (db) => issue(db, storage.now, decision, identity, address));
     if (exchanged.kind !== 'exchanged') admission.refund();
     return exchanged;
   }
 
-  return async (request) => {
+  return async (request: ExchangeRequest): Promise<ExchangeResult> => {
     const source = subscriberOf(request.address ?? '');
-    const exchanged = await limitExchanges(source, () =>
-      limitRefusals(source, claimedBy(request.jwt), () => exchange(request)),
-    ).catch((error: unknown): ExchangeResult => {
+    const exchanged = await limitExchanges(source, () => {
+      const unverified = decodeIdentity(request.jwt);
+      return limitRefusals(source, unverified, () => exchange(request, unverified));
+    }).catch((error: unknown): ExchangeResult => {
       if (error !== tooManyWait) throw error;
-      return { kind: 'limited', retryAfterSeconds: retryWhenBusySeconds };
+      return { kind: 'limited', retryAfterSeconds: 5 };
     });
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('reason' in exchanged) {
@@ -149,35 +136,24 @@ export function createExchangeToken(parts: ExchangeParts): ExchangeToken {
   };
 }
 
-interface Issue {
-  readonly trusted: Trusted;
-  readonly identity: Identity;
-  readonly address: string | null;
-}
-
 /**
  * Checks in the transaction that creates the token that the rule still exists, and that the JWT was not exchanged
  * before.
  */
-async function issue(db: Database, now: Now, { trusted, identity, address }: Issue): Promise<ExchangeResult> {
-  const { rule, scopes } = trusted;
+async function issue(
+  db: Database,
+  now: Now,
+  { rule, scopes }: Trusted,
+  identity: Identity,
+  address: string | null,
+): Promise<ExchangeResult> {
   const { owner, workspaces } = rule;
   const run = provenRun(identity.issuer, identity.claims, owner);
   const found = await db.selectFrom('trust_rules').select('id').where('id', '=', rule.id).executeTakeFirst();
   if (found === undefined) {
     return { kind: 'refused', reason: 'The trust rule that allows the job was removed at the same moment.' };
   }
-  const secret = await createExchangedToken(db, now, {
-    name: run.name,
-    owner,
-    scopes,
-    workspaces,
-    runId: run.id,
-    runOrigin: run.origin,
-    trustRule: rule.id,
-    identity: identity.id,
-    identityEndsAt: identity.endsAt,
-  });
+  const secret = await createExchangedToken(db, now, { run, rule, scopes, identity });
   if (secret === undefined) return { kind: 'refused', reason: `The JWT of ${run.name} was exchanged before.` };
   const audited = db
     .selectFrom('audit')

@@ -1,5 +1,6 @@
 import { isGitHub } from '../../interface/github-issuer.ts';
 import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
+import { safeText } from '../platform/safe-text.ts';
 import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';
 
@@ -8,7 +9,7 @@ export type TrustDecision =
   /** `reason` is a sentence for the log, and is not sent to the client. */
   | { readonly kind: 'refused'; readonly reason: string }
   /** The job is trusted, but not for these scopes, and the client may know. `reason` is for the log. */
-  | { readonly kind: 'refused-scopes'; readonly reason: string };
+  | { readonly kind: 'invalid-scope'; readonly reason: string };
 
 type Claims = Readonly<Record<string, unknown>>;
 
@@ -37,7 +38,7 @@ export function matchTrustRules(
     return { kind: 'trusted', rule, scopes: allScopes.filter((scope) => wanted.includes(scope)) };
   }
   const reason = `The job asks for ${requested.join(', ')}, which the trust rule ${rule.id} does not allow.`;
-  return { kind: 'refused-scopes', reason };
+  return { kind: 'invalid-scope', reason };
 }
 
 /** A claim that does not match a rule. */
@@ -122,10 +123,5 @@ function noMatchReason(
 const maxShownLength = 100;
 
 /** Quotes an untrusted value for the log, so that it cannot end the line, or hide or reorder parts of it. */
-function shown(text: string): string {
-  const short = text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text;
-  return JSON.stringify(short).replaceAll(
-    /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
-}
+const shown = (text: string): string =>
+  safeText(JSON.stringify(text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text));

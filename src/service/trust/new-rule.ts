@@ -5,7 +5,6 @@ import type { Field } from '../contract/field.ts';
 import { parseTokenOwner } from '../tokens/new-token.ts';
 import { hasProperty, missingIdClaim } from './issuers.ts';
 import { parseClaim, parseClaimValue, parseProperty, type RuleClaim } from './rule-claim.ts';
-import type { NewTrustRule } from './rules.ts';
 
 const maxIssuerLength = 300;
 
@@ -43,25 +42,6 @@ export const parseRepository = (text: string): Parsed<string> =>
   text.length <= maxRepositoryLength && /^[\w.-]+(?:\/[\w.-]+)+$/.test(text)
     ? accepted(text)
     : refused('It must be the name of a repository, such as octo/game.');
-
-/** A rule as entered. Each field has been validated on its own. */
-export interface EnteredRule {
-  readonly issuer: string;
-  readonly repository?: string | undefined;
-  readonly repositoryId?: string | undefined;
-  readonly repositoryOwnerId?: string | undefined;
-  readonly ref?: string | undefined;
-  readonly environment?: string | undefined;
-  readonly workflow?: string | undefined;
-  readonly event?: string | undefined;
-  /** As claims. */
-  readonly properties: readonly RuleClaim[];
-  readonly claims: readonly RuleClaim[];
-  readonly owner: string;
-  readonly scopes: readonly Scope[];
-  /** Empty for all. */
-  readonly workspaces: readonly string[];
-}
 
 export const parseGitHubId = (text: string): Parsed<string> =>
   /^[1-9]\d{0,18}$/.test(text)
@@ -156,40 +136,46 @@ export const repeatedRuleFields = {
   },
 } satisfies Readonly<Record<string, Field<RuleClaim>>>;
 
+/** A rule as entered. Each field has been validated on its own. */
+export type EnteredRule = {
+  readonly [field in Exclude<keyof typeof ruleFields, 'owner' | 'issuer'>]?: string | undefined;
+} & {
+  readonly owner: string;
+  readonly issuer: string;
+  /** As claims. */
+  readonly properties: readonly RuleClaim[];
+  readonly claims: readonly RuleClaim[];
+  readonly scopes: readonly Scope[];
+  /** Empty for all. */
+  readonly workspaces: readonly string[];
+};
+
 /** The fields for claims of GitHub, in the order in which rules list them. */
-const fieldsOfGitHub = {
-  repositoryId: ['repository_id', parseGitHubId],
-  repositoryOwnerId: ['repository_owner_id', parseGitHubId],
-  ref: ['ref', parseRef],
-  environment: ['environment', parseClaimValue],
-  event: ['event_name', parseEvent],
-} as const satisfies Partial<
-  Record<keyof EnteredRule, readonly [claim: string, parse: (text: string) => Parsed<string>]>
->;
+const fieldsOfGitHub = [
+  ['repositoryId', 'repository_id'],
+  ['repositoryOwnerId', 'repository_owner_id'],
+  ['ref', 'ref'],
+  ['environment', 'environment'],
+  ['event', 'event_name'],
+] as const;
 
 /** Error messages, by field. */
 export type RuleErrors = { readonly [field in keyof EnteredRule]?: string };
 
-export type ReadRule =
-  | { readonly ok: true; readonly value: NewTrustRule }
-  | { readonly ok: false; readonly errors: RuleErrors };
-
 /** Validates the fields in combination. */
-export function readRule(entered: EnteredRule): ReadRule {
+export function readRule(entered: EnteredRule) {
   const { issuer, owner, workflow = null, repository = null } = entered;
-  const ofFields = Object.keys(fieldsOfGitHub)
-    .filter(isFieldOfGitHub)
-    .flatMap((field): RuleClaim[] => {
-      const value = entered[field];
-      return value === undefined ? [] : [[fieldsOfGitHub[field][0], value]];
-    });
+  const ofFields = fieldsOfGitHub.flatMap(([field, claim]): RuleClaim[] => {
+    const value = entered[field];
+    return value === undefined ? [] : [[claim, value]];
+  });
   const claims = [...ofFields, ...entered.properties, ...entered.claims];
   const errors = errorsOf(entered, claims);
-  if (Object.keys(errors).length > 0) return { ok: false, errors };
+  if (Object.keys(errors).length > 0) return { ok: false, errors } as const;
   const workspaces = entered.workspaces.length === 0 ? null : [...new Set(entered.workspaces)];
   const scopes = [...new Set(entered.scopes)];
   const rule = { issuer, owner, claims: Object.fromEntries(claims), workflow, repository, scopes, workspaces };
-  return { ok: true, value: rule };
+  return { ok: true, value: rule } as const;
 }
 
 const maxWorkspaces = 100;
@@ -197,9 +183,8 @@ const maxWorkspaces = 100;
 function errorsOf(entered: EnteredRule, claims: readonly RuleClaim[]): RuleErrors {
   const { issuer, scopes, workspaces } = entered;
   const errors: { -readonly [field in keyof EnteredRule]?: string } = {};
-  const onlyGitHub = [...Object.keys(fieldsOfGitHub).filter(isFieldOfGitHub), 'workflow' as const];
   if (!isGitHub(issuer)) {
-    for (const field of onlyGitHub) {
+    for (const [field] of [...fieldsOfGitHub, ['workflow'] as const]) {
       if (entered[field] !== undefined) errors[field] = notGitHub(issuer);
     }
     if (entered.properties.length > 0) errors.properties = notGitHub(issuer);
@@ -221,8 +206,6 @@ function errorsOf(entered: EnteredRule, claims: readonly RuleClaim[]): RuleError
 
 const notGitHub = (issuer: string): string => `${issuer} is not GitHub: name its claims one by one instead.`;
 
-const isFieldOfGitHub = (name: string): name is keyof typeof fieldsOfGitHub => Object.hasOwn(fieldsOfGitHub, name);
-
 export const maxClaims = 20;
 
 /** Names, which others can take over, and `sub`, whose format has changed. */
@@ -239,9 +222,9 @@ function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | unde
   }
   const name = claims.map(([name]) => name).find((name) => neverMatched.includes(name));
   if (name !== undefined) return `The claim ${name} of GitHub is not matched: names change hands. Name ids instead.`;
-  for (const [claim, parse] of Object.values(fieldsOfGitHub)) {
+  for (const [field, claim] of fieldsOfGitHub) {
     const value = claims.find(([name]) => name === claim)?.[1];
-    const parsed = value === undefined ? undefined : parse(value);
+    const parsed = value === undefined ? undefined : ruleFields[field].parse(value);
     if (parsed?.ok === false) return `The value of ${claim} cannot be used. ${parsed.reason}`;
   }
   return undefined;

@@ -20,9 +20,9 @@ const maxNameLength = 100;
 /** The claims must be from an identity token that matches a rule. */
 export function provenRun(issuer: string, claims: Claims, owner: string): ProvenRun {
   const run =
-    runOfGitHub(issuer, claims) ??
+    (isGitHub(issuer) ? runOfGitHub(issuer, claims) : undefined) ??
     runOfGitLab(issuer, claims) ??
-    runOfBuildkite(issuer, claims) ??
+    runOfBuildkite(claims) ??
     runOfSubject(claims);
   // The owner is part of the id, because the id of the token that acquired a lock allows releasing it.
   const hash = createHash('sha256')
@@ -37,43 +37,32 @@ type Run = Omit<ProvenRun, 'id'>;
 /** The run URL is the one that the action sends as Referer. */
 function runOfGitHub(issuer: string, claims: Claims): Run | undefined {
   const plain = plainClaims(claims, 'repository', 'repository_id', 'run_id', 'run_attempt');
-  if (plain === undefined || !isGitHub(issuer)) return undefined;
+  if (plain === undefined) return undefined;
   const { repository, run_id, run_attempt } = plain;
-  return {
-    claims: plain,
-    name: `${repository} run ${run_id}`,
-    origin: `${serverOfGitHub(issuer)}/${repository}/actions/runs/${run_id}/attempts/${run_attempt}`,
-  };
+  const { host, origin } = new URL(issuer);
+  const server =
+    host === 'token.actions.githubusercontent.com' ? 'https://github.com' : origin.replace('//token.actions.', '//');
+  const url = `${server}/${repository}/actions/runs/${run_id}/attempts/${run_attempt}`;
+  return { claims: plain, name: `${repository} run ${run_id}`, origin: url };
 }
-
-/** URL of the GitHub server whose jobs the issuer signs for. */
-const serverOfGitHub = (issuer: string): string =>
-  new URL(issuer).host === 'token.actions.githubusercontent.com'
-    ? 'https://github.com'
-    : new URL(issuer).origin.replace('//token.actions.', '//');
 
 /** https://docs.gitlab.com/ci/secrets/id_token_authentication/ */
 function runOfGitLab(issuer: string, claims: Claims): Run | undefined {
   const plain = plainClaims(claims, 'project_path', 'project_id', 'pipeline_id');
-  return (
-    plain && {
-      claims: plain,
-      name: `${plain.project_path} pipeline ${plain.pipeline_id}`,
-      origin: `${issuer.replace(/\/$/, '')}/${plain.project_path}/-/pipelines/${plain.pipeline_id}`,
-    }
-  );
+  if (plain === undefined) return undefined;
+  const { project_path, pipeline_id } = plain;
+  const url = `${issuer.replace(/\/$/, '')}/${project_path}/-/pipelines/${pipeline_id}`;
+  return { claims: plain, name: `${project_path} pipeline ${pipeline_id}`, origin: url };
 }
 
 /** https://buildkite.com/docs/agent/v3/cli/reference/oidc */
-function runOfBuildkite(_issuer: string, claims: Claims): Run | undefined {
+function runOfBuildkite(claims: Claims): Run | undefined {
   const plain = plainClaims(claims, 'organization_slug', 'pipeline_slug', 'build_number');
   if (plain === undefined) return undefined;
   const { organization_slug, pipeline_slug, build_number } = plain;
-  return {
-    claims: plain,
-    name: `${organization_slug}/${pipeline_slug} build ${build_number}`,
-    origin: `https://buildkite.com/${organization_slug}/${pipeline_slug}/builds/${build_number}`,
-  };
+  const pipeline = `${organization_slug}/${pipeline_slug}`;
+  const url = `https://buildkite.com/${pipeline}/builds/${build_number}`;
+  return { claims: plain, name: `${pipeline} build ${build_number}`, origin: url };
 }
 
 /** The claims with these names; undefined if one is missing or not a plain value. */

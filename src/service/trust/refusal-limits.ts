@@ -1,5 +1,5 @@
 import { limitRate, perMinute } from '../runtime/limit-rate.ts';
-import type { Claimed } from './verify-identity.ts';
+import type { Unverified } from './verify-identity.ts';
 
 /**
  * Limit on refused identity tokens with a valid signature, by IP address, issuer and subject. A job in a loop uses up
@@ -16,8 +16,6 @@ const refusalsOfAddress = perMinute(600);
 
 export interface Attributed<Result> {
   readonly result: Result;
-  /** True if the exchange failed because of the identity token or its issuer. */
-  readonly isRefused: boolean;
   /** Subject of the JWT; undefined if its signature was not verified. */
   readonly subject: string | undefined;
 }
@@ -33,12 +31,12 @@ export function createRefusalLimits(clock: () => number) {
   const ofForger = limitRate(forgeriesOfAddress, clock);
   const ofAddress = limitRate(refusalsOfAddress, clock);
 
-  return async <Result>(
+  return async <Result extends { readonly kind: string }>(
     address: string,
-    claimed: Claimed | undefined,
+    claimed: Unverified | undefined,
     exchange: () => Promise<Attributed<Result>>,
   ): Promise<Result | Limited> => {
-    const forger = JSON.stringify([address, claimed?.issuer]);
+    const forger = JSON.stringify([address, claimed?.issuerHash]);
     const keyOf = (subject: string) => JSON.stringify([address, subject]);
     const retryAfterSeconds = Math.max(
       ofAddress.remaining(address).seconds,
@@ -47,7 +45,9 @@ export function createRefusalLimits(clock: () => number) {
     );
     if (retryAfterSeconds > 0) return { kind: 'limited', retryAfterSeconds };
     const [fromAddress, fromForger] = [ofAddress.admit(address), ofForger.admit(forger)];
-    const { result, isRefused, subject } = await exchange();
+    const { result, subject } = await exchange();
+    // Because of the identity token or its issuer.
+    const isRefused = result.kind !== 'exchanged' && result.kind !== 'limited';
     if (!isRefused && fromAddress.kind === 'admitted') fromAddress.refund();
     if ((!isRefused || subject !== undefined) && fromForger.kind === 'admitted') fromForger.refund();
     // Counted only now, with a verified subject: anyone can claim one.

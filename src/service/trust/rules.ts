@@ -1,31 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import type { Timestamp } from '../../interface/resources.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { revokeTokensOfRule } from '../tokens/exchanged.ts';
+import { revokeTokensOfRule } from './exchanged-tokens.ts';
 
-/** Matches trusted jobs, and sets the permissions of their exchanged tokens. */
-export interface TrustRule {
-  readonly id: string;
-  /** Must equal the claim `iss` exactly. */
-  readonly issuer: string;
-  /** Owner of the locks of its tokens. Case-sensitive. */
-  readonly owner: string;
-  /** Required claims, with their exact values. */
-  readonly claims: Readonly<Record<string, string>>;
-  /** The file of the workflow in the repository of the job, such as `.github/workflows/release.yml`; null for any. */
-  readonly workflow: string | null;
-  /** For people to read, never matched. */
-  readonly repository: string | null;
-  readonly scopes: readonly Scope[];
-  /** Null for all. */
-  readonly workspaces: readonly string[] | null;
-  readonly created_at: Timestamp;
-}
+/** Matches trusted jobs, and sets the permissions of their exchanged tokens. The columns are explained in tables.ts. */
+export type TrustRule = ReturnType<typeof ruleOf>;
 
 export async function findTrustRule(db: Database, id: string): Promise<TrustRule | undefined> {
   const row = await db.selectFrom('trust_rules').selectAll().where('id', '=', id).executeTakeFirst();
@@ -37,39 +20,27 @@ export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
 /** All rules are checked for every exchange. */
 export const maxTrustRules = 1_000;
 
-export type AddedTrustRule =
-  | { readonly kind: 'added'; readonly rule: TrustRule }
-  /** An equal rule exists. */
-  | { readonly kind: 'there-already'; readonly rule: TrustRule }
-  | { readonly kind: 'too-many' };
-
-/** The rule must have passed the checks of new-rule.ts. */
-export async function addTrustRule(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  { claims, scopes, workspaces, ...rest }: NewTrustRule,
-): Promise<AddedTrustRule> {
+/** The rule must have passed the checks of new-rule.ts. `there-already`: an equal rule exists. */
+export async function addTrustRule(db: Database, now: Now, actor: Actor, added: NewTrustRule) {
   const rules = await listTrustRules({ read: db });
-  const said = sameness({ claims, scopes, workspaces, ...rest });
-  const same = rules.find((rule) => sameness(rule) === said);
-  if (same !== undefined) return { kind: 'there-already', rule: same };
-  if (rules.length >= maxTrustRules) return { kind: 'too-many' };
+  const same = rules.find((rule) => sameness(rule) === sameness(added));
+  if (same !== undefined) return { kind: 'there-already', rule: same } as const;
+  if (rules.length >= maxTrustRules) return { kind: 'too-many' } as const;
   const row = await db
     .insertInto('trust_rules')
     .values({
-      ...rest,
+      ...added,
       id: `trust_${randomUUID()}`,
-      claims: JSON.stringify(claims),
-      scopes: JSON.stringify(scopes),
-      workspaces: workspaces === null ? null : JSON.stringify(workspaces),
+      claims: JSON.stringify(added.claims),
+      scopes: JSON.stringify(added.scopes),
+      workspaces: added.workspaces && JSON.stringify(added.workspaces),
       created_at: now,
     })
     .returningAll()
     .executeTakeFirstOrThrow();
   const rule = ruleOf(row);
   await recordAudit(db, now, { actor, action: 'trust.added', detail: recorded(rule) });
-  return { kind: 'added', rule };
+  return { kind: 'added', rule } as const;
 }
 
 /** Returns the removed rule; undefined if it does not exist. */
@@ -91,14 +62,12 @@ export async function listTrustRules({ read }: Pick<Storage, 'read'>): Promise<T
   return (await read.selectFrom('trust_rules').selectAll().orderBy('created_at').orderBy('id').execute()).map(ruleOf);
 }
 
-type Row = Selectable<Tables['trust_rules']>;
-
 // Only addTrustRule writes these columns.
-const ruleOf = (row: Row): TrustRule => ({
+const ruleOf = (row: Selectable<Tables['trust_rules']>) => ({
   ...row,
-  claims: JSON.parse(row.claims) as Record<string, string>,
-  scopes: (JSON.parse(row.scopes) as string[]).filter(isScope),
-  workspaces: JSON.parse(row.workspaces ?? 'null') as string[] | null,
+  claims: JSON.parse(row.claims) as Readonly<Record<string, string>>,
+  scopes: (JSON.parse(row.scopes) as string[]).filter(isScope) as readonly Scope[],
+  workspaces: JSON.parse(row.workspaces ?? 'null') as readonly string[] | null,
   created_at: asTimestamp(row.created_at),
 });
 

@@ -1,22 +1,18 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
-import { type FindKey, type KeyHeader, noKey } from './issuer-keys.ts';
+import { type FindKey, type FoundKey, noKey } from './issuer-keys.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
 
-/** Hashes of the claims. */
-export interface Claimed {
-  readonly issuer: string;
-  readonly subject: string;
-}
+export type Unverified = NonNullable<ReturnType<typeof decodeIdentity>>;
 
-/** Unverified issuer and subject, which anyone can put into a JWT; undefined if it is not a JWT. */
-export function claimedBy(jwt: string): Claimed | undefined {
+/** The unverified parts of a JWT, which anyone can choose; undefined if it is not a JWT. */
+export function decodeIdentity(jwt: string) {
   if (jwt.length > maxIdentityLength) return undefined;
   try {
-    const claims = decodeJwt(jwt);
-    return { issuer: hashOf([claims.iss]), subject: subjectOf(claims) };
+    const [header, claims] = [decodeProtectedHeader(jwt), decodeJwt(jwt)];
+    return { header, claims, issuerHash: hashOf([claims.iss]), subject: subjectOf(claims) };
   } catch {
     return undefined;
   }
@@ -26,7 +22,7 @@ export type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
   /** `reason` is a sentence for the log. `subject` is undefined if the signature is not that of the issuer. */
   | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
-  | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
+  | (Extract<FoundKey, { kind: 'unavailable' }> & { readonly subject: undefined });
 
 /** Verified claims about a job. */
 export interface Identity {
@@ -58,17 +54,30 @@ const maxLifetimeSeconds = 24 * 60 * 60;
 
 /** Verifies that a JWT is signed by an issuer in a trust rule, has the right audience, and is currently valid. */
 export function createVerifyIdentity(findKey: FindKey) {
-  return async (jwt: string, { issuers, audience, now }: Expected): Promise<IdentityVerification> => {
+  return async (
+    jwt: string,
+    unverified: Unverified | undefined,
+    { issuers, audience, now }: Expected,
+  ): Promise<IdentityVerification> => {
     const refused = (reason: string, claims?: JWTPayload): IdentityVerification => ({
       kind: 'refused',
       reason,
       subject: claims && subjectOf(claims),
     });
-    const unverified = readUnverified(jwt, issuers);
-    if (typeof unverified === 'string') return refused(unverified);
-    const { issuer, header } = unverified;
+    if (jwt.length > maxIdentityLength) return refused(`The JWT has more than ${maxIdentityLength} characters.`);
+    if (unverified === undefined) return refused('It is not a JWT.');
+    const { alg, kid } = unverified.header;
+    if (typeof alg !== 'string' || !algorithms.includes(alg)) {
+      return refused(`The JWT is signed with ${shown(alg)}; only ${algorithms.join(' and ')} are accepted.`);
+    }
+    if (typeof kid !== 'string') return refused('The JWT does not name its key (kid).');
+    const { iss: issuer } = unverified.claims;
+    if (typeof issuer !== 'string' || !issuers.has(issuer)) {
+      return refused(`No trust rule names the issuer ${shown(issuer)}.`);
+    }
+    const header = { alg, kid };
     const found = await findKey(issuer, header);
-    if (found.kind === 'unavailable') return found;
+    if (found.kind === 'unavailable') return { ...found, subject: undefined };
     if (found.kind === 'unknown') return refused(`${noKey(issuer, header)}.`);
     try {
       const { payload: claims } = await jwtVerify(jwt, found.key, {
@@ -99,32 +108,6 @@ export function createVerifyIdentity(findKey: FindKey) {
 
 /** Hashed, because strangers may claim a subject of any length. */
 const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);
-
-interface Unverified {
-  readonly issuer: string;
-  readonly header: KeyHeader;
-}
-
-/** Unverified fields that select the key; an error message if the JWT cannot be verified. */
-function readUnverified(jwt: string, issuers: ReadonlySet<string>): Unverified | string {
-  if (jwt.length > maxIdentityLength) return `The JWT has more than ${maxIdentityLength} characters.`;
-  let header: ReturnType<typeof decodeProtectedHeader>;
-  let claims: JWTPayload;
-  try {
-    header = decodeProtectedHeader(jwt);
-    claims = decodeJwt(jwt);
-  } catch {
-    return 'It is not a JWT.';
-  }
-  const { alg, kid } = header;
-  if (typeof alg !== 'string' || !algorithms.includes(alg)) {
-    return `The JWT is signed with ${shown(alg)}; only ${algorithms.join(' and ')} are accepted.`;
-  }
-  if (typeof kid !== 'string') return 'The JWT does not name its key (kid).';
-  const { iss: issuer } = claims;
-  if (typeof issuer !== 'string' || !issuers.has(issuer)) return `No trust rule names the issuer ${shown(issuer)}.`;
-  return { issuer, header: { alg, kid } };
-}
 
 function refusalReason(error: unknown, audience: string): string {
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'The signature of the JWT is invalid.';

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createExchangedToken, revokeTokensOfRule } from '../../../src/service/tokens/exchanged.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
+import { createExchangedToken, revokeTokensOfRule } from '../../../src/service/trust/exchanged-tokens.ts';
 import { sqlite } from '../../support/databases.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
@@ -162,9 +162,14 @@ test('a clone ends if its token is revoked, and the clone of another token conti
 test('a clone ends if the trust rule of its token is removed', async () => {
   const mirror = await largeMirror(revocable);
   const { storage } = revocable;
-  const ofRun = { name: 'run', owner: 'ci', scopes: ['contents:read'], workspaces: null, runId: 'run_1' } as const;
-  const proof = { runOrigin: null, trustRule: 'trust_1', identity: 'a JWT', identityEndsAt: Date.now() + 60_000 };
-  const secret = await storage.commit('global', (db) => createExchangedToken(db, storage.now, { ...ofRun, ...proof }));
+  const [run, rule] = [
+    { id: 'run_1', name: 'run', origin: null },
+    { id: 'trust_1', owner: 'ci', workspaces: null },
+  ];
+  const identity = { id: 'a JWT', endsAt: Date.now() + 60_000 };
+  const secret = await storage.commit('global', (db) =>
+    createExchangedToken(db, storage.now, { run, rule, scopes: ['contents:read'], identity }),
+  );
   const { response } = await stalledClone(revocable, mirror, secret ?? '');
   await storage.commit('global', (db) => revokeTokensOfRule(db, storage.now, 'trust_1'));
   await expect(buffer(response).then(({ length }) => length)).rejects.toThrow('aborted');

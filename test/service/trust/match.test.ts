@@ -307,8 +307,8 @@ describe('the scopes of a job', () => {
     [['sync'], { kind: 'trusted', rule, scopes: ['sync'] }],
     [['locks:read'], { kind: 'trusted', rule, scopes: ['locks:read'] }],
     [['locks:write', 'sync'], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
-    [['locks:admin'], { kind: 'refused-scopes', reason: expect.stringContaining('asks for locks:admin') }],
-    [['sync', 'hooks:write'], { kind: 'refused-scopes', reason: expect.stringContaining(rule.id) }],
+    [['locks:admin'], { kind: 'invalid-scope', reason: expect.stringContaining('asks for locks:admin') }],
+    [['sync', 'hooks:write'], { kind: 'invalid-scope', reason: expect.stringContaining(rule.id) }],
   ])('are at most those of its rule if it requests %j', (requested, decided) => {
     expect(matchTrustRules([rule], github, mainJob, requested)).toEqual(decided);
   });

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
-import { removeExchangedTokens } from '../../../src/service/tokens/exchanged.ts';
 import { activeTokensOf, findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
+import { removeExchangedTokens } from '../../../src/service/trust/exchanged-tokens.ts';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';

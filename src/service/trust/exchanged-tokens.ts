@@ -2,31 +2,26 @@ import { sql } from 'kysely';
 import type { Scope } from '../../interface/scopes.ts';
 import { removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
-import { newTokenId, newTokenSecret, secretHash } from './secret.ts';
+import { newTokenId, newTokenSecret, secretHash } from '../tokens/secret.ts';
+import type { ProvenRun } from './proven-run.ts';
+import type { Identity } from './verify-identity.ts';
 
 /** Long enough for a step. Longer jobs exchange another identity token. */
 export const exchangedTokenSeconds = 15 * 60;
 
-export interface NewExchangedToken {
-  readonly name: string;
-  readonly owner: string;
+interface NewExchangedToken {
+  readonly run: Pick<ProvenRun, 'id' | 'name' | 'origin'>;
+  /** The matching rule. Removing it revokes the token. */
+  readonly rule: { readonly id: string; readonly owner: string; readonly workspaces: readonly string[] | null };
   readonly scopes: readonly Scope[];
-  readonly workspaces: readonly string[] | null;
-  readonly runId: string;
-  readonly runOrigin: string | null;
-  /** Id of the matching rule. Removing the rule revokes the token. */
-  readonly trustRule: string;
-  /** A hash that identifies the JWT. */
-  readonly identity: string;
-  /** Time after which the JWT is no longer accepted, in milliseconds since 1970. */
-  readonly identityEndsAt: number;
+  readonly identity: Pick<Identity, 'id' | 'endsAt'>;
 }
 
 /** Returns the secret; undefined if the JWT was exchanged before. */
 export async function createExchangedToken(
   db: Database,
   now: Now,
-  { identityEndsAt, ...token }: NewExchangedToken,
+  { run, rule, scopes, identity }: NewExchangedToken,
 ): Promise<string | undefined> {
   const secret = newTokenSecret();
   const expires_at = sql<number>`${now} + ${sql.lit(exchangedTokenSeconds * 1_000)}`;
@@ -34,18 +29,18 @@ export async function createExchangedToken(
     .insertInto('tokens')
     .values({
       id: newTokenId(),
-      name: token.name,
-      owner: token.owner,
+      name: run.name,
+      owner: rule.owner,
       hash: secretHash(secret),
-      scopes: JSON.stringify(token.scopes),
-      workspaces: token.workspaces === null ? null : JSON.stringify(token.workspaces),
+      scopes: JSON.stringify(scopes),
+      workspaces: rule.workspaces && JSON.stringify(rule.workspaces),
       created_at: now,
       expires_at,
-      run_id: token.runId,
-      run_origin: token.runOrigin,
-      trust_rules: JSON.stringify([token.trustRule]),
-      identity: token.identity,
-      forget_at: sql<number>`case when ${expires_at} > ${identityEndsAt} then ${expires_at} else ${identityEndsAt} end`,
+      run_id: run.id,
+      run_origin: run.origin,
+      trust_rules: JSON.stringify([rule.id]),
+      identity: identity.id,
+      forget_at: sql<number>`case when ${expires_at} > ${identity.endsAt} then ${expires_at} else ${identity.endsAt} end`,
     })
     .onConflict((conflict) => conflict.column('identity').doNothing())
     .executeTakeFirstOrThrow();
