@@ -9,14 +9,17 @@ export const looksLikeSessionSecret = (text: string): boolean => /^[A-Za-z0-9_-]
 /** About a working day, so that people sign in once a day. */
 export const sessionMs = 12 * 60 * 60 * 1_000;
 
-export interface SignIn {
+interface Person {
   readonly bearer: Bearer;
   readonly address: string | null;
-  readonly by: 'token' | 'link';
 }
 
 /** Returns the secret of the new session, for the cookie. Only its hash is stored. */
-export async function startSession(db: Database, now: Now, { bearer, address, by }: SignIn): Promise<string> {
+export async function startSession(
+  db: Database,
+  now: Now,
+  { bearer, address, by }: Person & { readonly by: 'token' | 'link' },
+): Promise<string> {
   const secret = randomSecret();
   await endOldestSessions(db, bearer.id);
   await db
@@ -33,12 +36,8 @@ export async function startSession(db: Database, now: Now, { bearer, address, by
   return secret;
 }
 
-export type Session =
-  | { readonly kind: 'known'; readonly bearer: Bearer; readonly now: number }
-  | { readonly kind: 'refused'; readonly reason: string };
-
 /** Checked for every request, so that a session ends as soon as its token expires or is revoked. */
-export async function authenticateSession({ read, now }: Storage, secret: string): Promise<Session> {
+export async function authenticateSession({ read, now }: Storage, secret: string) {
   const row = await read
     .selectFrom('sessions')
     .innerJoin('tokens', 'tokens.id', 'sessions.token_id')
@@ -47,18 +46,16 @@ export async function authenticateSession({ read, now }: Storage, secret: string
     .where('sessions.hash', '=', secretHash(secret))
     .where(sql<boolean>`sessions.expires_at > ${now}`)
     .executeTakeFirst();
-  if (row === undefined) return { kind: 'refused', reason: 'The session has ended.' };
+  if (row === undefined) return { kind: 'refused', reason: 'The session has ended.' } as const;
   const authentication = checkToken(row);
   return authentication.kind === 'known' ? { ...authentication, now: row.now } : authentication;
 }
 
-export interface SignOut {
-  readonly bearer: Bearer;
-  readonly address: string | null;
-  readonly secret: string;
-}
-
-export async function endSession(db: Database, now: Now, { bearer, address, secret }: SignOut): Promise<void> {
+export async function endSession(
+  db: Database,
+  now: Now,
+  { bearer, address, secret }: Person & { readonly secret: string },
+): Promise<void> {
   const { numDeletedRows } = await db.deleteFrom('sessions').where('hash', '=', secretHash(secret)).executeTakeFirst();
   if (numDeletedRows === 0n) return;
   const actor = { name: bearer.name, tokenId: bearer.id, address };

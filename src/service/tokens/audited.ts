@@ -1,27 +1,7 @@
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { unknownWorkspaces } from './new-token.ts';
-import {
-  activeTokensOf,
-  createToken,
-  findToken,
-  type NewToken,
-  type Revocation,
-  revokeToken,
-  type Token,
-} from './tokens.ts';
-
-export type OnceCreated =
-  | {
-      readonly kind: 'created';
-      readonly token: Token;
-      readonly secret: string;
-      /** Other active tokens of the owner, which can release its locks. */
-      readonly othersOfOwner: readonly Token[];
-    }
-  /** A token with this id exists: the request was repeated, and the secret is no longer known. */
-  | { readonly kind: 'made-before'; readonly token: Token }
-  | { readonly kind: 'unknown-workspaces'; readonly ids: readonly string[] };
+import { activeTokensOf, createToken, findToken, type NewToken, revokeToken } from './tokens.ts';
 
 /** Creates the token with this id at most once, even if the request is repeated. */
 export async function createTokenOnce(
@@ -29,17 +9,19 @@ export async function createTokenOnce(
   now: Now,
   actor: Actor,
   { id, ...newToken }: NewToken & { readonly id: string },
-): Promise<OnceCreated> {
+) {
   const token = await findToken(db, now, id);
-  if (token !== undefined) return { kind: 'made-before', token };
+  // The request was repeated, and the secret is no longer known.
+  if (token !== undefined) return { kind: 'made-before', token } as const;
   const { unknown } = await unknownWorkspaces(db, newToken.workspaces ?? []);
-  if (unknown.length > 0) return { kind: 'unknown-workspaces', ids: unknown };
+  if (unknown.length > 0) return { kind: 'unknown-workspaces', ids: unknown } as const;
+  // These can release the locks of the owner, too.
   const othersOfOwner = await activeTokensOf(db, now, newToken.owner ?? newToken.name);
-  return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)), othersOfOwner };
+  return { kind: 'created', ...(await createTokenAudited(db, now, actor, newToken, id)), othersOfOwner } as const;
 }
 
 /** Adds no audit entry if the token was already revoked. */
-export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, id: string): Promise<Revocation> {
+export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, id: string) {
   const revocation = await revokeToken(db, now, id);
   if (revocation === 'revoked') {
     const { name } = await db.selectFrom('tokens').select('name').where('id', '=', id).executeTakeFirstOrThrow();
@@ -55,7 +37,7 @@ export async function createTokenAudited(
   actor: Actor,
   newToken: NewToken,
   tokenId?: string,
-): Promise<{ readonly token: Token; readonly secret: string }> {
+) {
   const created = await createToken(db, now, newToken, tokenId);
   const { id, name, owner, scopes, workspaces, expires_at } = created.token;
   await recordAudit(db, now, {

@@ -1,19 +1,15 @@
 import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 
-/** Locks and sessions of a token that someone may rely on. */
-export interface Dependents {
-  /** Number of active locks. If the token is revoked, they stay until they are released or expire. */
-  readonly locks: number;
-  /** Some of these locks, latest expiry first. */
-  readonly someLocks: readonly { readonly workspace: string; readonly path: string }[];
-  /** Number of dashboard sessions. They end with the token. */
-  readonly sessions: number;
-}
+export type Dependents = Awaited<ReturnType<typeof dependentsOf>>;
 
 const maxShown = 5;
 
-export async function dependentsOf({ read, now }: Storage, tokenId: string): Promise<Dependents> {
+/**
+ * Locks and sessions of a token that someone may rely on: the number of active locks, which stay if it is revoked, the
+ * last of them to expire, and the number of dashboard sessions, which end with it.
+ */
+export async function dependentsOf({ read, now }: Storage, tokenId: string) {
   const live = read.selectFrom('locks').where('token_id', '=', tokenId).where(sql<boolean>`expires_at > ${now}`);
   const [count, someLocks, sessions] = await Promise.all([
     live.select(({ fn }) => fn.countAll<number>().as('locks')).executeTakeFirstOrThrow(),

@@ -2,15 +2,7 @@ import { sql } from 'kysely';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/**
- * Times of last use, kept in memory and written periodically: requests do not wait for it, and a crash loses the
- * latest.
- */
-export interface LastUse {
-  note(tokenId: string): void;
-  /** Writes the times noted since the last call. On failure, keeps them for the next call. */
-  write(): Promise<void>;
-}
+export type LastUse = ReturnType<typeof createLastUse>;
 
 // Another instance may have seen the token later.
 const updateLastUse = batchQuery((db, members, now) =>
@@ -22,15 +14,19 @@ const updateLastUse = batchQuery((db, members, now) =>
     .where(sql<boolean>`coalesce(last_used_at, 0) < ${now} - ${numberOf('ago')}`),
 );
 
-/** `clock` counts milliseconds of a monotonic clock: the database receives times relative to its own clock. */
-export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, clock: () => number): LastUse {
+/**
+ * Times of last use, kept in memory and written periodically: requests do not wait for it, and a crash loses the
+ * latest. `clock` counts milliseconds of a monotonic clock: the database receives times relative to its own clock.
+ */
+export function createLastUse({ commit, now }: Pick<Storage, 'commit' | 'now'>, clock: () => number) {
   let used = new Map<string, number>();
 
   return {
-    note(tokenId) {
+    note(tokenId: string): void {
       used.set(tokenId, clock());
     },
-    async write() {
+    /** Writes the times noted since the last call. On failure, keeps them for the next call. */
+    async write(): Promise<void> {
       if (used.size === 0) return;
       const noted = used;
       used = new Map();

@@ -1,40 +1,25 @@
-import type { Timestamp } from '../../interface/resources.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { createTokenAudited } from './audited.ts';
 import { findToken, type Token } from './tokens.ts';
 
-export interface RotationRequest {
-  /** The token to rotate; `newId` is the id of its successor. */
-  readonly id: string;
-  readonly newId: string;
-  /** How long the old secret stays valid, unless the token expires sooner; 0 revokes it at once. */
-  readonly keepMs: number;
-}
-
-export type Rotation =
-  | { readonly kind: 'rotated'; readonly token: Token; readonly secret: string; readonly oldValidUntil: Timestamp }
-  /** The request was repeated, and the secret is no longer known. */
-  | { readonly kind: 'rotated-before'; readonly token: Token }
-  /** Expired, revoked, or rotated by another request. */
-  | { readonly kind: 'over'; readonly token: Token }
-  | { readonly kind: 'unknown' };
-
 /**
- * Replaces a token by a new one with the same name, owner and permissions, which therefore owns the locks of the old
- * one.
+ * Replaces a token by a new one, `newId`, with the same name, owner and permissions, which therefore owns the locks of
+ * the old one. The old secret stays valid for `keepMs`, unless the token expires sooner; 0 revokes it at once.
  */
 export async function rotateToken(
   db: Database,
   now: Now,
   actor: Actor,
-  { id, newId, keepMs }: RotationRequest,
-): Promise<Rotation> {
+  { id, newId, keepMs }: { readonly id: string; readonly newId: string; readonly keepMs: number },
+) {
   const old = await findToken(db, now, id);
-  if (old === undefined) return { kind: 'unknown' };
-  if (old.replaced_by === newId) return { kind: 'rotated-before', token: old };
-  if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old };
+  if (old === undefined) return { kind: 'unknown' } as const;
+  // The request was repeated, and the secret is no longer known.
+  if (old.replaced_by === newId) return { kind: 'rotated-before', token: old } as const;
+  // Expired, revoked, or rotated by another request.
+  if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old } as const;
   const { name, owner, scopes, workspaces } = old;
   const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
   const { token, secret } = await createTokenAudited(db, now, actor, newToken, newId);
@@ -52,7 +37,7 @@ export async function rotateToken(
     action: 'token.rotated',
     detail: { token: id, name, owner, replaced_by: newId, old_valid_until: oldValidUntil },
   });
-  return { kind: 'rotated', token, secret, oldValidUntil };
+  return { kind: 'rotated', token, secret, oldValidUntil } as const;
 }
 
 /** Lifetime of the old token, counted from its creation. */

@@ -1,6 +1,5 @@
 import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
-import type { Timestamp } from '../../interface/resources.ts';
 import { isScope, type Scope } from '../../interface/scopes.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
@@ -27,17 +26,8 @@ export interface Bearer {
   };
 }
 
-export type TokenState = 'active' | 'expired' | 'revoked';
-
-export interface Token extends Bearer {
-  readonly state: TokenState;
-  /** Id of the successor, if the token was rotated. */
-  readonly replaced_by: string | null;
-  readonly created_at: Timestamp;
-  readonly expires_at: Timestamp | null;
-  /** Updated with a delay of some seconds; null before the first update: see last-use.ts. */
-  readonly last_used_at: Timestamp | null;
-}
+export type Token = ReturnType<typeof tokenOf>;
+export type TokenState = Token['state'];
 
 export interface NewToken {
   readonly name: string;
@@ -97,17 +87,11 @@ export async function findToken(db: Database, now: Now, id: string): Promise<Tok
 
 /** Supports exchanged tokens, too. False after the row is removed: the token has expired before that. */
 export async function isRevoked(db: Database, { id, run }: Bearer): Promise<boolean> {
-  const row = await db
-    .selectFrom('tokens')
-    .select('revoked_at')
-    .where('id', '=', run?.tokenId ?? id)
-    .executeTakeFirst();
-  return row !== undefined && row.revoked_at !== null;
+  const token = db.selectFrom('tokens').where('id', '=', run?.tokenId ?? id);
+  return (await token.where('revoked_at', 'is not', null).select('id').executeTakeFirst()) !== undefined;
 }
 
-export type Revocation = 'revoked' | 'already-revoked' | 'unknown';
-
-export async function revokeToken(db: Database, now: Now, id: string): Promise<Revocation> {
+export async function revokeToken(db: Database, now: Now, id: string) {
   const row = await db.selectFrom('tokens').select('revoked_at').where('id', '=', id).executeTakeFirst();
   if (row === undefined) return 'unknown';
   if (row.revoked_at !== null) return 'already-revoked';
@@ -161,12 +145,14 @@ export function checkToken(row: Row & { readonly now: number }): Authentication 
   }
 }
 
-const tokenOf = (row: Row & { now: number }): Token => ({
+const tokenOf = (row: Row & { readonly now: number }) => ({
   ...bearerOf(row),
   state: stateOf(row, row.now),
+  /** Id of the successor, if the token was rotated. */
   replaced_by: row.replaced_by,
   created_at: asTimestamp(row.created_at),
   expires_at: asTimestampOrNull(row.expires_at),
+  /** Updated with a delay of some seconds; null before the first update: see last-use.ts. */
   last_used_at: asTimestampOrNull(row.last_used_at),
 });
 
@@ -186,7 +172,7 @@ const bearerOf = (row: Row): Bearer => ({
 const scopesOf = (row: Row): Scope[] => (JSON.parse(row.scopes) as string[]).filter(isScope);
 const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ?? 'null') as string[] | null;
 
-function stateOf(row: Row, now: number): TokenState {
+function stateOf(row: Row, now: number) {
   if (row.revoked_at !== null) return 'revoked';
   return row.expires_at !== null && row.expires_at <= now ? 'expired' : 'active';
 }
