@@ -30,7 +30,7 @@ test('a live page that does not read is sent only as much as the buffers hold', 
   const { promise: ended, resolve: end } = Promise.withResolvers<void>();
   const { promise: freed, resolve: free } = Promise.withResolvers<void>();
   const app: App = new Hono<Environment>();
-  const control = {
+  const site = {
     storage: service.storage,
     rateLimiter: createRateLimiter(null, () => 0),
     turns: { identify: () => undefined, measured: () => undefined },
@@ -38,8 +38,10 @@ test('a live page that does not read is sent only as much as the buffers hold', 
     freeDisk: endlessDisk,
     stopping: new AbortController().signal,
     takeLivePage: () => free,
+    app,
   };
-  addLivePage(app, control, { path: '/events', access: 'any-token' }, async () => async ({ send }) => {
+  const workspace = await service.workspace();
+  addLivePage(site, { path: '/events', access: 'any-token' }, async () => async ({ send }) => {
     try {
       for (; sent < events; sent += 1) await send('changed', 'x'.repeat(eventBytes));
     } finally {
@@ -50,7 +52,7 @@ test('a live page that does not read is sent only as much as the buffers hold', 
   const server = await startServer(createApp(parts, [app]), '127.0.0.1', 0);
   onTestFinished(() => server.close({ idleMs: 0, requestsMs: 0 }));
 
-  const response = await open(`http://127.0.0.1:${server.port}/events`, visitor.cookie());
+  const response = await open(`http://127.0.0.1:${server.port}/workspaces/${workspace}/events`, visitor.cookie());
   expect(response.headers).toMatchObject({ 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
   for (let before = -1; before !== sent; await sleep(500)) before = sent;
   expect(sent * eventBytes).toBeLessThan((events * eventBytes) / 2);

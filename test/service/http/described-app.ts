@@ -3,7 +3,7 @@ import type { Scope } from '../../../src/interface/scopes.ts';
 import { type ApiParts, createApi } from '../../../src/service/api/api.ts';
 import type { Api } from '../../../src/service/api/operation.ts';
 import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
-import type { DashboardParts } from '../../../src/service/dashboard/frame/parts.ts';
+import type { DashboardParts } from '../../../src/service/dashboard/frame/page.ts';
 import type { Git } from '../../../src/service/git/git.ts';
 import { type AppParts, createApp } from '../../../src/service/http/app.ts';
 import type { App } from '../../../src/service/http/context.ts';

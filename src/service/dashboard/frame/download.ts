@@ -1,7 +1,7 @@
 import type { Context } from 'hono';
 import type { Environment } from '../../http/context.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
-import type { DashboardParts } from './parts.ts';
+import type { Site } from './page.ts';
 
 export interface Download {
   /** Must check the session before each part, like a live page. */
@@ -13,7 +13,7 @@ export interface Download {
 /** Response with a file of any length. */
 export function download(
   c: Context<Environment>,
-  { storage, log }: Pick<DashboardParts, 'storage' | 'log'>,
+  { storage, log }: Pick<Site, 'storage' | 'log'>,
   { lines, filename, mediaType }: Download,
 ): Response {
   const { secret } = c.get('session');

@@ -2,16 +2,9 @@ import { once } from 'node:events';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { Refusal } from '../../contract/problem.ts';
 import type { AccessControl } from '../../http/access.ts';
-import type { App } from '../../http/context.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
-import { callOf, type PageCall, type PageRoute } from './page.ts';
+import { callOf, inWorkspace, type Site, type WorkspaceCall, type WorkspaceRoute, withWorkspace } from './page.ts';
 import { requireSession } from './session.ts';
-
-export interface LiveControl extends AccessControl {
-  /** Aborted when the service stops, which ends live pages. */
-  readonly stopping: AbortSignal;
-  readonly takeLivePage: LivePageQuota;
-}
 
 /** A page that receives events. */
 export interface Listener {
@@ -41,20 +34,17 @@ const headers = {
 /** Sends the current state and then its changes, until the listener is gone. */
 export type Follow = (listener: Listener) => Promise<void>;
 
-/** Reserves a slot for a page, and returns a function that frees it. Refuses the page if none is free. */
-export type LivePageQuota = (page: { readonly session: string; readonly workspace: string }) => () => void;
-
 /**
  * Adds a route for server-sent events. `find` looks up the subject before the response starts, because an unknown one
  * can only be refused then. The session is checked for each event, so that a revoked token receives no more events.
  */
 export function addLivePage(
-  app: App,
-  control: LiveControl,
-  { path, access }: PageRoute,
-  find: (call: PageCall) => Promise<Follow>,
+  site: AccessControl & Pick<Site, 'app' | 'stopping' | 'takeLivePage'>,
+  route: WorkspaceRoute,
+  find: (call: WorkspaceCall) => Promise<Follow>,
 ): void {
-  const { storage, stopping, takeLivePage } = control;
+  const { storage, stopping, takeLivePage } = site;
+  const { path, access } = inWorkspace(route);
 
   async function listen(stream: SSEStreamingApi, secret: string, follow: Follow): Promise<void> {
     const left = new AbortController();
@@ -88,11 +78,12 @@ export function addLivePage(
     left.abort();
   }
 
-  app.get(path, requireSession(control, access), async (c) => {
-    const follow = await find(callOf(c));
+  site.app.get(path, requireSession(site, access), async (c) => {
+    const call = await withWorkspace(site, callOf(c));
+    const follow = await find(call);
     if (stopping.aborted) throw new Refusal('unavailable', 'The service is stopping.');
     const { secret } = c.get('session');
-    const free = takeLivePage({ session: secret, workspace: c.req.param('id') ?? '' });
+    const free = takeLivePage({ session: secret, workspace: call.workspace.id });
     const response = streamSSE(c, (stream) => listen(stream, secret, follow).finally(free));
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
     response.headers.set('x-request-id', c.get('requestId'));
@@ -110,7 +101,7 @@ interface LivePageLimits {
 
 const livePageLimits: LivePageLimits = { total: 256, perSession: 16, perWorkspace: 128 };
 
-export function createLivePageQuota(limits: LivePageLimits = livePageLimits): LivePageQuota {
+export function createLivePageQuota(limits: LivePageLimits = livePageLimits): Site['takeLivePage'] {
   const counts = new Map<string, number>();
 
   return ({ session, workspace }) => {

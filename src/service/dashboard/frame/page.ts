@@ -1,21 +1,57 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
+import type { Logger } from 'pino';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
 import { type App, bearerOf, type Environment, send } from '../../http/context.ts';
 import { readQuery } from '../../http/urlencoded.ts';
+import type { Idempotent } from '../../idempotency/idempotency.ts';
 import { type KeyedRequest, keyedRequest } from '../../idempotency/keyed-request.ts';
-import type { Storage } from '../../storage/storage.ts';
+import type { Locks } from '../../locks/locks.ts';
+import type { TargetCheck } from '../../outbound/target-address.ts';
+import type { FreeDisk } from '../../runtime/free-disk.ts';
+import type { PrepareSync } from '../../syncs/trigger.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { addressedWorkspace } from '../../workspaces/addressed-workspace.ts';
+import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
+import type { Remotes } from '../../workspaces/remotes.ts';
+import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
+import type { Markup } from '../elements/text.ts';
 import { type Form, formIdOf, readForm } from './form.ts';
+import { seeOther } from './response.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-export interface PageRoute {
-  /** Parameters are written as `:name`. */
-  readonly path: `/${string}`;
-  readonly access: Exclude<Access, 'anyone'>;
+/** Components of the service that the pages use. */
+export interface DashboardParts extends AccessControl {
+  readonly idempotent: Idempotent;
+  readonly locks: Locks;
+  readonly log: Logger;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve' | 'space'>;
+  readonly targets: TargetCheck;
+  readonly prepareSync: PrepareSync;
+  readonly remoteMemory: RemoteMemory;
+  readonly remotes: Remotes;
+  /** Removes the mirror and the LFS objects of a removed workspace. */
+  readonly removeFiles: (workspace: string) => Promise<void>;
+  readonly suggestPaths: SuggestPaths;
+  /** The public origin of the service; undefined if unknown. */
+  readonly publicUrl: () => string | undefined;
+  /** Aborted when the service stops, which ends live pages. */
+  readonly stopping: AbortSignal;
+  /** Called when a sync was queued. */
+  readonly onQueued: () => void;
+  /** Called when webhooks were added or changed, or a delivery must be sent again. */
+  readonly onHooksChanged: () => void;
+}
+
+/** The dashboard, to which pages are added. */
+export interface Site extends DashboardParts {
+  readonly app: App;
+  /** Reserves a slot for a live page, and returns a function that frees it. Refuses the page if none is free. */
+  readonly takeLivePage: (page: { readonly session: string; readonly workspace: string }) => () => void;
+  /** A complete page. Without a call, nobody is signed in. */
+  readonly showPage: (call: PageCall | undefined, view: View) => Promise<ApiResponse>;
 }
 
 export interface PageCall {
@@ -25,36 +61,88 @@ export interface PageCall {
   readonly now: number;
 }
 
-/** Adds a page for sessions whose token has the scope. */
-export function addPage(
-  app: App,
-  control: AccessControl,
-  { path, access }: PageRoute,
-  show: (call: PageCall) => Promise<ApiResponse>,
-): void {
-  app.get(path, requireSession(control, access), async (c) => send(c, await show(callOf(c))));
+export interface View {
+  /** The heading, and part of the window's title. */
+  readonly title: string;
+  /** Shown next to the heading. */
+  readonly actions?: Markup | string;
+  readonly main: Markup;
+  /** In addition to the script of every page. */
+  readonly script?: string;
+  /** False if the workspace in the URL no longer exists. */
+  readonly hasTabs?: boolean;
+  /** 200 by default. */
+  readonly status?: number;
 }
 
-export interface ActionRoute extends PageRoute {
+interface Route<Path> {
+  /** Parameters are written as `:name`. */
+  readonly path: Path;
+  readonly access: Exclude<Access, 'anyone'>;
   /** For forms with a checkbox in each row of a table. */
   readonly maxFields?: number;
 }
 
-export interface ActionCall extends PageCall {
+export type PageRoute = Route<`/${string}`>;
+
+/** The path continues the URL of a workspace. */
+export type WorkspaceRoute = Route<`/${string}` | ''>;
+
+/** A page, the address of the page to continue with, or another response. */
+export type PageResult = View | { readonly to: string; readonly cookie?: string } | ApiResponse;
+
+export interface WorkspaceCall extends PageCall {
+  readonly workspace: FoundWorkspace;
+}
+
+/** Adds a page for sessions whose token has the scope. */
+export function addPage(site: Site, { path, access }: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {
+  site.app.get(path, requireSession(site, access), async (c) => {
+    const call = callOf(c);
+    return respond(site, call, await show(call));
+  });
+}
+
+/** Adds a page about a workspace that the token may see. */
+export const addWorkspacePage = (
+  site: Site,
+  route: WorkspaceRoute,
+  show: (call: WorkspaceCall) => Promise<PageResult>,
+): void => addPage(site, inWorkspace(route), async (call) => show(await withWorkspace(site, call)));
+
+interface WithForm {
   readonly form: Form;
 }
 
+export type ActionCall = PageCall & WithForm;
+
+export type WorkspaceActionCall = WorkspaceCall & WithForm;
+
 /** Adds the action of a form, which must come from a page of this service. Headers are checked first. */
 export function addAction(
-  app: App,
-  control: AccessControl,
-  { path, access, maxFields }: ActionRoute,
-  act: (call: ActionCall) => Promise<ApiResponse>,
+  site: Site,
+  { path, access, maxFields }: PageRoute,
+  act: (call: ActionCall) => Promise<PageResult>,
 ): void {
-  app.post(path, requireSameSite, requireSession(control, access), async (c) =>
-    send(c, await act({ ...callOf(c), form: await readForm(c.env.incoming, maxFields) })),
-  );
+  site.app.post(path, requireSameSite, requireSession(site, access), async (c) => {
+    const call = { ...callOf(c), form: await readForm(c.env.incoming, maxFields) };
+    return respond(site, call, await act(call));
+  });
 }
+
+/** Adds an action in a workspace that the token may see. */
+export const addWorkspaceAction = (
+  site: Site,
+  route: WorkspaceRoute,
+  act: (call: WorkspaceActionCall) => Promise<PageResult>,
+): void => addAction(site, inWorkspace(route), async (call) => act(await withWorkspace(site, call)));
+
+export const inWorkspace = (route: WorkspaceRoute): PageRoute => ({ ...route, path: `/workspaces/:id${route.path}` });
+
+export const withWorkspace = async <Call extends PageCall>({ storage }: Pick<Site, 'storage'>, call: Call) => ({
+  ...call,
+  workspace: await addressedWorkspace(call.c, storage),
+});
 
 /** The query parameters with these names; empty if missing. */
 export function queryOf<Name extends string>(
@@ -65,9 +153,6 @@ export function queryOf<Name extends string>(
   // The cast is safe: the object has exactly these names.
   return Object.fromEntries(names.map((name) => [name, given[name] ?? ''])) as Record<Name, string>;
 }
-
-export const requestedWorkspace = ({ c }: PageCall, storage: Storage): Promise<FoundWorkspace> =>
-  addressedWorkspace(c, storage);
 
 /** Idempotency key of a form with this content, so that sending it again, such as by a reload, changes nothing. */
 export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest | undefined {
@@ -83,3 +168,9 @@ export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest | un
 }
 
 export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
+
+async function respond({ showPage }: Site, call: PageCall, result: PageResult): Promise<Response> {
+  if ('main' in result) return send(call.c, await showPage(call, result));
+  if ('body' in result) return send(call.c, result);
+  return send(call.c, seeOther(result.to, result.cookie === undefined ? {} : { 'set-cookie': result.cookie }));
+}

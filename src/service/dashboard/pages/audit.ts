@@ -5,7 +5,6 @@ import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { auditFormats, exportAudit } from '../../audit/export-audit.ts';
 import { type AuditPage, type AuditQuery, readAudit } from '../../audit/read-audit.ts';
 import { invalid } from '../../contract/problem.ts';
-import type { App } from '../../http/context.ts';
 import type { RecordedEntry } from '../../outbox/event.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
@@ -25,9 +24,7 @@ import {
 } from '../elements/text.ts';
 import { download } from '../frame/download.ts';
 import { allValues, type FormResult } from '../frame/form-values.ts';
-import { showPage } from '../frame/layout.ts';
-import { addPage, callOf, type PageCall, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addPage, callOf, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { requireSession } from '../frame/session.ts';
 
 const entriesOfPage = 50;
@@ -37,12 +34,10 @@ const filterNames = ['action', 'actor', 'workspace', 'from', 'to'] as const;
 /** Filters as entered in the form; empty for all. */
 type Filter = Readonly<Record<(typeof filterNames)[number], string>>;
 
-export function addAuditPage(app: App, parts: DashboardParts): void {
-  const show = (call: PageCall, main: Markup, { status, actions }: { status?: number; actions?: Markup } = {}) =>
-    showPage(call, { title: 'Audit', location: { section: 'audit' }, main, ...(actions && { actions }) }, status);
-
-  function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage) {
-    if (entries.length === 0) return show(call, html`${auditFilter(filter)}${nothing(filter, before, next)}`);
+export function addAuditPage(site: Site): void {
+  function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage): View {
+    const title = 'Audit';
+    if (entries.length === 0) return { title, main: html`${auditFilter(filter)}${nothing(filter, before, next)}` };
     const rows = entries.map((entry) => row(entry, call.now));
     const links = olderLinks(before !== undefined, next?.toString(), (before) =>
       addressWith('/audit', { ...filter, before }),
@@ -51,30 +46,30 @@ export function addAuditPage(app: App, parts: DashboardParts): void {
     const actions = html`
       <a class="button" href="${addressWith('/audit/entries.csv', filter)}" download>Download as CSV</a>
       <a class="button" href="${addressWith('/audit/entries.jsonl', filter)}" download>as JSON lines</a>`;
-    return show(call, html`${auditFilter(filter)}${htmlTable('cards audit', headings, rows)}${links}`, { actions });
+    return { title, actions, main: html`${auditFilter(filter)}${htmlTable('cards audit', headings, rows)}${links}` };
   }
 
-  addPage(app, parts, { path: '/audit', access: 'admin' }, async (call) => {
+  addPage(site, { path: '/audit', access: 'admin' }, async (call) => {
     const before = positionIn(queryOf(call, 'before').before, 'It is not a page of this list. Start again without it.');
     const { filter, read } = readFilter(queryOf(call, ...filterNames));
-    if (!read.ok) return show(call, auditFilter(filter, read.errors), { status: 422 });
-    const page = await readAudit(parts.storage, { ...read.value, before, limit: entriesOfPage });
+    if (!read.ok) return { title: 'Audit', main: auditFilter(filter, read.errors), status: 422 };
+    const page = await readAudit(site.storage, { ...read.value, before, limit: entriesOfPage });
     return list(call, filter, before, page);
   });
 
   for (const format of ['csv', 'jsonl'] as const) {
-    app.get(`/audit/entries.${format}`, requireSession(parts, 'admin'), (c) => {
+    site.app.get(`/audit/entries.${format}`, requireSession(site, 'admin'), (c) => {
       const { read } = readFilter(queryOf(callOf(c), ...filterNames));
       if (!read.ok) {
         throw invalid({ pointer: '#', detail: Object.values(read.errors).join(' ') });
       }
-      return download(c, parts, {
+      return download(c, site, {
         filename: `audit.${format}`,
         mediaType: auditFormats[format],
         lines: (checkSession) =>
           exportAudit(format, async (before) => {
             await checkSession();
-            return readAudit(parts.storage, { ...read.value, before, limit: entriesPerRead });
+            return readAudit(site.storage, { ...read.value, before, limit: entriesPerRead });
           }),
       });
     });

@@ -2,11 +2,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/response.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
-import type { App } from '../../http/context.ts';
 import { usageOf } from '../../lfs/usage.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
@@ -22,17 +20,21 @@ import {
 } from '../../workspaces/branch-state.ts';
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
-import type { FoundWorkspace, StoredWorkspace } from '../../workspaces/workspaces.ts';
 import { plural } from '../assets/text.js';
 import { filterForm, postForm, selection, textInput } from '../elements/fields.ts';
 import { addressWith, type Heading, htmlTable, numberedPages, unseen } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { type ActionCall, addAction, addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import {
+  addWorkspaceAction,
+  addWorkspacePage,
+  type PageCall,
+  queryOf,
+  type Site,
+  type View,
+  type WorkspaceCall,
+} from '../frame/page.ts';
 import { branchSummary, recentMs } from './workspaces.ts';
 
 /** A branch that could not be synced, as entered. */
@@ -65,13 +67,13 @@ const failureHoldsMs = 30_000;
 
 type AskedRemote = Pick<BranchView, 'known' | 'isAwaited'>;
 
-export function addBranchPages(app: App, parts: DashboardParts): void {
-  const { storage, remoteMemory, prepareSync, onQueued } = parts;
+export function addBranchPages(site: Site): void {
+  const { storage, remoteMemory, prepareSync, onQueued } = site;
 
-  async function askBriefly(call: PageCall, workspace: StoredWorkspace, synced: SyncedBranches): Promise<AskedRemote> {
+  async function askBriefly({ workspace, now }: WorkspaceCall, synced: SyncedBranches): Promise<AskedRemote> {
     const before = remoteMemory.known(workspace);
     const holdsMs = before.failure === undefined ? listingHoldsMs : failureHoldsMs;
-    if (!isOutdated(before, synced, call.now, holdsMs)) return { known: before, isAwaited: false };
+    if (!isOutdated(before, synced, now, holdsMs)) return { known: before, isAwaited: false };
     const response = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
     // Errors after the timeout are ignored, because the page has been sent.
     response.catch(() => undefined);
@@ -82,15 +84,15 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
     return Promise.race([response, patience]).finally(() => waiting.abort());
   }
 
-  async function show(call: PageCall, workspace: FoundWorkspace, refused?: RefusedBranch): Promise<ApiResponse> {
-    const { id, remote, lfs_limit: limitBytes } = workspace;
+  async function show(call: WorkspaceCall, refused?: RefusedBranch): Promise<View> {
+    const { id, remote, lfs_limit: limitBytes } = call.workspace;
     const maySync = grants(call.bearer.scopes, 'sync');
     const [synced, unfinished, usage] = await Promise.all([
       syncedBranches(storage, id),
       maySync ? unfinishedSyncs(storage, id) : [],
       usageOf(storage, id),
     ]);
-    const asked = await askBriefly(call, workspace, synced);
+    const asked = await askBriefly(call, synced);
     const main = branchPage(call, {
       ...asked,
       workspace: id,
@@ -98,46 +100,39 @@ export function addBranchPages(app: App, parts: DashboardParts): void {
       branches: branchStatuses(asked.known, synced),
       unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
       maySync,
-      objects: { usage, limitBytes, space: parts.freeDisk.space() },
+      objects: { usage, limitBytes, space: site.freeDisk.space() },
       query: queryOf(call, 'search', 'show', 'page'),
       refused,
     });
-    const location = inWorkspace(id, 'branches');
-    const view = { title: 'Branches', location, main, script: 'remotes.js' };
-    return showPage(call, view, refused === undefined ? 200 : 422);
+    return { title: 'Branches', main, script: 'remotes.js', status: refused === undefined ? 200 : 422 };
   }
 
-  async function start(call: ActionCall): Promise<ApiResponse> {
-    const workspace = await requestedWorkspace(call, storage);
-    requireFreeDisk(parts);
+  addWorkspaceAction(site, { path: '/sync', access: 'sync' }, async (call) => {
+    const { workspace } = call;
+    requireFreeDisk(site);
     const entered = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
     const branch = parseBranchName(entered);
-    if (!branch.ok) return show(call, workspace, { entered, reason: branch.reason });
+    if (!branch.ok) return show(call, { entered, reason: branch.reason });
     const preparation = await prepareSync(workspace, branch.value);
     const wanted = { workspace: workspace.id, branch: branch.value, requestedBy: call.bearer.name };
     const started = await storage.commit({ workspace: workspace.id }, (db) =>
       startPrepared(db, storage.now, wanted, preparation),
     );
-    if (started.kind === 'unknown-branch') return show(call, workspace, { entered, reason: started.reason });
+    if (started.kind === 'unknown-branch') return show(call, { entered, reason: started.reason });
     onQueued();
-    return seeOther(`/workspaces/${workspace.id}/syncs/${started.sync.sync_id}`);
-  }
-
-  /** Redirects a workspace to its locks, if the token may see them. */
-  addPage(app, parts, { path: '/workspaces/:id', access: 'any-token' }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
-    return seeOther(grants(call.bearer.scopes, 'locks:read') ? listAddress(id) : branchesOf(id));
+    return { to: `/workspaces/${workspace.id}/syncs/${started.sync.sync_id}` };
   });
 
-  addPage(app, parts, { path: '/workspaces/:id/branches', access: 'any-token' }, async (call) =>
-    show(call, await requestedWorkspace(call, storage)),
-  );
+  /** Redirects a workspace to its locks, if the token may see them. */
+  addWorkspacePage(site, { path: '', access: 'any-token' }, async ({ workspace: { id }, bearer }) => ({
+    to: grants(bearer.scopes, 'locks:read') ? listAddress(id) : branchesOf(id),
+  }));
 
-  addAction(app, parts, { path: '/workspaces/:id/sync', access: 'sync' }, start);
+  addWorkspacePage(site, { path: '/branches', access: 'any-token' }, (call) => show(call));
 
   /** For scripts of open pages: responds when the remote has answered or failed. */
-  addPage(app, parts, { path: '/workspaces/:id/summary', access: 'any-token' }, async (call) => {
-    const workspace = await requestedWorkspace(call, storage);
+  addWorkspacePage(site, { path: '/summary', access: 'any-token' }, async (call) => {
+    const { workspace } = call;
     const synced = await syncedBranches(storage, workspace.id);
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);

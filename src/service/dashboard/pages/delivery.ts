@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/response.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import type { HookEventOccurrence } from '../../outbox/event.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
 import { type DeliveryOverview, findDelivery } from '../../webhooks/delivery-list.ts';
@@ -12,25 +11,30 @@ import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { noSuchDelivery, sendAgain } from '../../webhooks/send-again.ts';
 import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
 import { faint, literal, type Markup, time, userText, verbatim } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import {
+  addWorkspaceAction,
+  addWorkspacePage,
+  type PageCall,
+  queryOf,
+  type Site,
+  type View,
+  type WorkspaceCall,
+} from '../frame/page.ts';
 import { addressedDeliveryId, addressedHook } from './hooks.ts';
 
-const route = { path: '/workspaces/:id/hooks/:hook/deliveries/:delivery', access: 'hooks:write' } as const;
+const route = { path: '/hooks/:hook/deliveries/:delivery', access: 'hooks:write' } as const;
 
-export function addDeliveryPages(app: App, parts: DashboardParts): void {
-  const { storage, onHooksChanged } = parts;
+export function addDeliveryPages(site: Site): void {
+  const { storage, onHooksChanged } = site;
 
-  async function show(call: PageCall, refused?: string): Promise<ApiResponse> {
-    const { workspace, hook } = await addressedHook(call, storage);
+  async function show(call: WorkspaceCall, refused?: string): Promise<View> {
+    const hook = await addressedHook(call, storage);
     const delivery = await findDelivery(storage, hook, addressedDeliveryId(call));
     if (delivery === undefined) throw noSuchDelivery();
     const { event, last_attempt, attempts, last_error } = delivery;
     // Checked for the event, too: the webhook may have had it only in the past.
     requireAdminForAudit([event.type], call.bearer.scopes);
-    const hookPage = `/workspaces/${workspace}/hooks/${hook.id}`;
+    const hookPage = `/workspaces/${call.workspace.id}/hooks/${hook.id}`;
     const main = html`
       ${refused === undefined ? noticeOf(queryOf(call, 'notice').notice) : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
       ${facts(call, hookPage, hook, delivery)}
@@ -38,26 +42,25 @@ export function addDeliveryPages(app: App, parts: DashboardParts): void {
       ${request(hook, delivery)}
       <h2>Last answer</h2>
       ${responseSection(last_attempt, attempts, last_error)}`;
-    const buttons = actions(`${hookPage}/deliveries/${delivery.id}`, delivery, hook);
-    const view = {
+    return {
       title: `Delivery of ${event.type}`,
-      actions: buttons,
-      location: inWorkspace(workspace, 'hooks'),
+      actions: actions(`${hookPage}/deliveries/${delivery.id}`, delivery, hook),
       main,
+      status: refused === undefined ? 200 : 409,
     };
-    return showPage(call, view, refused === undefined ? 200 : 409);
   }
 
-  addPage(app, parts, route, (call) => show(call));
+  addWorkspacePage(site, route, (call) => show(call));
 
-  addAction(app, parts, { ...route, path: `${route.path}/send-again` }, async (call) => {
-    const { workspace, hook } = await addressedHook(call, storage);
+  addWorkspaceAction(site, { ...route, path: `${route.path}/send-again` }, async (call) => {
+    const workspace = call.workspace.id;
+    const hook = await addressedHook(call, storage);
     const delivery = addressedDeliveryId(call);
     const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
     const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery));
     if (!sent.ok) return show(call, sent.reason);
     onHooksChanged();
-    return seeOther(`/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}?notice=${sent.value}`);
+    return { to: `/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}?notice=${sent.value}` };
   });
 }
 

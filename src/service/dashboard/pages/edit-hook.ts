@@ -1,37 +1,34 @@
-import type { ApiResponse } from '../../contract/response.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
 import { editHook, headersOf, hookOf } from '../../webhooks/hooks.ts';
 import { requireAdminForAudit } from '../../webhooks/registration.ts';
-import { showPage } from '../frame/layout.ts';
-import { addAction, addPage } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import { addWorkspaceAction, addWorkspacePage, type Site } from '../frame/page.ts';
 import { addressedHook } from './hooks.ts';
 import { type EnteredHook, enteredHook, newHookForm, readNewHook } from './new-hook-form.ts';
 
-const route = { path: '/workspaces/:id/hooks/:hook/edit', access: 'hooks:write' } as const;
+const route = { path: '/hooks/:hook/edit', access: 'hooks:write' } as const;
 
 /** The URL cannot be changed: otherwise, the person who edits it could send the stored secret and headers anywhere. */
-export function addEditHookPages(app: App, parts: DashboardParts): void {
-  const { storage, onHooksChanged } = parts;
+export function addEditHookPages(site: Site): void {
+  const { storage, onHooksChanged } = site;
 
-  addPage(app, parts, route, async (call) => {
-    const { workspace, hook } = await addressedHook(call, storage);
-    return showPage(call, newHookForm(call, workspace, storedHook(hook), {}, hook));
+  addWorkspacePage(site, route, async (call) => {
+    const hook = await addressedHook(call, storage);
+    return newHookForm(call, storedHook(hook), {}, hook);
   });
 
-  addAction(app, parts, route, async (call): Promise<ApiResponse> => {
-    const { workspace, hook } = await addressedHook(call, storage);
+  addWorkspaceAction(site, route, async (call) => {
+    const workspace = call.workspace.id;
+    const hook = await addressedHook(call, storage);
     const entered = { ...enteredHook(call.form), url: hook.url };
     const read = readNewHook({ ...entered, headers: withStoredValues(entered.headers, hook) });
-    if (!read.ok) return showPage(call, newHookForm(call, workspace, entered, read.errors, hook), 422);
+    if (!read.ok) return { ...newHookForm(call, entered, read.errors, hook), status: 422 };
     const { secret = null, ...request } = read.value;
     requireAdminForAudit(request.events, call.bearer.scopes);
     const change = { ...request, secret, workspace, id: hook.id, actor: actorOf(call.c) };
     await storage.commit({ workspace }, (db) => editHook(db, storage.now, change));
     onHooksChanged();
-    return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=edited`);
+    return { to: `/workspaces/${workspace}/hooks/${hook.id}?notice=edited` };
   });
 }
 

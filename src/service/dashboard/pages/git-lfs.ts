@@ -1,11 +1,8 @@
 import { html } from 'hono/html';
-import type { App } from '../../http/context.ts';
 import { hostOrigin } from '../../http/request-target.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { copyable, type Markup } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addWorkspacePage, type Site } from '../frame/page.ts';
 
 export const gitLfsAddress = (workspace: string): string => `/workspaces/${workspace}/git-lfs`;
 
@@ -15,18 +12,17 @@ const unknownAddress = html`<p class="warning">The service does not know its pub
   write the address in place of <code>${placeholder}</code>.</p>`;
 
 /** The same settings as the output of `workspace lfs`, for people without access to the command line. */
-export function addGitLfsPage(app: App, parts: DashboardParts): void {
-  addPage(app, parts, { path: '/workspaces/:id/git-lfs', access: 'locks:read' }, async (call) => {
-    const { id } = await requestedWorkspace(call, parts.storage);
-    const origin = parts.publicUrl() ?? hostOrigin(call.c.env.incoming);
-    const { committed, perClone, forRemote } = lfsClientSettings(origin ?? placeholder, id);
+export function addGitLfsPage(site: Site): void {
+  addWorkspacePage(site, { path: '/git-lfs', access: 'locks:read' }, async (call) => {
+    const origin = site.publicUrl() ?? hostOrigin(call.c.env.incoming);
+    const { committed, perClone, forRemote } = lfsClientSettings(origin ?? placeholder, call.workspace.id);
     const main = html`${origin === undefined ? unknownAddress : ''}
       <p>Choose how clones find the service. Then everyone locks with <code>git lfs lock PATH</code>. When git asks for a user name
         and a password, any user name will do, and the password is the token.</p>
       ${way('per-clone', 'For one clone', `Run this in the clone. ${lfsWays.perClone}`, perClone.join('\n'))}
       ${way('committed', 'For every clone', `Commit this as .lfsconfig. ${lfsWays.committed}`, committed)}
       ${way('for-remote', 'For locks alone', `Commit this as .lfsconfig. ${lfsWays.forRemote}`, forRemote)}`;
-    return showPage(call, { title: 'Git LFS setup', location: inWorkspace(id, 'locks'), main });
+    return { title: 'Git LFS setup', main };
   });
 }
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { HookFormat } from '../../../interface/resources.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import type { Database, Now } from '../../storage/storage.ts';
 import {
   type DeliveryFilter,
@@ -28,13 +28,10 @@ import {
 } from '../elements/hook.ts';
 import { addressWith, type Heading, htmlTable, navigationLinks, olderLinks, positionIn } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { addressedHook } from './hooks.ts';
 
-const route = { path: '/workspaces/:id/hooks/:hook', access: 'hooks:write' } as const;
+const route = { path: '/hooks/:hook', access: 'hooks:write' } as const;
 const pageSize = 50;
 
 const inactiveText: Readonly<Record<InactiveReason, Markup>> = {
@@ -52,11 +49,12 @@ const headings: readonly Heading[] = [
   'Last error',
 ];
 
-export function addHookPages(app: App, parts: DashboardParts): void {
-  const { storage, onHooksChanged } = parts;
+export function addHookPages(site: Site): void {
+  const { storage, onHooksChanged } = site;
 
-  addPage(app, parts, route, async (call) => {
-    const { workspace, hook } = await addressedHook(call, storage);
+  addWorkspacePage(site, route, async (call) => {
+    const workspace = call.workspace.id;
+    const hook = await addressedHook(call, storage);
     const shown = shownOf(call);
     const [overview, { deliveries, next }] = await Promise.all([
       findHookOverview(storage.read, workspace, hook.id),
@@ -77,12 +75,11 @@ export function addHookPages(app: App, parts: DashboardParts): void {
       ${filterLinks(page, shown.only)}
       ${rows.length === 0 ? noDeliveries(page, shown) : htmlTable('cards deliveries', headings, rows)}
       ${olderLinks(shown.before !== undefined, next?.toString(), (before) => addressWith(page, { state: shown.only, before }))}`;
-    return showPage(call, {
+    return {
       title: `Webhook to ${new URL(hook.url).host}`,
       actions: actions(page, overview),
-      location: inWorkspace(workspace, 'hooks'),
       main,
-    });
+    };
   });
 
   /** Adds an action. `change` returns the notice for the page of the webhook. */
@@ -90,12 +87,13 @@ export function addHookPages(app: App, parts: DashboardParts): void {
     action: 'pause' | 'resume' | 'test',
     change: (db: Database, now: Now, change: HookChange) => Promise<Notice>,
   ): void {
-    addAction(app, parts, { ...route, path: `${route.path}/${action}` }, async (call) => {
-      const { workspace, hook } = await addressedHook(call, storage);
+    addWorkspaceAction(site, { ...route, path: `${route.path}/${action}` }, async (call) => {
+      const workspace = call.workspace.id;
+      const hook = await addressedHook(call, storage);
       const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
       const notice = await storage.commit({ workspace }, (db) => change(db, storage.now, asked));
       onHooksChanged();
-      return seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
+      return { to: `/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}` };
     });
   }
   addChange('pause', pauseHook);
@@ -104,8 +102,9 @@ export function addHookPages(app: App, parts: DashboardParts): void {
 
   const removal = { ...route, path: `${route.path}/remove` } as const;
 
-  addPage(app, parts, removal, async (call) => {
-    const { workspace, hook } = await addressedHook(call, storage);
+  addWorkspacePage(site, removal, async (call) => {
+    const workspace = call.workspace.id;
+    const hook = await addressedHook(call, storage);
     const overview = await findHookOverview(storage.read, workspace, hook.id);
     if (overview === undefined) throw noSuchHook();
     const page = `/workspaces/${workspace}/hooks/${hook.id}`;
@@ -113,14 +112,15 @@ export function addHookPages(app: App, parts: DashboardParts): void {
       <p>The webhook to ${literal(shownUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
       ${whatIsLost(overview.pending_deliveries)}
       ${postForm({ action: `${page}/remove`, kind: 'danger', button: 'Remove webhook', cancel: buttonLink(page, 'Cancel') })}`;
-    return showPage(call, { title: 'Remove this webhook?', location: inWorkspace(workspace, 'hooks'), main });
+    return { title: 'Remove this webhook?', main };
   });
 
-  addAction(app, parts, removal, async (call) => {
-    const { workspace, hook } = await addressedHook(call, storage);
+  addWorkspaceAction(site, removal, async (call) => {
+    const workspace = call.workspace.id;
+    const hook = await addressedHook(call, storage);
     const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
     if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, asked)))) throw noSuchHook();
-    return seeOther(`/workspaces/${workspace}/hooks?notice=removed`);
+    return { to: `/workspaces/${workspace}/hooks?notice=removed` };
   });
 }
 

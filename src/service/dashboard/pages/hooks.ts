@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { App } from '../../http/context.ts';
 import { eventsOf, type HookRow } from '../../outbox/hook-row.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
@@ -10,25 +9,17 @@ import { noSuchDelivery } from '../../webhooks/send-again.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
 import { type Heading, htmlTable } from '../elements/list.ts';
 import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-
-export interface AddressedHook {
-  readonly workspace: string;
-  readonly hook: HookRow;
-}
+import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 
 /**
  * The webhook in the URL. Invalid ids are not looked up, because they may contain characters that a database rejects.
  */
-export async function addressedHook(call: PageCall, storage: Storage): Promise<AddressedHook> {
-  const { id: workspace } = await requestedWorkspace(call, storage);
+export async function addressedHook(call: WorkspaceCall, storage: Storage): Promise<HookRow> {
   const id = idAfter('hook_', call.c.req.param('hook') ?? '');
   if (id === undefined) throw noSuchHook();
-  const hook = await requireHook(storage.read, workspace, id);
+  const hook = await requireHook(storage.read, call.workspace.id, id);
   requireAdminForAudit(eventsOf(hook), call.bearer.scopes);
-  return { workspace, hook };
+  return hook;
 }
 
 export function addressedDeliveryId({ c }: PageCall): string {
@@ -37,16 +28,16 @@ export function addressedDeliveryId({ c }: PageCall): string {
   return id;
 }
 
-export function addHookListPage(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
-  addPage(app, parts, { path: '/workspaces/:id/hooks', access: 'hooks:write' }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
+export function addHookListPage(site: Site): void {
+  const { storage } = site;
+  addWorkspacePage(site, { path: '/hooks', access: 'hooks:write' }, async (call) => {
+    const { id } = call.workspace;
     const hooks = await listHooks(storage.read, id);
     const main = html`
       ${noticeOf(queryOf(call, 'notice').notice)}
       ${hooks.length === 0 ? noHooks(id) : hookTable(call, id, hooks)}`;
     const actions = html`<a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a>`;
-    return showPage(call, { title: 'Webhooks', actions, location: inWorkspace(id, 'hooks'), main });
+    return { title: 'Webhooks', actions, main };
   });
 }
 

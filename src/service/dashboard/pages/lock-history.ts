@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { csvLine } from '../../contract/csv.ts';
 import { plainText } from '../../contract/schemas.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
-import { type App, bearerOf } from '../../http/context.ts';
+import { bearerOf } from '../../http/context.ts';
 import { measureCost } from '../../http/request-scheduler.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
 import {
@@ -18,14 +18,19 @@ import { changeNames, changeTable } from '../elements/lock.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
 import { download } from '../frame/download.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, callOf, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import {
+  addWorkspacePage,
+  callOf,
+  inWorkspace,
+  type PageCall,
+  queryOf,
+  type Site,
+  withWorkspace,
+} from '../frame/page.ts';
 import { requireSession } from '../frame/session.ts';
 
 const pageSize = 50;
-const path = '/workspaces/:id/locks/history';
-const access = 'locks:read';
+const route = { path: '/locks/history', access: 'locks:read' } as const;
 const day = z.iso.date('It must be a date such as 2026-03-01.');
 
 const filterSchema = z.object({
@@ -51,14 +56,14 @@ export const historyPosition = z
 
 const rowsPerRead = 1_000;
 
-export function addLockHistoryPages(app: App, parts: DashboardParts): void {
-  const { storage, turns } = parts;
+export function addLockHistoryPages(site: Site): void {
+  const { storage, turns } = site;
 
   const filterOf = (call: PageCall): Filter =>
     parseRequestPart(filterSchema, () => given(queryOf(call, ...filterNames)));
 
-  addPage(app, parts, { path, access }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
+  addWorkspacePage(site, route, async (call) => {
+    const { id } = call.workspace;
     const filter = filterOf(call);
     const { before } = parseRequestPart(z.object({ before: historyPosition.optional() }), () =>
       given(queryOf(call, 'before')),
@@ -75,14 +80,14 @@ export function addLockHistoryPages(app: App, parts: DashboardParts): void {
     const actions = html`
       <a class="button" href="${listAddress(id)}">Locks held now</a>
       <a class="button" href="${csvAddress(id, filter)}" download>Download as CSV</a>`;
-    return showPage(call, { title: 'History of locks', actions, location: inWorkspace(id, 'locks'), main });
+    return { title: 'History of locks', actions, main };
   });
 
-  app.get(`${path}.csv`, requireSession(parts, access), async (c) => {
-    const call = callOf(c);
-    const { id } = await requestedWorkspace(call, storage);
+  site.app.get(`${inWorkspace(route).path}.csv`, requireSession(site, route.access), async (c) => {
+    const call = await withWorkspace(site, callOf(c));
+    const { id } = call.workspace;
     const query = queryFor(id, filterOf(call));
-    return download(c, parts, {
+    return download(c, site, {
       filename: `locks-of-${id}.csv`,
       mediaType: 'text/csv; charset=utf-8; header=present',
       lines: (checkSession) =>

@@ -6,7 +6,6 @@ import type { Parsed } from '../../../interface/parsed.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { invalid } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
-import type { App } from '../../http/context.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import type { StoredLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
@@ -17,10 +16,8 @@ import { addressWith, htmlTable, olderLinks } from '../elements/list.ts';
 import { askAddress, changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { pathAddress, releaseAddress, releaseText } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addLivePage, type LiveControl } from '../frame/live-page.ts';
-import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addLivePage } from '../frame/live-page.ts';
+import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { historyAddress, historyPosition, positionText } from './lock-history.ts';
 import { releaseWay } from './lock-table.ts';
 
@@ -37,17 +34,17 @@ interface PathState {
   readonly history: HistoryPage;
 }
 
-export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): void {
-  const { storage, locks } = parts;
+export function addLockPathPage(site: Site): void {
+  const { storage, locks } = site;
 
   async function stateOf(
-    call: PageCall,
+    call: WorkspaceCall,
     parsed: Parsed<LockPath>,
     before?: HistoryPosition,
   ): Promise<() => Promise<PathState>> {
-    const { id: workspace } = await requestedWorkspace(call, storage);
     if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });
     const path = parsed.value;
+    const workspace = call.workspace.id;
     const place = { workspace, path };
     return async () => {
       const [found, waiting, history] = await Promise.all([
@@ -61,25 +58,24 @@ export function addLockPathPage(app: App, parts: DashboardParts & LiveControl): 
     };
   }
 
-  addPage(app, parts, { path: '/workspaces/:id/paths/:path', access: 'locks:read' }, async (call) => {
+  addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read' }, async (call) => {
     const { before } = parseRequestPart(z.object({ before: historyPosition.optional() }), () => {
       const { before: text } = queryOf(call, 'before');
       return text === '' ? {} : { before: text };
     });
     const look = await stateOf(call, lockPathFromUrl(lastSegment(call.c.req.path)), before);
     const state = await look();
-    const { workspace, path } = state;
-    return showPage(call, {
+    const { path } = state;
+    return {
       title: path,
       actions: html`<span data-part="action">${action(call, state)}</span>`,
-      location: inWorkspace(workspace, 'locks'),
       main: show(call, state, before !== undefined),
       script: 'live.js',
-    });
+    };
   });
 
   /** After each event, the page reloads its parts. */
-  addLivePage(app, parts, { path: '/workspaces/:id/locks/history/events', access: 'locks:read' }, async (call) => {
+  addLivePage(site, { path: '/locks/history/events', access: 'locks:read' }, async (call) => {
     const look = await stateOf(call, parseHeldPath(queryOf(call, 'path').path));
     return async ({ send, gone }) => {
       for (let known: string | undefined; ; ) {

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { App } from '../../http/context.ts';
 import { heldLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
@@ -23,43 +22,42 @@ import {
   sortText,
 } from '../elements/lock-list.ts';
 import { empty, literal, liveState, type Markup, notice } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addLivePage, type LiveControl } from '../frame/live-page.ts';
-import { addPage, queryOf, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addLivePage } from '../frame/live-page.ts';
+import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 import { gitLfsAddress } from './git-lfs.ts';
 import { historyAddress } from './lock-history.ts';
 import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionForm, shownLock } from './lock-table.ts';
 import { lockNotice } from './one-lock.ts';
 import { poolsAddress } from './pools.ts';
 
-export function addLockListPage(app: App, parts: DashboardParts & LiveControl): void {
-  const { storage } = parts;
+export function addLockListPage(site: Site): void {
+  const { storage } = site;
 
-  addPage(app, parts, { path: '/workspaces/:id/locks', access: 'locks:read' }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
+  addWorkspacePage(site, { path: '/locks', access: 'locks:read' }, async (call) => {
+    const { id } = call.workspace;
     const { bearer, now } = call;
     const texts = queryOf(call, ...queryNames, 'notice');
     const locks = await heldLocks(storage, id);
     const mayLock = grants(bearer.scopes, 'locks:write');
     const context = { workspace: id, now, releasing: mayLock, bearer, storage };
-    return showPage(call, {
+    return {
       title: 'Locks',
-      location: inWorkspace(id, 'locks'),
       script: 'locks.js',
       actions: actions(id, mayLock),
       main: html`${notice(lockNotice(texts.notice))}
         ${await listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(id) : '')}`,
-    });
-  });
-
-  addLivePage(app, parts, { path: '/workspaces/:id/locks/events', access: 'locks:read' }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
-    return async ({ send, gone }) => {
-      // The page then reloads its list.
-      for await (const _ of parts.locks.follow(id, gone)) await send('changed');
     };
   });
+
+  addLivePage(
+    site,
+    { path: '/locks/events', access: 'locks:read' },
+    async ({ workspace: { id } }) =>
+      async ({ send, gone }) => {
+        // The page then reloads its list.
+        for await (const _ of site.locks.follow(id, gone)) await send('changed');
+      },
+  );
 }
 
 interface ListContext extends RowContext {

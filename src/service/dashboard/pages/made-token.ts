@@ -5,8 +5,7 @@ import { looksLikeTokenId } from '../../tokens/secret.ts';
 import type { Token } from '../../tokens/tokens.ts';
 import { plural } from '../assets/text.js';
 import { copyable, type Markup, userText } from '../elements/text.ts';
-import type { View } from '../frame/layout.ts';
-import type { PageCall } from '../frame/page.ts';
+import type { PageCall, View } from '../frame/page.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 import { nextSteps } from './token-next-steps.ts';
 import { shownEnd } from './tokens.ts';
@@ -59,7 +58,7 @@ export function madeTokenView(made: CreatedToken): View {
     </dl>
     ${nextSteps({ token, origin, workspace, preset })}
     <p><a href="/tokens">All tokens</a></p>`;
-  return { title: 'Copy this token', location: { section: 'tokens' }, main };
+  return { title: 'Copy this token', main };
 }
 
 const maxShownTokens = 5;

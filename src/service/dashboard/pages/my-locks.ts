@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { App } from '../../http/context.ts';
 import { ownLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
@@ -10,9 +9,7 @@ import { groupedTable, unseen } from '../elements/list.ts';
 import { originLink, waitingLink } from '../elements/lock.ts';
 import { extendAddress, listAddress, ownLocksAddress, releaseAddress } from '../elements/lock-list.ts';
 import { countdown, empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addPage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { lockNotice } from './one-lock.ts';
 
 /** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
@@ -25,11 +22,11 @@ const noLocks = empty(
   html`To lock a file, open its <a href="/">workspace</a>. Locks that you take with git or in an editor appear here too.`,
 );
 
-export function addOwnLocksPage(app: App, parts: DashboardParts): void {
-  addPage(app, parts, { path: ownLocksAddress, access: 'locks:read' }, async (call) => {
-    const found = await ownLocks(parts.storage, call.bearer, maxShown + 1);
+export function addOwnLocksPage(site: Site): void {
+  addPage(site, { path: ownLocksAddress, access: 'locks:read' }, async (call) => {
+    const found = await ownLocks(site.storage, call.bearer, maxShown + 1);
     const locks = found.slice(0, maxShown);
-    const waiting = await countWaiting(parts.storage, locks);
+    const waiting = await countWaiting(site.storage, locks);
     const groups = [...Map.groupBy(locks, (lock) => lock.workspace_id)].map(([workspace, ofWorkspace]) => ({
       title: groupTitle(workspace, ofWorkspace),
       rows: ofWorkspace.map((lock) => row(call, lock, waiting.get(lock.id) ?? 0)),
@@ -39,7 +36,7 @@ export function addOwnLocksPage(app: App, parts: DashboardParts): void {
       <p>Locks held by ${userText(call.bearer.owner)}, whichever token took them.</p>
       ${locks.length === 0 ? noLocks : groupedTable('cards own-locks', headings, groups)}
       ${found.length > maxShown ? html`<p class="hint">These are the first ${maxShown}. The list of each workspace has all of them.</p>` : ''}`;
-    return showPage(call, { title: 'My locks', location: { section: 'my-locks' }, main });
+    return { title: 'My locks', main };
   });
 }
 

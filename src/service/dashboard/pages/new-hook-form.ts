@@ -13,8 +13,7 @@ import { eventMeanings, formatNames } from '../elements/hook.ts';
 import { addressText, type Markup } from '../elements/text.ts';
 import { type Form, newFormId } from '../frame/form.ts';
 import { type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
-import { inWorkspace, type View } from '../frame/layout.ts';
-import type { PageCall } from '../frame/page.ts';
+import type { View, WorkspaceCall } from '../frame/page.ts';
 
 /** `branches` contains one branch per line, `headers` one `name: value` per line. */
 export interface EnteredHook extends EnteredTexts<(typeof textFields)[number]> {
@@ -36,13 +35,12 @@ type Field = (typeof textFields)[number] | 'events';
 
 /** Form for a new webhook, or for an existing one, which keeps its URL. */
 export function newHookForm(
-  call: PageCall,
-  workspace: string,
+  call: WorkspaceCall,
   entered: EnteredHook,
   errors: FieldErrors<Field>,
   edited?: Pick<HookRow, 'id' | 'url' | 'format'>,
 ): View {
-  const list = `/workspaces/${workspace}/hooks`;
+  const list = `/workspaces/${call.workspace.id}/hooks`;
   const isNew = edited === undefined;
   const page = isNew ? list : `${list}/${edited.id}`;
   const main = postForm({
@@ -75,7 +73,7 @@ export function newHookForm(
     button: isNew ? 'Register webhook' : 'Save',
     cancel: buttonLink(page, 'Cancel'),
   });
-  return { title: isNew ? 'Add a webhook' : 'Edit this webhook', location: inWorkspace(workspace, 'hooks'), main };
+  return { title: isNew ? 'Add a webhook' : 'Edit this webhook', main };
 }
 
 function addressField({ url }: EnteredHook, edited: Pick<HookRow, 'url' | 'format'> | undefined): FormField {

@@ -3,29 +3,31 @@ import type { Hook, HookFormat } from '../../../interface/resources.ts';
 import { Refusal } from '../../contract/problem.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookRequest, registerRequested, targetOf } from '../../webhooks/registration.ts';
 import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { formatNames, type Notice } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
-import { inWorkspace, showPage, type View } from '../frame/layout.ts';
-import { type ActionCall, addAction, addPage, keyOfForm, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import {
+  addWorkspaceAction,
+  addWorkspacePage,
+  keyOfForm,
+  type PageResult,
+  type Site,
+  type View,
+  type WorkspaceActionCall,
+} from '../frame/page.ts';
 import { seeOther } from '../frame/response.ts';
 import { type EnteredHook, enteredHook, errorsIn, newHookDefaults, newHookForm, readNewHook } from './new-hook-form.ts';
 
 const access = 'hooks:write';
 
-export function addNewHookPages(app: App, parts: DashboardParts): void {
-  const { storage, targets, idempotent, onHooksChanged } = parts;
+export function addNewHookPages(site: Site): void {
+  const { storage, targets, idempotent, onHooksChanged } = site;
 
-  async function register(
-    call: ActionCall,
-    workspace: string,
-    entered: EnteredHook,
-    request: HookRequest,
-  ): Promise<ApiResponse> {
+  async function register(call: WorkspaceActionCall, entered: EnteredHook, request: HookRequest): Promise<PageResult> {
+    const workspace = call.workspace.id;
     const pageOf = (hook: Hook, notice: Notice): ApiResponse =>
       seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
     const done: { registered?: Awaited<ReturnType<typeof registerRequested>> } = {};
@@ -45,28 +47,26 @@ export function addNewHookPages(app: App, parts: DashboardParts): void {
     if (registered === undefined) return repeated;
     onHooksChanged();
     const { hook, isNew, madeSecret } = registered;
-    if (madeSecret !== null) return showPage(call, madeHookView(workspace, hook, madeSecret));
+    if (madeSecret !== null) return madeHookView(workspace, hook, madeSecret);
     return pageOf(hook, isNew ? 'registered' : 'replaced');
   }
 
-  addPage(app, parts, { path: '/workspaces/:id/hooks/new', access }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
-    return showPage(call, newHookForm(call, id, newHookDefaults, {}));
+  addWorkspacePage(site, { path: '/hooks/new', access }, async (call) => {
+    return newHookForm(call, newHookDefaults, {});
   });
 
-  addAction(app, parts, { path: '/workspaces/:id/hooks', access }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
-    requireFreeDisk(parts);
+  addWorkspaceAction(site, { path: '/hooks', access }, async (call) => {
+    requireFreeDisk(site);
     const entered = enteredHook(call.form);
     const read = readNewHook(entered);
-    if (!read.ok) return showPage(call, newHookForm(call, id, entered, read.errors), 422);
+    if (!read.ok) return { ...newHookForm(call, entered, read.errors), status: 422 };
     try {
-      return await register(call, id, entered, read.value);
+      return await register(call, entered, read.value);
     } catch (error) {
       if (error instanceof Refusal && error.problem === 'request-in-progress') {
-        return seeOther(`/workspaces/${id}/hooks?notice=being-registered`);
+        return { to: `/workspaces/${call.workspace.id}/hooks?notice=being-registered` };
       }
-      return showPage(call, newHookForm(call, id, entered, errorsIn(error)), 422);
+      return { ...newHookForm(call, entered, errorsIn(error)), status: 422 };
     }
   });
 }
@@ -79,7 +79,7 @@ function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): Vie
     ${whatToDo(hook.format)}
     <p>If you lose it, register the same address again with a secret of your own.</p>
     <p><a href="/workspaces/${workspace}/hooks/${hook.id}">Show the webhook and its deliveries</a></p>`;
-  return { title: 'Copy this secret', location: inWorkspace(workspace, 'hooks'), main };
+  return { title: 'Copy this secret', main };
 }
 
 const verification = `import { Webhook } from 'standardwebhooks';

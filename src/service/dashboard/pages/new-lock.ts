@@ -1,94 +1,86 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import { maxNoteLength, parseNote } from '../../../interface/lock-note.ts';
-import { canonicalLockPath, type LockPath } from '../../../interface/lock-path.ts';
-import { problems as kindsOfProblems } from '../../../interface/problem.ts';
+import { canonicalLockPath, type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
+import { problems } from '../../../interface/problem.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { Refusal } from '../../contract/problem.ts';
-import { type ApiResponse, jsonApiResponse } from '../../contract/response.ts';
+import { invalid, Refusal } from '../../contract/problem.ts';
+import { jsonApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
-import type { App } from '../../http/context.ts';
+import { lockOf } from '../../locks/lock-row.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
-import { postForm, textInput } from '../elements/fields.ts';
+import { type FormField, postForm, textInput } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
-import { extendAddress, listAddress } from '../elements/lock-list.ts';
+import { extendAddress, listAddress, pathAddress } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
 import { newFormId } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors } from '../frame/form-values.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addAction, addPage, keyOfForm, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import {
+  addWorkspaceAction,
+  addWorkspacePage,
+  keyOfForm,
+  queryOf,
+  type Site,
+  type View,
+  type WorkspaceCall,
+} from '../frame/page.ts';
 import { backLink, withNotice } from './one-lock.ts';
 
 const names = ['path', 'duration', 'note'] as const;
 
 type EnteredLock = EnteredTexts<(typeof names)[number]>;
 
-type LockErrors = FieldErrors<(typeof names)[number]>;
+/** Why the form is shown again. */
+interface Rejection {
+  readonly errors?: FieldErrors<(typeof names)[number]>;
+  readonly refusal?: Markup;
+  readonly status?: number;
+}
 
 const access = 'locks:write';
 
-export function addNewLockPages(app: App, parts: DashboardParts): void {
-  const { storage, suggestPaths, remoteMemory, locks } = parts;
+/** Two forms: to lock a file, and to ask for a lock that someone else holds. */
+export function addNewLockPages(site: Site): void {
+  const { suggestPaths, remoteMemory, locks } = site;
 
-  interface Shown {
-    readonly workspace: FoundWorkspace;
-    readonly entered: EnteredLock;
-    readonly errors?: LockErrors;
-    readonly refusal?: Markup;
-    readonly status?: number;
-  }
-
-  async function show(call: PageCall, { workspace, status, ...shown }: Shown): Promise<ApiResponse> {
+  async function lockView(call: WorkspaceCall, entered: EnteredLock, rejection: Rejection = {}): Promise<View> {
+    const { workspace } = call;
+    const { errors = {}, refusal = '', status = 200 } = rejection;
     const isMirrored = await suggestPaths.isMirrored(workspace);
     // Suggestions come from the default branch, whose name is known only after the remote was asked.
     if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
-    const main = html`${shown.refusal ?? ''}
-      ${lockForm(call, workspace.id, shown.entered, shown.errors ?? {}, isMirrored)}`;
-    const view = { title: 'Lock a file', location: inWorkspace(workspace.id, 'locks'), main };
-    return showPage(call, { ...view, ...(isMirrored && { script: 'new-lock.js' }) }, status);
+    const main = html`${refusal}${lockForm(call, entered, errors, isMirrored)}`;
+    return { title: 'Lock a file', main, status, ...(isMirrored && { script: 'new-lock.js' }) };
   }
 
-  /** Shows the form again, as entered, with the conflicting lock. */
-  function showRefusal(
-    call: PageCall,
-    { workspace, entered, path }: Shown & { readonly path: LockPath },
-    { problem, message, extras }: Refusal,
-  ): Promise<ApiResponse> {
-    const shown = { workspace, entered, status: kindsOfProblems[problem].status };
-    if (extras.lock !== undefined) {
-      return show(call, { ...shown, refusal: heldLock(call, workspace.id, path, extras.lock) });
-    }
-    const ofPath = extras.errors?.find(({ pointer }) => pointer === '#/path');
-    if (ofPath !== undefined) return show(call, { ...shown, errors: { path: ofPath.detail } });
-    const text = html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${safeText(message)}</p>`;
-    return show(call, { ...shown, refusal: text });
+  async function askView(call: WorkspaceCall, entered: EnteredLock, rejection: Rejection = {}): Promise<View> {
+    const { errors = {}, refusal = '', status = 200 } = rejection;
+    const path = pathIn(entered.path);
+    const held = await locks.find({ workspace: call.workspace.id, path });
+    const main = html`${refusal}
+      ${held?.live ? lockFacts(lockOf(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
+      ${askForm(call.workspace.id, path, entered, errors)}`;
+    return { title: 'Ask for a lock', main, status };
   }
 
-  addPage(app, parts, { path: '/workspaces/:id/locks/new', access }, async (call) => {
-    const workspace = await requestedWorkspace(call, storage);
-    const { path } = queryOf(call, 'path');
-    return show(call, { workspace, entered: { path, duration: formatDuration(lfsLockTtl(workspace)), note: '' } });
-  });
+  addWorkspacePage(site, { path: '/locks/new', access }, async (call) => lockView(call, emptyForm(call)));
 
-  addPage(app, parts, { path: '/workspaces/:id/locks/paths', access }, async (call) => {
-    const workspace = await requestedWorkspace(call, storage);
-    return jsonApiResponse(200, { paths: await suggestPaths.suggest(workspace, queryOf(call, 'start').start) });
-  });
+  addWorkspacePage(site, { path: '/locks/paths', access }, async (call) =>
+    jsonApiResponse(200, { paths: await suggestPaths.suggest(call.workspace, queryOf(call, 'start').start) }),
+  );
 
-  addAction(app, parts, { path: '/workspaces/:id/locks', access }, async (call) => {
-    const workspace = await requestedWorkspace(call, storage);
+  addWorkspaceAction(site, { path: '/locks', access }, async (call) => {
+    const workspace = call.workspace.id;
     const entered = enteredTexts(call.form, names);
     const read = readNewLock(entered);
-    if (!read.ok) return show(call, { workspace, entered, errors: read.errors, status: 422 });
+    if (!read.ok) return lockView(call, entered, { errors: read.errors, status: 422 });
     const { path, duration: ttl, note } = read.value;
     try {
-      requireFreeDisk(parts);
+      requireFreeDisk(site);
       const { headers } = await locks.acquire(keyOfForm(call, entered), {
-        workspace: workspace.id,
+        workspace,
         path,
         type: 'exclusive',
         ttl,
@@ -99,43 +91,53 @@ export function addNewLockPages(app: App, parts: DashboardParts): void {
         origin: null,
       });
       const repeated = headers['idempotency-replayed'] !== undefined;
-      return withNotice(listAddress(workspace.id, { path }), repeated ? 'sent-twice' : 'taken');
+      return withNotice(listAddress(workspace, { path }), repeated ? 'sent-twice' : 'taken');
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.problem === 'request-in-progress') return withNotice(listAddress(workspace.id, { path }), 'sent-twice');
-      return showRefusal(call, { workspace, entered, path }, error);
+      if (error.problem === 'request-in-progress') return withNotice(listAddress(workspace, { path }), 'sent-twice');
+      return lockView(call, entered, rejectionOf(call, path, error));
     }
   });
+
+  addWorkspacePage(site, { path: '/locks/ask', access }, async (call) => askView(call, emptyForm(call)));
+
+  addWorkspaceAction(site, { path: '/locks/ask', access }, async (call) => {
+    const { bearer } = call;
+    const workspace = call.workspace.id;
+    const entered = enteredTexts(call.form, names);
+    const path = pathIn(entered.path);
+    const read = readNewLock(entered);
+    if (!read.ok) return askView(call, entered, { errors: read.errors, status: 422 });
+    const { duration: ttl, note } = read.value;
+    try {
+      requireFreeDisk(site);
+      // Without a key: asking again keeps the place.
+      await locks.askFor(undefined, { workspace, path, bearer, note, ttl });
+      return { to: pathAddress(workspace, path) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const refusal = html`<p class="warning" role="alert">${safeText(error.message)}</p>`;
+      return askView(call, entered, { refusal, status: problems[error.problem].status });
+    }
+  });
+
+  addWorkspaceAction(
+    site,
+    { path: '/locks/withdraw', access },
+    async ({ workspace: { id: workspace }, form, bearer }) => {
+      const path = pathIn(form.text('path'));
+      // The page of the path shows the result, also if there was nothing to withdraw.
+      await locks.withdraw({ workspace, path, bearer });
+      return { to: pathAddress(workspace, path) };
+    },
+  );
 }
 
-function lockForm(
-  call: PageCall,
-  workspace: string,
-  entered: EnteredLock,
-  errors: LockErrors,
-  isMirrored: boolean,
-): Markup {
-  const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${workspace}/locks/paths"` : '';
-  const form = postForm({
-    action: `/workspaces/${workspace}/locks`,
-    hidden: { form_id: newFormId(call) },
-    fields: [
-      textInput('path', 'Path', entered.path, {
-        hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive. The file does not have to exist yet.`,
-        more: html` required autofocus${completion}`,
-      }),
-      durationField('For how long', entered.duration),
-      textInput('note', 'Note', entered.note, {
-        hint: `For those who find the file locked. One line of up to ${maxNoteLength} characters; may be empty.`,
-      }),
-    ],
-    errors,
-    nothingDone: 'Nothing was locked.',
-    button: 'Lock',
-    cancel: backLink({ back: listAddress(workspace) }, 'Cancel'),
-  });
-  return html`${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
-}
+const emptyForm = (call: WorkspaceCall): EnteredLock => ({
+  path: queryOf(call, 'path').path,
+  duration: formatDuration(lfsLockTtl(call.workspace)),
+  note: '',
+});
 
 export const readNewLock = ({ path, duration, note }: EnteredLock) =>
   allValues({
@@ -144,14 +146,74 @@ export const readNewLock = ({ path, duration, note }: EnteredLock) =>
     note: parseNote(note),
   });
 
+function pathIn(text: string): LockPath {
+  const path = parseLockPath(text);
+  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
+  return path.value;
+}
+
+function lockForm(call: WorkspaceCall, entered: EnteredLock, errors: FieldErrors<string>, isMirrored: boolean): Markup {
+  const { id } = call.workspace;
+  const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${id}/locks/paths"` : '';
+  const form = postForm({
+    action: `/workspaces/${id}/locks`,
+    hidden: { form_id: newFormId(call) },
+    fields: [
+      textInput('path', 'Path', entered.path, {
+        hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive. The file does not have to exist yet.`,
+        more: html` required autofocus${completion}`,
+      }),
+      durationField('For how long', entered.duration),
+      noteField(entered.note, 'For those who find the file locked.'),
+    ],
+    errors,
+    nothingDone: 'Nothing was locked.',
+    button: 'Lock',
+    cancel: backLink(listAddress(id), 'Cancel'),
+  });
+  return html`${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
+}
+
+const askForm = (workspace: string, path: LockPath, entered: EnteredLock, errors: FieldErrors<string>): Markup =>
+  postForm({
+    action: `/workspaces/${workspace}/locks/ask`,
+    hidden: { path },
+    fields: [
+      noteField(entered.note, 'For the holder, and for the lock.', html` autofocus`),
+      durationField('For how long', entered.duration),
+    ],
+    errors,
+    nothingDone: 'You are not in line.',
+    button: 'Lock it for me when it is free',
+    cancel: backLink(pathAddress(workspace, path), 'Cancel'),
+  });
+
+const noteField = (value: string, readers: string, more = html``): FormField =>
+  textInput('note', 'Note', value, {
+    hint: `${readers} One line of up to ${maxNoteLength} characters; may be empty.`,
+    more,
+  });
+
+/** Why a file was not locked, with the conflicting lock. */
+function rejectionOf(call: WorkspaceCall, path: LockPath, { problem, message, extras }: Refusal): Rejection {
+  const { status } = problems[problem];
+  if (extras.lock !== undefined) return { status, refusal: heldLock(call, path, extras.lock) };
+  const ofPath = extras.errors?.find(({ pointer }) => pointer === '#/path');
+  if (ofPath !== undefined) return { status, errors: { path: ofPath.detail } };
+  return {
+    status,
+    refusal: html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${safeText(message)}</p>`,
+  };
+}
+
 /** Holder of the path. */
-function heldLock({ bearer, now }: PageCall, workspace: string, asked: LockPath, lock: Lock): Markup {
+function heldLock({ bearer, now, workspace: { id } }: WorkspaceCall, asked: LockPath, lock: Lock): Markup {
   const own = lock.owner === bearer.owner;
   const sameFile = asked === lock.path ? '' : html` On Windows, ${literal(asked)} is the same file.`;
   return html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${
     own
-      ? html`You hold this lock already. <a href="${extendAddress(workspace, lock)}">Extend it</a>`
-      : html`Someone else holds this lock. <a href="${listAddress(workspace, { path: lock.path })}">Watch it</a> to see when it is free.`
+      ? html`You hold this lock already. <a href="${extendAddress(id, lock)}">Extend it</a>`
+      : html`Someone else holds this lock. <a href="${listAddress(id, { path: lock.path })}">Watch it</a> to see when it is free.`
   }${sameFile}</p>
   ${lockFacts(lock, now)}`;
 }

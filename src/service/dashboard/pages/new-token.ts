@@ -2,8 +2,7 @@ import { html } from 'hono/html';
 import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/response.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import { sealed } from '../../sessions/secret.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
 import { scopeLimitProblem, tokenFields } from '../../tokens/new-token.ts';
@@ -16,10 +15,7 @@ import { addressWith } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
-import { showPage, type View } from '../frame/layout.ts';
-import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
 import {
   noPermissions,
@@ -41,41 +37,32 @@ const textFields = ['name', 'owner', 'expires', 'lifetime', 'preset'] as const;
 
 type TokenErrors = FieldErrors<'name' | 'owner' | 'scopes' | 'expires' | 'workspaces'>;
 
-const location = { section: 'tokens' } as const;
-
-export function addNewTokenPages(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
+export function addNewTokenPages(site: Site): void {
+  const { storage } = site;
   const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
 
-  async function showForm(
-    call: PageCall,
-    id: string,
-    entered: EnteredToken,
-    errors: TokenErrors = {},
-  ): Promise<ApiResponse> {
+  async function showForm(call: PageCall, id: string, entered: EnteredToken, errors: TokenErrors = {}): Promise<View> {
     const status = Object.keys(errors).length === 0 ? 200 : 422;
     const hidden = { preset: entered.preset, token_id: sealed(id, call.c.get('session').secret) };
     const main = tokenForm(hidden, entered, errors, await workspaceIds());
-    return showPage(call, { title: 'New token', location, main }, status);
+    return { title: 'New token', main, status };
   }
 
   // The URL contains the id, so that going back in the browser returns to the same form.
-  addPage(app, parts, { path: '/tokens/new', access: 'admin' }, async (call) => {
+  addPage(site, { path: '/tokens/new', access: 'admin' }, async (call) => {
     const { form, preset } = queryOf(call, 'form', 'preset');
     const id = sealedTokenId(call, form);
     if (id === undefined) {
-      return seeOther(addressWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }));
+      return { to: addressWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }) };
     }
     const made = await findToken(storage.read, storage.now, id);
-    return made === undefined
-      ? showForm(call, id, withPreset(newTokenDefaults, preset))
-      : showPage(call, madeBefore(made));
+    return made === undefined ? showForm(call, id, withPreset(newTokenDefaults, preset)) : madeBefore(made);
   });
 
-  addAction(app, parts, { path: '/tokens', access: 'admin' }, async (call) => {
+  addAction(site, { path: '/tokens', access: 'admin' }, async (call) => {
     const id = sealedTokenId(call, call.form.text('token_id'));
     if (id === undefined) throw unknownForm();
-    const origin = serviceOrigin(call, parts.publicUrl());
+    const origin = serviceOrigin(call, site.publicUrl());
     const entered = enteredToken(call.form);
     const chosen = call.form.text('choose-preset');
     if (chosen !== '') return showForm(call, id, withPreset(entered, chosen));
@@ -90,10 +77,10 @@ export function addNewTokenPages(app: App, parts: DashboardParts): void {
         const [workspace] = token.workspaces ?? (await workspaceIds());
         const done = html`The token ${userText(token.name)} was created.`;
         const made = { ...outcome, origin, preset: entered.preset, done, workspace, now: call.now };
-        return showPage(call, madeTokenView(made));
+        return madeTokenView(made);
       }
       case 'made-before':
-        return showPage(call, madeBefore(outcome.token), 409);
+        return { ...madeBefore(outcome.token), status: 409 };
       case 'unknown-workspaces':
         return showForm(call, id, entered, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
     }
@@ -193,7 +180,6 @@ function readLifetime({ expires, lifetime }: EnteredToken): Parsed<Duration | nu
 
 const madeBefore = ({ id, name, state }: Token): View => ({
   title: 'This token was already created',
-  location,
   main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
       then and cannot be shown again.</p>
     ${state === 'active' ? html`<p>If you did not keep it, <a href="/tokens/${id}/revoke">revoke the token</a> and <a href="/tokens/new">create another</a>.</p>` : ''}

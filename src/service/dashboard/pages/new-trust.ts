@@ -2,8 +2,7 @@ import { html } from 'hono/html';
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/response.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import { type EnteredRule, type RuleErrors, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';
 import type { RuleClaim } from '../../trust/rule-claim.ts';
 import { addTrustRule, maxTrustRules, type NewTrustRule } from '../../trust/rules.ts';
@@ -12,10 +11,7 @@ import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../element
 import { literal, type Markup } from '../elements/text.ts';
 import { type Form, parseForm } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
-import { showPage } from '../frame/layout.ts';
-import { addAction, addPage, type PageCall } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import { addAction, addPage, type Site, type View } from '../frame/page.ts';
 import {
   noPermissions,
   type Permissions,
@@ -29,41 +25,40 @@ import {
 /** Repeated fields contain one `NAME=VALUE` per line. */
 type EnteredRuleForm = Permissions & EnteredTexts<keyof typeof ruleFields | keyof typeof repeatedRuleFields>;
 
-export function addNewTrustPages(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
+export function addNewTrustPages(site: Site): void {
+  const { storage } = site;
 
   async function showForm(
-    call: PageCall,
     entered: EnteredRuleForm,
     errors: RuleErrors,
     status: number,
     refusal?: Markup,
-  ): Promise<ApiResponse> {
+  ): Promise<View> {
     const ids = (await listWorkspaces(storage.read)).map(({ id }) => id);
     const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">${refusal}</p>`}
       <p>A job exchanges its OIDC identity token for an API token that expires after 15 minutes, so its repository needs
         no secret.</p>
       ${trustForm(entered, errors, ids)}`;
-    return showPage(call, { title: 'Trust a workflow', location: { section: 'trust' }, main }, status);
+    return { title: 'Trust a workflow', main, status };
   }
 
-  addPage(app, parts, { path: '/trust/new', access: 'admin' }, (call) => showForm(call, newRuleDefaults(), {}, 200));
+  addPage(site, { path: '/trust/new', access: 'admin' }, () => showForm(newRuleDefaults(), {}, 200));
 
-  addAction(app, parts, { path: '/trust', access: 'admin' }, async (call) => {
+  addAction(site, { path: '/trust', access: 'admin' }, async (call) => {
     const entered = enteredRule(call.form);
     const read = readNewTrust(entered);
-    if (!read.ok) return showForm(call, entered, read.errors, 422);
+    if (!read.ok) return showForm(entered, read.errors, 422);
     const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), read.value));
     switch (added.kind) {
       case 'added':
-        return seeOther(`/trust?added=${added.rule.id}`);
+        return { to: `/trust?added=${added.rule.id}` };
       case 'there-already': {
         const refusal = html`The same rule already exists: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
-        return showForm(call, entered, {}, 409, refusal);
+        return showForm(entered, {}, 409, refusal);
       }
       case 'too-many': {
         const refusal = html`The maximum of ${maxTrustRules} rules is reached. Remove one that is no longer used.`;
-        return showForm(call, entered, {}, 409, refusal);
+        return showForm(entered, {}, 409, refusal);
       }
     }
   });

@@ -1,20 +1,21 @@
 import { html } from 'hono/html';
 import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import type { Lock } from '../../../interface/resources.ts';
-import type { ApiResponse } from '../../contract/response.ts';
 import { findCommittedLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
-import type { Storage } from '../../storage/storage.ts';
-import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import { lockFacts } from '../elements/lock.ts';
 import { listAddress, ownLocksAddress, parseListQuery } from '../elements/lock-list.ts';
 import { empty, literal, type Markup } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { type ActionCall, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
-import { seeOther } from '../frame/response.ts';
+import {
+  addWorkspaceAction,
+  addWorkspacePage,
+  queryOf,
+  type Site,
+  type View,
+  type WorkspaceActionCall,
+  type WorkspaceCall,
+} from '../frame/page.ts';
 import { type ReleaseWay, releaseWay } from './lock-table.ts';
-
-/** Shared by pages that change a lock: only the lock that was shown, never a later one on the same path. */
 
 const notices = {
   taken: 'The lock is yours.',
@@ -27,19 +28,17 @@ const notices = {
   absent: 'Nothing was released: the lock was already gone. Its holder released it, or it expired.',
 } as const;
 
+type Notice = keyof typeof notices;
+
 const noticeTexts: ReadonlyMap<string, string> = new Map(Object.entries(notices));
 
 /** Result of an action, by the code in the URL of a list. */
 export const lockNotice = (code: string): string | undefined => noticeTexts.get(code);
 
-export interface LockContext {
-  readonly workspace: FoundWorkspace;
-  /** The URL of the list to return to. */
-  readonly back: string;
+export interface ReleasableLock {
+  readonly lock: Lock;
+  readonly way: ReleaseWay;
 }
-
-/** Hidden fields that identify the lock of a form. */
-export const lockFields = ({ back }: LockContext, { path, id }: Lock) => ({ path, lock: id, back });
 
 /** The text in the only field of a form. */
 export interface EnteredText {
@@ -47,109 +46,88 @@ export interface EnteredText {
   readonly problem?: string | undefined;
 }
 
-type Notice = keyof typeof notices;
-
-export interface ReleasableLock {
-  readonly lock: Lock;
-  readonly way: ReleaseWay;
-}
-
-/** Texts and rules of an action on a lock. */
+/** An action on a lock. */
 export interface LockAction {
+  /** The last segment of its URL. */
+  readonly name: string;
   readonly title: string;
   readonly nothingDone: string;
+  readonly done: Notice;
   /** Notice if the lock is gone. */
   readonly absent: Notice;
   readonly whoMay: Markup;
   readonly isAllowed: (way: ReleaseWay) => boolean;
   /** A link to the action on the current lock. */
   readonly again: (workspace: string, lock: Lock) => Markup;
+  /** Asks for confirmation. The form contains the hidden fields. */
+  readonly confirmation: (
+    call: WorkspaceCall,
+    found: ReleasableLock,
+    form: { readonly hidden: Readonly<Record<string, string>>; readonly cancel: Markup },
+    entered: EnteredText | undefined,
+  ) => Markup;
+  /** Changes the lock with the id in the form. Returns what was entered if nothing was done. */
+  readonly act: (call: WorkspaceActionCall, path: LockPath) => Promise<EnteredText | undefined>;
 }
 
-/** The common parts of the pages for an action. */
-export function createLockPages(storage: Storage, change: LockAction) {
-  const show = (call: PageCall, { workspace }: LockContext, main: Markup, status = 200): Promise<ApiResponse> =>
-    showPage(call, { title: change.title, location: inWorkspace(workspace.id, 'locks'), main }, status);
+/** The pages for an action. It changes only the lock that was shown, never a later one on the same path. */
+export function addLockAction(site: Site, action: LockAction): void {
+  const route = { path: `/locks/${action.name}`, access: 'locks:write' } as const;
+  const show = (main: Markup, status: number): View => ({ title: action.title, main, status });
 
-  async function find(
-    { bearer }: PageCall,
-    { workspace }: LockContext,
-    path: LockPath,
-  ): Promise<ReleasableLock | undefined> {
-    const row = await findCommittedLock(storage, { workspace: workspace.id, path });
+  async function find({ bearer, workspace }: WorkspaceCall, path: LockPath): Promise<ReleasableLock | undefined> {
+    const row = await findCommittedLock(site.storage, { workspace: workspace.id, path });
     if (!row?.live) return undefined;
     const lock = lockOf(row);
     return { lock, way: releaseWay(bearer, { lock, tokenId: row.token_id }) };
   }
 
-  const notAllowed = (call: PageCall, context: LockContext, { lock }: ReleasableLock): Markup => html`
-    <p class="warning">Someone else holds this lock. ${change.whoMay}</p>
+  const notAllowed = (call: WorkspaceCall, back: string, { lock }: ReleasableLock): Markup => html`
+    <p class="warning">Someone else holds this lock. ${action.whoMay}</p>
     ${lockFacts(lock, call.now)}
-    <div class="actions">${backLink(context, 'Back to the locks')}</div>`;
+    <div class="actions">${backLink(back)}</div>`;
 
-  const changed = (call: PageCall, context: LockContext, { lock, way }: ReleasableLock): Markup => html`
-    <p class="warning" role="alert"><strong>${change.nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
+  const changed = (call: WorkspaceCall, back: string, { lock, way }: ReleasableLock): Markup => html`
+    <p class="warning" role="alert"><strong>${action.nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
     ${lockFacts(lock, call.now)}
     <div class="actions">
-      ${backLink(context, 'Back to the locks')}
-      ${change.isAllowed(way) ? change.again(context.workspace.id, lock) : ''}
+      ${backLink(back)}
+      ${action.isAllowed(way) ? action.again(call.workspace.id, lock) : ''}
     </div>`;
 
-  /** Error page if the current lock is not the one that was shown, or may not be changed by this token. */
-  function whyNot(
-    call: PageCall,
-    context: LockContext,
-    found: ReleasableLock,
-    shown: string,
-  ): Promise<ApiResponse> | undefined {
-    if (shown !== found.lock.id) return show(call, context, changed(call, context, found), 412);
-    return change.isAllowed(found.way) ? undefined : show(call, context, notAllowed(call, context, found), 403);
+  /** Asks for confirmation, unless the current lock is not the one that was shown, or this token may not change it. */
+  function ask(call: WorkspaceCall, back: string, found: ReleasableLock, shown: string, entered?: EnteredText): View {
+    const { path, id } = found.lock;
+    if (shown !== id) return show(changed(call, back, found), 412);
+    if (!action.isAllowed(found.way)) return show(notAllowed(call, back, found), 403);
+    const form = { hidden: { path, lock: id, back }, cancel: backLink(back, 'Cancel') };
+    return show(action.confirmation(call, found, form, entered), entered === undefined ? 200 : 422);
   }
 
-  return {
-    /** Asks for confirmation for the lock in the URL. */
-    async ask(
-      call: PageCall,
-      confirmation: (context: LockContext, found: ReleasableLock) => Markup,
-    ): Promise<ApiResponse> {
-      const workspace = await requestedWorkspace(call, storage);
-      const context = { workspace, back: listAt(call.c.req.header('referer') ?? '', workspace.id) };
-      const { path, lock } = queryOf(call, 'path', 'lock');
-      const parsed = parseHeldPath(path);
-      const found = parsed.ok ? await find(call, context, parsed.value) : undefined;
-      if (found === undefined) return show(call, context, gone(context, path), 404);
-      const refusal = whyNot(call, context, found, lock === '' ? found.lock.id : lock);
-      return refusal ?? show(call, context, confirmation(context, found));
-    },
+  addWorkspacePage(site, route, async (call) => {
+    const back = listAt(call.c.req.header('referer') ?? '', call.workspace.id);
+    const { path, lock } = queryOf(call, 'path', 'lock');
+    const parsed = parseHeldPath(path);
+    const found = parsed.ok ? await find(call, parsed.value) : undefined;
+    if (found === undefined) return show(gone(back, path), 404);
+    return ask(call, back, found, lock === '' ? found.lock.id : lock);
+  });
 
-    /** Performs the action on the path in the form. */
-    async act(
-      call: ActionCall,
-      act: (context: LockContext, path: LockPath) => Promise<ApiResponse>,
-    ): Promise<ApiResponse> {
-      const workspace = await requestedWorkspace(call, storage);
-      const context = { workspace, back: listAt(call.form.text('back'), workspace.id) };
-      const path = parseHeldPath(call.form.text('path'));
-      return path.ok ? act(context, path.value) : show(call, context, gone(context, ''), 404);
-    },
-
-    /** Explains why nothing was done, or asks again if the form was invalid. */
-    async refuse(
-      call: ActionCall,
-      context: LockContext,
-      path: LockPath,
-      confirmation: (found: ReleasableLock) => Markup,
-    ): Promise<ApiResponse> {
-      const found = await find(call, context, path);
-      if (found === undefined) return withNotice(context.back, change.absent);
-      const refusal = whyNot(call, context, found, call.form.text('lock'));
-      return refusal ?? show(call, context, confirmation(found), 422);
-    },
-  };
+  addWorkspaceAction(site, route, async (call) => {
+    const back = listAt(call.form.text('back'), call.workspace.id);
+    const path = parseHeldPath(call.form.text('path'));
+    if (!path.ok) return show(gone(back, ''), 404);
+    const refused = await action.act(call, path.value);
+    if (refused === undefined) return withNotice(back, action.done);
+    const found = await find(call, path.value);
+    if (found === undefined) return withNotice(back, action.absent);
+    return ask(call, back, found, call.form.text('lock'), refused);
+  });
 }
 
-export const withNotice = (list: string, code: Notice): ApiResponse =>
-  seeOther(`${list}${list.includes('?') ? '&' : '?'}notice=${code}`);
+export const withNotice = (list: string, code: Notice) => ({
+  to: `${list}${list.includes('?') ? '&' : '?'}notice=${code}`,
+});
 
 /** URL of the list of locks, with the search of the given URL. Never links to another page, even if that URL does. */
 export function listAt(address: string, workspace: string): string {
@@ -159,14 +137,17 @@ export function listAt(address: string, workspace: string): string {
   return pathname === list && searchParams !== undefined ? listAddress(workspace, parseListQuery(searchParams)) : list;
 }
 
-const gone = (context: LockContext, path: string): Markup => html`
-  ${empty(
+const gone = (back: string, path: string): Markup =>
+  nothingToDo(
+    back,
     'This lock no longer exists.',
     path === ''
       ? 'The address names no path.'
       : html`Nobody holds a lock on ${literal(path)}. It was released, has expired, or was never taken.`,
-  )}
-  <div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;
+  );
 
-export const backLink = ({ back }: Pick<LockContext, 'back'>, text: string): Markup =>
+export const nothingToDo = (back: string, reason: string, next: Markup | string): Markup =>
+  html`${empty(reason, next)}<div class="actions">${backLink(back)}</div>`;
+
+export const backLink = (back: string, text = 'Back to the locks'): Markup =>
   html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;

@@ -13,21 +13,16 @@ import { type Heading, htmlTable, link } from '../elements/list.ts';
 import { pathLink } from '../elements/lock.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { addressText, countdown, literal, type Markup, time, userText } from '../elements/text.ts';
-import type { PageCall } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import type { PageCall, Site } from '../frame/page.ts';
 
 /** The sections that the token may see. */
-export async function overview(
-  call: PageCall,
-  parts: DashboardParts,
-  workspaces: readonly WorkspaceOverview[],
-): Promise<Markup> {
+export async function overview(call: PageCall, site: Site, workspaces: readonly WorkspaceOverview[]): Promise<Markup> {
   const { scopes } = call.bearer;
   const [locks, failing] = await Promise.all([
-    grants(scopes, 'locks:read') ? lockSections(call, parts) : [],
-    grants(scopes, 'hooks:write') ? failingSection(call, parts) : '',
+    grants(scopes, 'locks:read') ? lockSections(call, site) : [],
+    grants(scopes, 'hooks:write') ? failingSection(call, site) : '',
   ]);
-  return html`<div class="overview">${locks}${failing}${behindSection(call, parts, workspaces)}</div>`;
+  return html`<div class="overview">${locks}${failing}${behindSection(call, site, workspaces)}</div>`;
 }
 
 /** Items of all workspaces that need attention: the first few of each kind. */
@@ -35,7 +30,7 @@ export async function overview(
 const maxShown = 5;
 const endingSoonMs = 60 * 60_000;
 
-async function lockSections({ bearer, now }: PageCall, { storage }: DashboardParts): Promise<readonly Markup[]> {
+async function lockSections({ bearer, now }: PageCall, { storage }: Site): Promise<readonly Markup[]> {
   const [oldest, ending] = await Promise.all([
     foremostLocks(storage, bearer, { by: 'acquired_at', limit: maxShown }),
     foremostLocks(storage, bearer, { by: 'expires_at', within: endingSoonMs, limit: maxShown }),
@@ -70,7 +65,7 @@ const lockRow = (row: LockRow, name: string, when: Markup): Markup => {
   </tr>`;
 };
 
-async function failingSection(call: PageCall, { storage }: DashboardParts): Promise<Markup> {
+async function failingSection(call: PageCall, { storage }: Site): Promise<Markup> {
   const failing = await failingHooks(storage.read, call.bearer.workspaces, maxShown);
   return section({
     id: 'failing',
@@ -91,11 +86,7 @@ function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace
 }
 
 /** Lists only remotes that have answered. The page reloads this part when the others have. */
-function behindSection(
-  { now }: PageCall,
-  { remoteMemory }: DashboardParts,
-  workspaces: readonly WorkspaceOverview[],
-): Markup {
+function behindSection({ now }: PageCall, { remoteMemory }: Site, workspaces: readonly WorkspaceOverview[]): Markup {
   const known = workspaces.map(({ id, stored, synced }) => ({ id, known: remoteMemory.known(stored), synced }));
   const behind = known
     .flatMap(({ id, known, synced }) => branchStatuses(known, synced).map((branch) => ({ workspace: id, ...branch })))

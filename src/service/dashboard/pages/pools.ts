@@ -1,7 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import { withoutSecrets } from '../../../interface/secret-properties.ts';
-import type { App } from '../../http/context.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { addressedPool } from '../../pools/addressed-pool.ts';
@@ -10,17 +9,15 @@ import { type Seat, seatsOf } from '../../pools/seats.ts';
 import { htmlTable } from '../elements/list.ts';
 import { newLockAddress, originLink, pathLink } from '../elements/lock.ts';
 import { countdown, empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
 
 export const poolsAddress = (workspace: string): string => `/workspaces/${workspace}/pools`;
 
-export function addPoolPages(app: App, parts: DashboardParts): void {
-  const { storage, locks } = parts;
+export function addPoolPages(site: Site): void {
+  const { storage, locks } = site;
 
-  addPage(app, parts, { path: '/workspaces/:id/pools', access: 'locks:read' }, async (call) => {
-    const { id: workspace } = await requestedWorkspace(call, storage);
+  addWorkspacePage(site, { path: '/pools', access: 'locks:read' }, async (call) => {
+    const workspace = call.workspace.id;
     const pools = await findPools(storage.read, { workspace });
     const rows = await Promise.all(
       pools.map(async (pool) => {
@@ -36,10 +33,10 @@ export function addPoolPages(app: App, parts: DashboardParts): void {
       html`A pool is a name for lock paths, such as license seats. A job locks one that is free. An operator adds one with <code>workspace-service pool add</code>.`,
     );
     const main = rows.length === 0 ? none : htmlTable('cards', ['Pool', 'Free'], rows);
-    return showPage(call, { title: 'Pools', location: inWorkspace(workspace, 'locks'), main });
+    return { title: 'Pools', main };
   });
 
-  addPage(app, parts, { path: '/workspaces/:id/pools/:name', access: 'locks:read' }, async (call) => {
+  addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read' }, async (call) => {
     const pool = await addressedPool(call.c, storage);
     const [seats, queue] = await Promise.all([
       seatsOf(locks, pool, call.bearer),
@@ -47,13 +44,12 @@ export function addPoolPages(app: App, parts: DashboardParts): void {
     ]);
     const lines = Map.groupBy(queue, ({ path }) => path);
     const rows = seats.map((seat) => seatRow(call, pool, seat, lines.get(seat.item.path) ?? []));
-    return showPage(call, {
+    return {
       title: pool.name,
-      location: inWorkspace(pool.workspace, 'locks'),
       script: 'live.js',
       main: html`${liveState(`/workspaces/${pool.workspace}/locks/events`, call.now)}
         <section data-part="seats">${htmlTable('cards', headings, rows)}</section>`,
-    });
+    };
   });
 }
 

@@ -1,45 +1,37 @@
 import { html } from 'hono/html';
 import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
-import type { ApiResponse } from '../../contract/response.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { plural } from '../assets/text.js';
 import { postForm } from '../elements/fields.ts';
 import { htmlTable } from '../elements/list.ts';
 import { originLink, pathLink } from '../elements/lock.ts';
 import type { ShownLock } from '../elements/lock-list.ts';
-import { empty, type Markup, time, userText } from '../elements/text.ts';
+import { type Markup, time, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { type ActionCall, addAction, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addWorkspaceAction, type Site, type View, type WorkspaceActionCall } from '../frame/page.ts';
+import { reasonField, reasonProblem } from './change-lock.ts';
 import { lockPageSize, shownLock } from './lock-table.ts';
-import { backLink, type EnteredText, type LockContext, listAt, withNotice } from './one-lock.ts';
-import { reasonField, reasonProblem } from './release-lock.ts';
+import { backLink, type EnteredText, listAt, nothingToDo, withNotice } from './one-lock.ts';
 
 /** Without JavaScript, a page of the list sends a field for each of its locks. */
 const maxFields = lockPageSize + 50;
 
-const route = { path: '/workspaces/:id/locks/release-selected', access: 'locks:write', maxFields } as const;
+const route = { path: '/locks/release-selected', access: 'locks:write', maxFields } as const;
 
 /** Limited by the maximum size of a form. */
 const maxSelected = 1_000;
 
 /** Asks once for confirmation, and releases only the locks that were shown, never later ones on the same paths. */
-export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
+export function addSelectedReleasePage(site: Site): void {
   const {
     storage,
     locks: { commitReleases },
-  } = parts;
+  } = site;
 
-  async function release(
-    call: ActionCall,
-    { workspace, back }: LockContext,
-    locks: readonly ShownLock[],
-    reason: string,
-  ) {
-    const { id } = workspace;
+  async function release(call: WorkspaceActionCall, back: string, locks: readonly ShownLock[], reason: string) {
+    const { id } = call.workspace;
     const force = grants(call.bearer.scopes, 'locks:admin') && reasonProblem(reason) === undefined;
     const releaser = { ...actorOf(call.c), owner: call.bearer.owner, force, reason };
     const requests = locks.flatMap((lock) => {
@@ -52,33 +44,31 @@ export function addSelectedReleasePage(app: App, parts: DashboardParts): void {
     return withNotice(back, released.length === asked ? 'released-all' : 'released-some');
   }
 
-  addAction(app, parts, route, async (call): Promise<ApiResponse> => {
-    const { form, c, bearer } = call;
-    const workspace = await requestedWorkspace(call, storage);
+  addWorkspaceAction(site, route, async (call) => {
+    const { form, c, bearer, workspace } = call;
     const isConfirmed = form.text('confirmed') !== '';
     const address = isConfirmed ? form.text('back') : (c.req.header('referer') ?? '');
-    const context = { workspace, back: listAt(address, workspace.id) };
-    const show = (main: Markup, status = 200) =>
-      showPage(call, { title: 'Release locks', location: inWorkspace(workspace.id, 'locks'), main }, status);
+    const back = listAt(address, workspace.id);
+    const show = (main: Markup, status = 200): View => ({ title: 'Release locks', main, status });
 
     const ids = selectedIn(form);
     if (ids.length === 0) {
-      return show(nothing(context, 'No lock is selected.', 'Check the boxes of those that you want to release.'), 422);
+      return show(nothingToDo(back, 'No lock is selected.', 'Check the boxes of those that you want to release.'), 422);
     }
     if (ids.length > maxSelected) {
       const reason = `${plural(ids.length, 'lock')} are selected, and at most ${plural(maxSelected, 'lock')} are released at once.`;
-      return show(nothing(context, reason, 'Nothing was released. Select fewer.'), 422);
+      return show(nothingToDo(back, reason, 'Nothing was released. Select fewer.'), 422);
     }
     const held = (await locksWithIds(storage, workspace.id, ids)).map((each) => shownLock(bearer, each));
     const locks = held.filter((lock) => lock.release !== 'none');
     if (locks.length === 0) {
-      return show(nothing(context, 'These locks no longer exist.', 'They were released, or have expired.'), 404);
+      return show(nothingToDo(back, 'These locks no longer exist.', 'They were released, or have expired.'), 404);
     }
     const reason = form.text('reason').trim();
     const problem = locks.some((lock) => lock.release === 'force') ? reasonProblem(reason) : undefined;
-    if (!isConfirmed) return show(confirmation(call, context, locks, { text: '' }));
-    if (problem !== undefined) return show(confirmation(call, context, locks, { text: reason, problem }), 422);
-    return release(call, context, locks, reason);
+    if (!isConfirmed) return show(confirmation(call, back, locks, { text: '' }));
+    if (problem !== undefined) return show(confirmation(call, back, locks, { text: reason, problem }), 422);
+    return release(call, back, locks, reason);
   });
 }
 
@@ -88,12 +78,12 @@ const selectedIn = (form: Form): readonly string[] => [
 ];
 
 function confirmation(
-  call: ActionCall,
-  context: LockContext,
+  call: WorkspaceActionCall,
+  back: string,
   locks: readonly ShownLock[],
   reason: EnteredText,
 ): Markup {
-  const workspace = context.workspace.id;
+  const workspace = call.workspace.id;
   const forced = locks.filter(({ release }) => release === 'force').length;
   return html`<p class="warning">${warningOf(forced)}</p>
     ${htmlTable(
@@ -103,13 +93,13 @@ function confirmation(
     )}
     ${postForm({
       action: `/workspaces/${workspace}/locks/release-selected`,
-      hidden: { locks: locks.map(({ id }) => id).join(' '), back: context.back, confirmed: 'yes' },
+      hidden: { locks: locks.map(({ id }) => id).join(' '), back, confirmed: 'yes' },
       fields: forced > 0 ? [reasonField(reason.text)] : [],
       errors: { reason: reason.problem },
       button: `${forced > 0 ? 'Force release' : 'Release'} ${plural(locks.length, 'lock')}`,
       kind: 'danger',
       autofocus: forced === 0,
-      cancel: backLink(context, 'Cancel'),
+      cancel: backLink(back, 'Cancel'),
     })}`;
 }
 
@@ -128,6 +118,3 @@ function row(workspace: string, now: number, { path, owner, origin, acquired_at,
     <td data-label="Since">${time(acquired_at, now)}</td>
   </tr>`;
 }
-
-const nothing = (context: LockContext, reason: string, next: string): Markup =>
-  html`${empty(reason, next)}<div class="actions after-empty">${backLink(context, 'Back to the locks')}</div>`;

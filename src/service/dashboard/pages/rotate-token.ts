@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { formatSpan } from '../../../interface/duration.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import { sealed } from '../../sessions/secret.ts';
 import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
 import { newTokenId } from '../../tokens/secret.ts';
@@ -8,9 +8,7 @@ import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, type FormField, group, postForm } from '../elements/fields.ts';
 import { literal, type Markup, pointInTime, time, userText } from '../elements/text.ts';
-import { showPage, type View } from '../frame/layout.ts';
-import { addAction, addPage, type PageCall } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
 import { madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 import { noSuchToken, shownEnd, tokenIdOf } from './tokens.ts';
@@ -28,17 +26,17 @@ const keepTimes: ReadonlyMap<string, { readonly ms: number; readonly text: strin
 
 const defaultKeep = '1d';
 
-export function addRotationPages(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
+export function addRotationPages(site: Site): void {
+  const { storage } = site;
 
-  addPage(app, parts, route, async (call) => {
+  addPage(site, route, async (call) => {
     const token = await findToken(storage.read, storage.now, tokenIdOf(call));
     if (token === undefined) throw noSuchToken();
-    if (token.state !== 'active' || token.replaced_by !== null) return showPage(call, over(token));
-    return showPage(call, form(call, token, { newId: newTokenId(), keep: defaultKeep }));
+    if (token.state !== 'active' || token.replaced_by !== null) return over(token);
+    return form(call, token, { newId: newTokenId(), keep: defaultKeep });
   });
 
-  addAction(app, parts, route, async (call) => {
+  addAction(site, route, async (call) => {
     const id = tokenIdOf(call);
     const newId = sealedTokenId(call, call.form.text('token_id'));
     const keep = call.form.text('keep');
@@ -46,10 +44,10 @@ export function addRotationPages(app: App, parts: DashboardParts): void {
     const token = await findToken(storage.read, storage.now, id);
     if (token === undefined) throw noSuchToken();
     if (newId === undefined) throw unknownForm();
-    const origin = serviceOrigin(call, parts.publicUrl());
+    const origin = serviceOrigin(call, site.publicUrl());
     if (kept === undefined) {
       const problem = 'Choose how long the old secret stays valid.';
-      return showPage(call, form(call, token, { newId, keep, problem }), 422);
+      return { ...form(call, token, { newId, keep, problem }), status: 422 };
     }
     const rotation = await storage.commit('global', (db) =>
       rotateToken(db, storage.now, actorOf(call.c), { id, newId, keepMs: kept.ms }),
@@ -58,14 +56,14 @@ export function addRotationPages(app: App, parts: DashboardParts): void {
       case 'unknown':
         throw noSuchToken();
       case 'over':
-        return showPage(call, over(rotation.token), 409);
+        return { ...over(rotation.token), status: 409 };
       case 'rotated-before':
-        return showPage(call, rotatedBefore(rotation.token), 409);
+        return { ...rotatedBefore(rotation.token), status: 409 };
       case 'rotated': {
         const [workspace] = rotation.token.workspaces ?? (await listWorkspaces(storage.read)).map((each) => each.id);
         const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
         const done = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
-        return showPage(call, madeTokenView({ ...rotation, done, origin, workspace, now: call.now }));
+        return madeTokenView({ ...rotation, done, origin, workspace, now: call.now });
       }
     }
   });
@@ -102,7 +100,7 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
       button: 'Rotate token',
       cancel: buttonLink('/tokens', 'Cancel'),
     })}`;
-  return { title: `Rotate the token ${token.name}?`, location: { section: 'tokens' }, main };
+  return { title: `Rotate the token ${token.name}?`, main };
 }
 
 const keepField = (keep: string): FormField =>
@@ -124,7 +122,6 @@ function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup 
 
 const over = (token: Token): View => ({
   title: `The token ${token.name} cannot be rotated`,
-  location: { section: 'tokens' },
   main: html`<p>It ${endedText(token)}. Nothing was changed.</p>
     ${token.replaced_by === null ? '' : html`<p><a href="/tokens#${token.replaced_by}">The token that took over</a></p>`}
     <p><a href="/tokens">All tokens</a></p>`,
@@ -137,7 +134,6 @@ const endedText = ({ state, replaced_by }: Token): string => {
 
 const rotatedBefore = ({ name, replaced_by }: Token): View => ({
   title: 'This token was already rotated',
-  location: { section: 'tokens' },
   main: html`<p class="warning">This form already rotated the token ${userText(name)}. The new secret was shown then and cannot be shown
       again.</p>
     <p>If you did not keep it, <a href="/tokens/${replaced_by}/rotate">rotate the new token</a>.</p>

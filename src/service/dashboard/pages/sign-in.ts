@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { admitToken } from '../../http/access.ts';
-import { type App, addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
+import { addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
 import { subscriberOf } from '../../platform/ip-address.ts';
 import { type Admission, limitRate, perMinute } from '../../runtime/limit-rate.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
@@ -13,9 +13,7 @@ import { type Authentication, authenticate } from '../../tokens/tokens.ts';
 import { field, postForm } from '../elements/fields.ts';
 import { type Markup, notice } from '../elements/text.ts';
 import { readForm } from '../frame/form.ts';
-import { showPage, type View } from '../frame/layout.ts';
-import { addAction, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addAction, queryOf, type Site, type View } from '../frame/page.ts';
 import { seeOther } from '../frame/response.ts';
 import { endedCookie, refuseOtherSites, sessionCookie, sessionSecretIn } from '../frame/session.ts';
 
@@ -28,8 +26,8 @@ const signInsOfToken = perMinute(30);
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
 const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes. Sign in with a token of your own.';
 
-export function addSignInPages(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
+export function addSignInPages(site: Site): void {
+  const { app, storage, showPage } = site;
   const { now } = storage;
   const { admit: admitAttempt } = limitRate(attempts, () => performance.now());
   const { admit: admitSignIn } = limitRate(signInsOfToken, () => performance.now());
@@ -70,12 +68,12 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     const to = localPath(form.text('to'));
     const authentication = await judge(form.text('token').trim());
     if (authentication.kind === 'refused') {
-      return showPage(undefined, tokenForm({ to, problem: authentication.reason }), 403);
+      return showPage(undefined, tokenForm({ to, problem: authentication.reason }));
     }
     const { bearer } = authentication;
-    if (bearer.run !== undefined) return showPage(undefined, tokenForm({ to, problem: tokenOfRun }), 403);
+    if (bearer.run !== undefined) return showPage(undefined, tokenForm({ to, problem: tokenOfRun }));
     succeeded();
-    admitToken(c, parts, bearer);
+    admitToken(c, site, bearer);
     orThrow(admitSignIn(bearer.id), 'This token has signed in too often.');
     const secret = await storage.commit('global', (db) => startSession(db, now, { bearer, address, by: 'token' }));
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
@@ -87,7 +85,7 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
     if (secret === undefined) {
       const problem =
         'The link was already used or is older than an hour. Create a token with: workspace-service token create --name NAME --scopes admin';
-      return showPage(undefined, tokenForm({ to: '/', problem }), 403);
+      return showPage(undefined, tokenForm({ to: '/', problem }));
     }
     succeeded();
     return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
@@ -97,11 +95,11 @@ export function addSignInPages(app: App, parts: DashboardParts): void {
   app.post('/sign-in', async (c) => send(c, await signInWithToken(c)));
   app.post('/sign-in/link', async (c) => send(c, await signInWithLink(c)));
 
-  addAction(app, parts, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
+  addAction(site, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
     const { secret } = c.get('session');
     const address = addressOf(c);
     await storage.commit('global', (db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
-    return seeOther('/sign-in?out=true', { 'set-cookie': endedCookie(c.env.incoming) });
+    return { to: '/sign-in?out=true', cookie: endedCookie(c.env.incoming) };
   });
 }
 
@@ -126,7 +124,8 @@ const hint = html`
   with <code>workspace-service token create</code>.`;
 
 const tokenForm = ({ to, message, problem }: Asked): View =>
-  signInView(html`
+  signInView(
+    html`
     ${notice(message)}
     <p class="narrow">This service locks large files that cannot be merged, so that two people or jobs never change one at
       the same time. Here you see who holds which file, since when and from which run.</p>
@@ -144,14 +143,16 @@ const tokenForm = ({ to, message, problem }: Asked): View =>
       ],
       errors: { token: problem },
       button: 'Sign in',
-    })}`);
+    })}`,
+    problem === undefined ? 200 : 403,
+  );
 
 const linkForm = (link: string): View =>
   signInView(html`
     <p>This link signs you in as an administrator, once. Use it to create a token for yourself.</p>
     ${postForm({ action: '/sign-in/link', hidden: { link }, button: 'Sign in as administrator', autofocus: true })}`);
 
-const signInView = (main: Markup): View => ({ title: 'Sign in', location: { section: 'none' }, main });
+const signInView = (main: Markup, status = 200): View => ({ title: 'Sign in', main, status });
 
 function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 'revoked', string>>): string | undefined {
   if (revoked !== '') return 'The token you signed in with was revoked, so your session has ended.';

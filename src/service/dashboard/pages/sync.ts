@@ -3,49 +3,45 @@ import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { byteSize, createPace } from '../../../interface/transfer.ts';
 import { Refusal } from '../../contract/problem.ts';
-import type { App } from '../../http/context.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { findRecordedSync, type RecordedSync } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { plural } from '../assets/text.js';
 import { duration, literal, liveState, type Markup, safeLines, time, userText } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addLivePage, type LiveControl } from '../frame/live-page.ts';
-import { addPage, type PageCall, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addLivePage } from '../frame/live-page.ts';
+import { addWorkspacePage, type PageCall, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { objects, runTime } from './syncs.ts';
 
 /** The instance that runs the sync writes its row each second. */
 const lookEveryMs = 1_000;
 
-export function addOneSyncPage(app: App, parts: DashboardParts & LiveControl): void {
-  const { storage } = parts;
+export function addOneSyncPage(site: Site): void {
+  const { storage } = site;
 
-  async function addressed(call: PageCall): Promise<{ readonly workspace: string; readonly sync: RecordedSync }> {
-    const { id: workspace } = await requestedWorkspace(call, storage);
-    const id = call.c.req.param('sync') ?? '';
-    const sync = isSyncId(id) ? await findRecordedSync(storage, workspace, id) : undefined;
+  async function addressed({ c, workspace }: WorkspaceCall): Promise<RecordedSync> {
+    const id = c.req.param('sync') ?? '';
+    const sync = isSyncId(id) ? await findRecordedSync(storage, workspace.id, id) : undefined;
     if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');
-    return { workspace, sync };
+    return sync;
   }
 
-  addPage(app, parts, { path: '/workspaces/:id/syncs/:sync', access: 'sync' }, async (call) => {
-    const { workspace, sync } = await addressed(call);
-    return showPage(call, {
+  addWorkspacePage(site, { path: '/syncs/:sync', access: 'sync' }, async (call) => {
+    const workspace = call.workspace.id;
+    const sync = await addressed(call);
+    return {
       title: `Sync of ${sync.branch}`,
       actions: actions(workspace, sync),
-      location: inWorkspace(workspace, 'syncs'),
       main: show(call, workspace, sync),
       ...(sync.finished_at === null && { script: 'live.js' }),
-    });
+    };
   });
 
-  addLivePage(app, parts, { path: '/workspaces/:id/syncs/:sync/events', access: 'sync' }, async (call) => {
-    const { workspace, sync: asked } = await addressed(call);
+  addLivePage(site, { path: '/syncs/:sync/events', access: 'sync' }, async (call) => {
+    const { sync_id } = await addressed(call);
     return async ({ send, gone }) => {
       const paceOf = createPace();
       for (let known = ''; ; ) {
-        const sync = await findRecordedSync(storage, workspace, asked.sync_id);
+        const sync = await findRecordedSync(storage, call.workspace.id, sync_id);
         // The workspace was removed. The page reconnects, and then receives the error.
         if (sync === undefined) return;
         const pace = paceOf({ bytes: sync.received_bytes, total: sync.total_bytes ?? 0 }, performance.now());

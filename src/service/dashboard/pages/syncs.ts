@@ -1,16 +1,13 @@
 import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { invalid } from '../../contract/problem.ts';
-import type { App } from '../../http/context.ts';
 import { listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, textInput } from '../elements/fields.ts';
 import { addressWith, type Heading, htmlTable, link, olderLinks } from '../elements/list.ts';
 import { duration, empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 
 const pageSize = 50;
 
@@ -23,10 +20,10 @@ const headings: readonly Heading[] = [
   ['By', 'wide'],
 ];
 
-export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
-  addPage(app, parts, { path: '/workspaces/:id/syncs', access: 'sync' }, async (call) => {
-    const { id } = await requestedWorkspace(call, storage);
+export function addSyncHistoryPage(site: Site): void {
+  const { storage } = site;
+  addWorkspacePage(site, { path: '/syncs', access: 'sync' }, async (call) => {
+    const { id } = call.workspace;
     const { branch, before } = queryOf(call, 'branch', 'before');
     const position = readPosition(before);
     const query = { branch: branch === '' ? undefined : branch, before: position, limit: pageSize };
@@ -40,7 +37,7 @@ export function addSyncHistoryPage(app: App, parts: DashboardParts): void {
       ${isUntouched ? '' : branchFilter(history, branch, [...known.keys()])}
       ${rows.length === 0 ? noSyncs(id, branch, isLater) : htmlTable('folds syncs', headings, rows)}
       ${olderLinks(isLater, next && writePosition(next), (before) => addressWith(history, { branch, before }))}`;
-    return showPage(call, { title: 'Syncs', location: inWorkspace(id, 'syncs'), main });
+    return { title: 'Syncs', main };
   });
 }
 

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { revokeTokenAudited } from '../../tokens/audited.ts';
 import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
@@ -10,10 +10,7 @@ import { plural } from '../assets/text.js';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { addressWith, groupedTable, navigationLinks, unseen } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { showPage, type View } from '../frame/layout.ts';
-import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { endedCookie } from '../frame/session.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 
@@ -38,10 +35,10 @@ const headings = [
 
 const revokeRoute = { path: '/tokens/:token/revoke', access: 'admin' } as const;
 
-export function addTokenPages(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
+export function addTokenPages(site: Site): void {
+  const { storage } = site;
 
-  addPage(app, parts, { path: '/tokens', access: 'admin' }, async (call) => {
+  addPage(site, { path: '/tokens', access: 'admin' }, async (call) => {
     const query = queryOf(call, 'state', 'notice');
     const current = states.find((state) => state === query.state);
     const tokens = (await listTokens(storage)).toReversed();
@@ -64,20 +61,20 @@ export function addTokenPages(app: App, parts: DashboardParts): void {
             )
       }`;
     const actions = html`<a class="button primary" href="/tokens/new">New token</a>`;
-    return showPage(call, { title: 'Tokens', actions, location: { section: 'tokens' }, main });
+    return { title: 'Tokens', actions, main };
   });
 
-  addPage(app, parts, revokeRoute, async (call) => {
+  addPage(site, revokeRoute, async (call) => {
     const asked = await confirmationOf(storage, tokenIdOf(call));
-    return showPage(call, asked.token.state === 'active' ? confirmation(call, asked) : over(asked.token));
+    return asked.token.state === 'active' ? confirmation(call, asked) : over(asked.token);
   });
 
-  addAction(app, parts, revokeRoute, async (call) => {
+  addAction(site, revokeRoute, async (call) => {
     const id = tokenIdOf(call);
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
-    if (id !== call.bearer.id) return seeOther(`/tokens?notice=${revocation}`);
-    return seeOther('/sign-in?revoked=true', { 'set-cookie': endedCookie(call.c.env.incoming) });
+    if (id !== call.bearer.id) return { to: `/tokens?notice=${revocation}` };
+    return { to: '/sign-in?revoked=true', cookie: endedCookie(call.c.env.incoming) };
   });
 }
 
@@ -166,7 +163,7 @@ function confirmation(call: PageCall, asked: Confirmation): View {
       <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>
     </dl>
     ${postForm({ action: `/tokens/${token.id}/revoke`, kind: 'danger', button: 'Revoke token', cancel: buttonLink('/tokens', 'Cancel') })}`;
-  return { title: `Revoke the token ${token.name}?`, location: { section: 'tokens' }, main };
+  return { title: `Revoke the token ${token.name}?`, main };
 }
 
 export const shownEnd = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
@@ -194,7 +191,6 @@ function locksOf({ locks, someLocks }: Dependents): Markup | string {
 
 const over = ({ name, state }: Token): View => ({
   title: `The token ${name} is no longer active`,
-  location: { section: 'tokens' },
   main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was already revoked' : 'has expired'}.</p>
     <p><a href="/tokens">All tokens</a></p>`,
 });

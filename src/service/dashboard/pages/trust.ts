@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { Refusal } from '../../contract/problem.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import { findTrustRule, listTrustRules, removeTrustRule, type TrustRule } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
@@ -9,13 +9,9 @@ import { plural } from '../assets/text.js';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { groupedTable, unseen } from '../elements/list.ts';
 import { empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { showPage } from '../frame/layout.ts';
-import { addAction, addPage, type PageCall, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import { addAction, addPage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { shownScopes, shownWorkspaces } from './permissions.ts';
 
-const location = { section: 'trust' } as const;
 const removal = { path: '/trust/:rule/remove', access: 'admin' } as const;
 
 const nobody = empty(
@@ -27,10 +23,10 @@ const nobody = empty(
 const unreachable = html`<p class="warning">No job gets a token yet: the service does not know its address. Start it with
   <code>--public-url</code>.</p>`;
 
-export function addTrustPages(app: App, parts: DashboardParts): void {
-  const { storage } = parts;
+export function addTrustPages(site: Site): void {
+  const { storage } = site;
 
-  addPage(app, parts, { path: '/trust', access: 'admin' }, async (call) => {
+  addPage(site, { path: '/trust', access: 'admin' }, async (call) => {
     const query = queryOf(call, 'added', 'notice');
     const rules = await listTrustRules(storage);
     const added = rules.find(({ id }) => id === query.added);
@@ -45,15 +41,15 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
     const main = html`
       ${notice(added && `Jobs of ${nameOf(added)} are trusted now.`)}
       ${notice(query.notice === 'removed' ? 'Rule removed. Its jobs can get no more tokens, and their current tokens are revoked.' : undefined)}
-      ${parts.publicUrl() === undefined ? unreachable : ''}
+      ${site.publicUrl() === undefined ? unreachable : ''}
       ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
       ${rules.length === 0 ? nobody : ruleTable(rules, call.now)}`;
     const actions = html`<a class="button primary" href="/trust/new">Trust a workflow</a>`;
-    return showPage(call, { title: 'Trusted workflows', actions, location, main });
+    return { title: 'Trusted workflows', actions, main };
   });
 
-  addPage(app, parts, removal, async (call) => {
-    const rule = await addressedRule(call, parts);
+  addPage(site, removal, async (call) => {
+    const rule = await addressedRule(call, site);
     const main = html`
       <p>Its jobs can get no more tokens, and their current tokens are revoked: jobs that run now fail, unless they have a token
         in their secrets. Their locks stay until they are released or expire.</p>
@@ -66,13 +62,13 @@ export function addTrustPages(app: App, parts: DashboardParts): void {
         <dt>Added</dt><dd>${time(rule.created_at, call.now)}</dd>
       </dl>
       ${postForm({ action: `/trust/${rule.id}/remove`, kind: 'danger', button: 'Remove rule', cancel: buttonLink('/trust', 'Cancel') })}`;
-    return showPage(call, { title: `No longer trust jobs of ${nameOf(rule)}?`, location, main });
+    return { title: `No longer trust jobs of ${nameOf(rule)}?`, main };
   });
 
-  addAction(app, parts, removal, async (call) => {
-    const { id } = await addressedRule(call, parts);
+  addAction(site, removal, async (call) => {
+    const { id } = await addressedRule(call, site);
     await storage.commit('global', (db) => removeTrustRule(db, storage.now, actorOf(call.c), id));
-    return seeOther('/trust?notice=removed');
+    return { to: '/trust?notice=removed' };
   });
 }
 
@@ -112,7 +108,7 @@ function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {
 }
 
 /** The rule in the URL. Invalid ids are not looked up, because they may contain characters that a database rejects. */
-async function addressedRule({ c }: PageCall, { storage }: DashboardParts): Promise<TrustRule> {
+async function addressedRule({ c }: PageCall, { storage }: Site): Promise<TrustRule> {
   const id = c.req.param('rule') ?? '';
   const rule = /^trust_[0-9a-f-]{36}$/.test(id) ? await findTrustRule(storage.read, id) : undefined;
   if (rule === undefined) throw new Refusal('not-found', 'There is no such rule. It may have been removed.');

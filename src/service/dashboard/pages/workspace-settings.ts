@@ -1,9 +1,8 @@
 import { html } from 'hono/html';
 import type { Lock } from '../../../interface/resources.ts';
-import type { ApiResponse } from '../../contract/response.ts';
 import { GitError } from '../../git/git-error.ts';
 import { shownRemote } from '../../git/remote.ts';
-import { type App, actorOf } from '../../http/context.ts';
+import { actorOf } from '../../http/context.ts';
 import { listLocks } from '../../locks/list.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { listBranchesTimeout } from '../../workspaces/remotes.ts';
@@ -20,10 +19,16 @@ import { buttonLink, type FormField, postForm } from '../elements/fields.ts';
 import { link } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { literal, type Markup, notice, userText } from '../elements/text.ts';
-import { inWorkspace, showPage } from '../frame/layout.ts';
-import { type ActionCall, addAction, addPage, type PageCall, queryOf, requestedWorkspace } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
-import { seeOther } from '../frame/response.ts';
+import {
+  addAction,
+  addPage,
+  addWorkspaceAction,
+  addWorkspacePage,
+  type PageCall,
+  queryOf,
+  type Site,
+  type View,
+} from '../frame/page.ts';
 import { branchesOf } from './branches.ts';
 import {
   type EnteredWorkspace,
@@ -37,28 +42,23 @@ import {
 } from './workspace-form.ts';
 
 const access = 'admin';
-const settings = { path: '/workspaces/:id/settings', access } as const;
-const removal = { path: '/workspaces/:id/remove', access } as const;
+const settings = { path: '/settings', access } as const;
+const removal = { path: '/remove', access } as const;
 
 /** Pages to add, change and remove workspaces. A remote must answer before it is stored. */
-export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void {
-  const { storage, remotes, removeFiles } = parts;
+export function addWorkspaceSettingsPages(site: Site): void {
+  const { storage, locks, remotes, removeFiles } = site;
 
-  function show(
-    call: PageCall,
-    entered: EnteredWorkspace,
-    errors: WorkspaceErrors,
-    stored?: FoundWorkspace,
-  ): Promise<ApiResponse> {
+  function show(call: PageCall, entered: EnteredWorkspace, errors: WorkspaceErrors, stored?: FoundWorkspace): View {
     const form = workspaceForm(entered, errors, stored);
     const status = Object.keys(errors).length === 0 ? 200 : 422;
     if (stored === undefined) {
-      return showPage(call, { title: 'Add a workspace', location: { section: 'workspaces' }, main: form }, status);
+      return { title: 'Add a workspace', main: form, status };
     }
     const saved = queryOf(call, 'notice').notice === 'saved' ? 'The workspace was changed.' : undefined;
     const actions = html`<a class="button danger" href="/workspaces/${stored.id}/remove">Remove…</a>`;
     const main = html`${notice(saved)}${form}`;
-    return showPage(call, { title: 'Settings', actions, location: inWorkspace(stored.id, 'settings'), main }, status);
+    return { title: 'Settings', actions, main, status };
   }
 
   /** Reason why the remote does not answer; undefined if it does. */
@@ -73,9 +73,9 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     }
   }
 
-  addPage(app, parts, { path: '/new-workspace', access }, (call) => show(call, newWorkspaceDefaults, {}));
+  addPage(site, { path: '/new-workspace', access }, async (call) => show(call, newWorkspaceDefaults, {}));
 
-  addAction(app, parts, { path: '/new-workspace', access }, async (call) => {
+  addAction(site, { path: '/new-workspace', access }, async (call) => {
     const entered = enteredWorkspace(call.form);
     const id = parseWorkspaceId(entered.id);
     const read = readWorkspace(entered, undefined);
@@ -91,16 +91,13 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
       addWorkspaceAudited(db, storage.now, actorOf(call.c), workspace),
     );
     if (!fresh) return show(call, entered, { id: 'A workspace with this name already exists. Choose another name.' });
-    return seeOther(branchesOf(id.value));
+    return { to: branchesOf(id.value) };
   });
 
-  addPage(app, parts, settings, async (call) => {
-    const workspace = await requestedWorkspace(call, storage);
-    return show(call, storedWorkspace(workspace), {}, workspace);
-  });
+  addWorkspacePage(site, settings, async (call) => show(call, storedWorkspace(call.workspace), {}, call.workspace));
 
-  addAction(app, parts, settings, async (call) => {
-    const workspace = await requestedWorkspace(call, storage);
+  addWorkspaceAction(site, settings, async (call) => {
+    const { workspace } = call;
     const { id } = workspace;
     const entered = enteredWorkspace(call.form);
     const read = readWorkspace(entered, workspace);
@@ -110,14 +107,14 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
     if (reason !== undefined) return show(call, entered, { remote: reason }, workspace);
     const change = { id, ...settings, ...(remote !== undefined && { remote }) };
     await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(call.c), change));
-    return seeOther(`/workspaces/${id}/settings?notice=saved`);
+    return { to: `/workspaces/${id}/settings?notice=saved` };
   });
 
   const stillLocked = (id: string, locks: readonly Lock[], count: number): Markup =>
     html`<p class="warning" role="alert"><strong>${plural(count, 'lock')} ${count === 1 ? 'is' : 'are'} held in it.</strong>
       Their holders rely on them. Wait until they expire, or ${link(listAddress(id), 'release them')} first.</p>${namedLocks({ named: locks, count })}`;
 
-  async function askToRemove(call: PageCall, { id, remote }: FoundWorkspace, locks: number): Promise<ApiResponse> {
+  async function askToRemove({ id, remote }: FoundWorkspace, locks: number): Promise<View> {
     const held = locks > 0 ? (await listLocks(storage, { workspace: id, limit: maxNamedLocks })).locks : [];
     const hooks = await listHooks(storage.read, id);
     const waiting = hooks.reduce((sum, hook) => sum + hook.pending_deliveries, 0);
@@ -136,32 +133,23 @@ export function addWorkspaceSettingsPages(app: App, parts: DashboardParts): void
         kind: 'danger',
         cancel: buttonLink(`/workspaces/${id}/settings`, 'Cancel'),
       })}`;
-    const view = { title: 'Remove this workspace?', location: inWorkspace(id, 'settings'), main };
-    return showPage(call, view, locks > 0 && call.c.req.method === 'POST' ? 409 : 200);
+    return { title: 'Remove this workspace?', main };
   }
 
-  addPage(app, parts, removal, async (call) => {
-    const workspace = await requestedWorkspace(call, storage);
-    return askToRemove(call, workspace, await countHeldLocks(storage.read, storage.now, workspace.id));
-  });
+  addWorkspacePage(site, removal, async ({ workspace }) =>
+    askToRemove(workspace, await countHeldLocks(storage.read, storage.now, workspace.id)),
+  );
 
-  addAction(app, parts, removal, async (call: ActionCall) => {
-    const workspace = await requestedWorkspace(call, storage);
+  addWorkspaceAction(site, removal, async ({ workspace, c, form }) => {
     const { id } = workspace;
-    const removed = await removeWorkspaceInPieces(
-      { storage, commitReleases: parts.locks.commitReleases },
-      actorOf(call.c),
-      id,
-      {
-        force: call.form.text('force') === 'yes',
-      },
-    );
-    if (removed.kind === 'locked') return askToRemove(call, workspace, removed.locks);
+    const removal = { storage, commitReleases: locks.commitReleases };
+    const removed = await removeWorkspaceInPieces(removal, actorOf(c), id, { force: form.text('force') === 'yes' });
+    if (removed.kind === 'locked') return { ...(await askToRemove(workspace, removed.locks)), status: 409 };
     await removeFiles(id);
-    if (removed.kind === 'unknown' || removed.ended.count === 0) return seeOther('/?notice=removed');
+    if (removed.kind === 'unknown' || removed.ended.count === 0) return { to: '/?notice=removed' };
     const main = html`${notice(`The workspace was removed. ${plural(removed.ended.count, 'lock')} ended with it:`)}
       ${namedLocks(removed.ended)}<div class="actions">${link('/', 'All workspaces')}</div>`;
-    return showPage(call, { title: 'Workspace removed', location: { section: 'workspaces' }, main });
+    return { title: 'Workspace removed', main, hasTabs: false };
   });
 }
 

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { App } from '../../http/context.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
@@ -10,9 +9,7 @@ import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
 import { plural } from '../assets/text.js';
 import { type Heading, htmlTable } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { showPage } from '../frame/layout.ts';
-import { addPage, type PageCall, queryOf } from '../frame/page.ts';
-import type { DashboardParts } from '../frame/parts.ts';
+import { addPage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { overview } from './overview.ts';
 import { setupSteps } from './setup-steps.ts';
 
@@ -22,9 +19,9 @@ export const recentMs = 60_000;
 const addLink = html`<a class="button primary" href="/new-workspace">Add a workspace</a>`;
 
 /** Shows known data without waiting for remotes, which are asked in the background. */
-export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
-  const { storage, remoteMemory } = parts;
-  addPage(app, parts, { path: '/', access: 'any-token' }, async (call) => {
+export function addWorkspaceListPage(site: Site): void {
+  const { storage, remoteMemory } = site;
+  addPage(site, { path: '/', access: 'any-token' }, async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const { scopes } = call.bearer;
     const headings: readonly Heading[] = [
@@ -44,18 +41,17 @@ export function addWorkspaceListPage(app: App, parts: DashboardParts): void {
         ? steps === undefined
           ? noWorkspaces(call)
           : ''
-        : html`${htmlTable('folds', headings, rows)}${await overview(call, parts, workspaces)}`;
+        : html`${htmlTable('folds', headings, rows)}${await overview(call, site, workspaces)}`;
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
     }
     const removed = queryOf(call, 'notice').notice === 'removed' ? 'The workspace was removed.' : undefined;
-    return showPage(call, {
+    return {
       title: 'Workspaces',
       actions: grants(scopes, 'admin') ? addLink : '',
-      location: { section: 'workspaces' },
       main: html`${notice(removed)}${steps ?? ''}${main}`,
       script: 'remotes.js',
-    });
+    };
   });
 }
 
