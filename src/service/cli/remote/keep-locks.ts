@@ -1,52 +1,40 @@
-import { type Client, sleep, steadyClock } from '../../../client/client.ts';
+import { sleep } from '../../../client/client.ts';
 import { milliseconds } from '../../../interface/duration.ts';
 import { formatTime } from '../../../interface/words.ts';
 import type { Grant } from '../../../locks/ledger/entry.ts';
 import { lostRenewalText } from '../../../locks/messages.ts';
 import { renewLocks } from '../../../locks/renewal/renew-locks.ts';
-import type { LockTerms } from '../../../locks/session.ts';
-import type { MemoryLedger } from './session.ts';
+import type { CommandSession } from './session.ts';
 
 const lookEveryMs = 500;
 
-interface KeepOptions {
-  readonly client: Client;
-  readonly ledger: MemoryLedger;
-  readonly step: string;
-  readonly terms: LockTerms;
+interface KeepTimes {
   readonly requestTimeoutMs: number;
   /** A lock that was not renewed counts as lost this long before it expires, so that the command can stop in time. */
   readonly marginMs: number;
-  /** Called once, with the reason. */
-  readonly onLost: (reason: string) => void;
 }
 
-export interface KeptLocks {
-  /** Ends the renewal. Returns the grants of the locks that were not lost. */
-  stop(): Promise<readonly Grant[]>;
-}
-
-/** Renews the locks in the ledger, and watches whether they last. */
-export function keepLocks(options: KeepOptions): KeptLocks {
-  const { client, ledger, step, terms, requestTimeoutMs, marginMs, onLost } = options;
+/**
+ * Renews the locks in the ledger, and watches whether they last. Calls `onLost` once, with the reason. Returns a
+ * function that ends the renewal, and returns the grants of the locks that were not lost.
+ */
+export function keepLocks(
+  { context: { client, clock, random, terms }, ledger, step }: CommandSession,
+  { requestTimeoutMs, marginMs }: KeepTimes,
+  onLost: (reason: string) => void,
+): () => Promise<readonly Grant[]> {
   const { service, workspace, ttl } = terms;
-  const job = { service, workspace, step };
   // A pause that outlasts the renewal would keep the process alive.
   const over = new AbortController();
   const context = {
-    client,
+    ...{ client, clock, random, ...ledger },
     serverNow: client.serverNow,
-    clock: steadyClock,
     sleep: (ms: number, signal = over.signal) => sleep(ms, signal),
-    random: Math.random,
-    record: ledger.record,
-    follow: ledger.follow,
-    watch: ledger.watch,
     isWorkerGone: () => false,
     onStart: () => undefined,
   };
   let renewalError: unknown;
-  const renewal = renewLocks(context, { ...job, ttl, requestTimeoutMs }).catch((error: unknown) => {
+  const renewal = renewLocks(context, { service, workspace, step, ttl, requestTimeoutMs }).catch((error: unknown) => {
     renewalError = error;
   });
   let lost = false;
@@ -68,14 +56,12 @@ export function keepLocks(options: KeepOptions): KeptLocks {
   }
 
   const timer = setInterval(look, Math.min(lookEveryMs, milliseconds(ttl) / 10));
-  return {
-    async stop() {
-      clearInterval(timer);
-      ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });
-      await renewal;
-      over.abort();
-      look();
-      return ledger.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : []));
-    },
+  return async () => {
+    clearInterval(timer);
+    ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });
+    await renewal;
+    over.abort();
+    look();
+    return ledger.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : []));
   };
 }

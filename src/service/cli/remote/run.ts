@@ -2,13 +2,13 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PoolItem, type Priority, ServiceError, steadyClock, urgencies } from '../../../client/client.ts';
-import { type Duration, formatDuration, milliseconds } from '../../../interface/duration.ts';
+import { type Duration, milliseconds } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { clockTime, formatElapsed, joinFirst } from '../../../interface/words.ts';
-import { type AcquireLocksResult, acquireLocks } from '../../../locks/acquire.ts';
+import { acquireLocks } from '../../../locks/acquire.ts';
 import type { Grant } from '../../../locks/ledger/entry.ts';
-import { blockedText, pastMoment, unansweredText } from '../../../locks/messages.ts';
+import { unansweredText } from '../../../locks/messages.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { cleanupLimits } from '../../../locks/release.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
@@ -17,7 +17,7 @@ import { CommandError } from '../definition/command.ts';
 import { type Child, exitCodeOf, onSignals, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
-import { openCommandSession } from './session.ts';
+import { notAcquiredText, openCommandSession } from './session.ts';
 
 export interface RunRequest {
   /** The count is the number of paths or items to lock. */
@@ -64,10 +64,11 @@ export async function runUnderLocks(
   });
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
   const requestTerms = { requestTimeoutMs, retries: 1_000, branch: request.branch };
-  const { client, service, workspace, tell } = await connect(interruption.signal, requestTerms);
-  const { session, step, ledger, time } = openCommandSession(client);
   const { goal, wait, priority, ttl, grace } = request;
-  const terms = { service, workspace, type: 'exclusive', ttl };
+  const remote = await connect(interruption.signal, requestTerms);
+  const { client, workspace, tell } = remote;
+  const opened = openCommandSession(remote, ttl);
+  const { ledger, context } = opened;
 
   async function release(grants: readonly Grant[]): Promise<void> {
     const now = client.serverNow();
@@ -75,7 +76,7 @@ export async function runUnderLocks(
     // A lock that has expired needs no release.
     const timeMs = lastEnd > now + releaseMs ? releaseMs : Math.max(lastEnd - now, minReleaseMs);
     const limits = cleanupLimits(steadyClock, timeMs, interruption.signal);
-    const back = await rollBack(session, { acquired: grants, unanswered: [] }, limits).finally(limits.lift);
+    const back = await rollBack(context.session, { acquired: grants, unanswered: [] }, limits).finally(limits.lift);
     for (const { grant, error } of remainingRollback(back)) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
       tell(`The lock on ${grant.path} could not be released, and ends at ${end}: ${error.message}`);
@@ -86,13 +87,10 @@ export async function runUnderLocks(
   async function run(grants: readonly Grant[], items: readonly PoolItem[] | undefined): Promise<number> {
     let stopped: Promise<void> | undefined;
     const marginMs = Math.min(milliseconds(grace), milliseconds(ttl) / 4);
-    const kept = keepLocks({
-      ...{ client, ledger, step, terms, marginMs, requestTimeoutMs },
-      onLost(reason) {
-        tell(request.onLost === 'stop' ? `${reason} Stopping the command.` : reason);
-        child?.closePipe();
-        if (request.onLost === 'stop') stopped = child?.stop(grace) ?? Promise.resolve();
-      },
+    const stopKeeping = keepLocks(opened, { marginMs, requestTimeoutMs }, (reason) => {
+      tell(request.onLost === 'stop' ? `${reason} Stopping the command.` : reason);
+      child?.closePipe();
+      if (request.onLost === 'stop') stopped = child?.stop(grace) ?? Promise.resolve();
     });
     let folder: string | undefined;
     let code: number;
@@ -104,7 +102,7 @@ export async function runUnderLocks(
     } finally {
       await stopped;
       child = undefined;
-      await release(await kept.stop());
+      await release(await stopKeeping());
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     }
     return stopped === undefined ? code : lockLost;
@@ -112,12 +110,11 @@ export async function runUnderLocks(
 
   async function lockAndRun(): Promise<number> {
     const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interruption.signal });
-    const interrupted = { ...time, client, signal: interruption.signal };
     const { count } = goal;
     const pool =
       goal.kind === 'pool'
         ? await openPool(
-            { ...interrupted, optionName: (option) => `--${option}`, refuse: didNotRun, debug: () => undefined },
+            { ...context, optionName: (option) => `--${option}`, refuse: didNotRun, debug: () => undefined },
             { workspace, any: count, selection: goal },
             withoutWait(),
           )
@@ -125,14 +122,14 @@ export async function runUnderLocks(
     const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
     const acquired = await acquireLocks(
       {
-        ...{ ...interrupted, session, terms, log: { line: tell } },
+        ...context,
         withoutWait: withoutWait(),
         refresh: pool && (async (within) => ({ paths: await pool.refresh(within), count })),
       },
       { paths, count },
       { wait, urgency: urgencies[priority] },
     );
-    if (acquired.round.kind !== 'acquired') throw didNotRun(refusalText(acquired, request, client.serverNow()));
+    if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
     const { grants } = acquired.round;
     const items = await pool?.itemsOf(grants);
     const what = joinFirst(grants.map(({ path }) => path));
@@ -189,23 +186,3 @@ function propertyVariables(item: PoolItem | undefined): NodeJS.ProcessEnv {
 }
 
 const didNotRun = (reason: string): CommandError => new CommandError(`${reason} The command did not run.`, notLocked);
-
-function refusalText({ round, lastBlocked }: AcquireLocksResult, { wait }: RunRequest, now: number): string {
-  const advice =
-    wait.seconds > 0
-      ? `Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
-      : 'To wait for it, add --wait 15m.';
-  switch (round.kind) {
-    case 'held':
-      return `${blockedText(round.blocked, now)}. ${advice}`;
-    case 'failed':
-      return lastBlocked !== undefined && round.error.failure.kind === 'deadline'
-        ? `${blockedText(lastBlocked, now)}. ${advice}`
-        : round.error.message;
-    case 'too-short':
-      return `The lock on ${round.ended.path} expired at ${pastMoment(Date.parse(round.ended.lock.expires_at), now)}, before all paths were locked. Increase --ttl.`;
-    case 'acquired':
-    case 'cancelled':
-      return 'Interrupted.';
-  }
-}

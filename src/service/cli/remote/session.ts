@@ -1,10 +1,17 @@
-import { type Client, sleep, steadyClock } from '../../../client/client.ts';
+import { sleep, steadyClock } from '../../../client/client.ts';
+import { type Duration, formatDuration } from '../../../interface/duration.ts';
+import type { Ttl } from '../../../interface/ttl.ts';
+import type { AcquireLocksResult } from '../../../locks/acquire.ts';
 import type { Entry } from '../../../locks/ledger/entry.ts';
 import { openHistory } from '../../../locks/ledger/history.ts';
+import { type Blocked, blockedText, pastMoment } from '../../../locks/messages.ts';
 import { openLockSession } from '../../../locks/session.ts';
+import type { RemoteService } from './remote-command.ts';
+
+export type CommandSession = ReturnType<typeof openCommandSession>;
 
 /** A session whose ledger is in memory, because a command has no later steps. */
-export function openCommandSession(client: Client) {
+export function openCommandSession({ client, service, workspace, interrupted, tell }: RemoteService, ttl: Ttl) {
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
@@ -13,10 +20,31 @@ export function openCommandSession(client: Client) {
     origin: undefined,
     announce: () => undefined,
   });
-  return { session, step, ledger, time };
+  const terms = { service, workspace, type: 'exclusive', ttl };
+  return { step, ledger, context: { ...time, client, session, terms, signal: interrupted, log: { line: tell } } };
 }
 
-export type MemoryLedger = ReturnType<typeof openMemoryLedger>;
+/** Why the locks were not acquired, and what to do. */
+export function notAcquiredText({ round, lastBlocked }: AcquireLocksResult, wait: Duration, now: number): string {
+  const heldText = (blocked: Blocked) =>
+    wait.seconds > 0
+      ? `${blockedText(blocked, now, true)}. Waited ${formatDuration(wait)}. Increase --wait to wait longer.`
+      : `${blockedText(blocked, now, true)}. To wait for it, add --wait 15m.`;
+  switch (round.kind) {
+    case 'held':
+      return heldText(round.blocked);
+    case 'failed':
+      // The end of the wait cut off the last attempt.
+      return lastBlocked !== undefined && round.error.failure.kind === 'deadline'
+        ? heldText(lastBlocked)
+        : round.error.message;
+    case 'too-short':
+      return `The lock on ${round.ended.path} expired at ${pastMoment(Date.parse(round.ended.lock.expires_at), now)}, before all paths were locked. Increase --ttl.`;
+    case 'acquired':
+    case 'cancelled':
+      return 'Interrupted.';
+  }
+}
 
 const lookEveryMs = 500;
 

@@ -1,16 +1,14 @@
-import { type AcquiredLock, type Client, type Priority, type ServiceError, urgencies } from '../../../client/client.ts';
+import { type AcquiredLock, type Client, type Priority, urgencies } from '../../../client/client.ts';
 import { type Duration, formatDuration } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { outdatedText } from '../../../interface/outdated.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
-import { type AcquireLocksResult, acquireLocks } from '../../../locks/acquire.ts';
-import { type Blocked, blockedText } from '../../../locks/messages.ts';
+import { acquireLocks } from '../../../locks/acquire.ts';
 import { remainingRollback, rollBackInTime } from '../../../locks/roll-back.ts';
 import { CommandError } from '../definition/command.ts';
-import { holderText } from '../output/locks.ts';
 import { checkedOutVersions } from './checkout.ts';
-import { type RemoteService, shown } from './remote-command.ts';
-import { openCommandSession } from './session.ts';
+import type { RemoteService } from './remote-command.ts';
+import { notAcquiredText, openCommandSession } from './session.ts';
 
 interface TakeRequest {
   readonly paths: readonly LockPath[];
@@ -27,13 +25,11 @@ export async function acquireRemoteLocks(
   remote: RemoteService,
   request: TakeRequest,
 ): Promise<readonly AcquiredLock[]> {
-  const { service, workspace, interrupted, within, tell } = remote;
+  const { within, tell } = remote;
   const { paths: named, ttl, note, wait, priority } = request;
   await refuseOutdated(remote, request);
   const { client, taken } = forPerson(remote.client, note);
-  const { session, ledger, time } = openCommandSession(client);
-  const terms = { service, workspace, type: 'exclusive', ttl };
-  const context = { ...time, client, session, terms, signal: interrupted, log: { line: tell } };
+  const { ledger, context } = openCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
   const result = await acquireLocks(
     { ...context, withoutWait: within() },
@@ -44,7 +40,8 @@ export async function acquireRemoteLocks(
 
   const { held, unanswered } = ledger.read();
   const back = await rollBackInTime(context, { acquired: held.map(({ grant }) => grant), unanswered: [] });
-  for (const { grant, error } of remainingRollback(back)) {
+  const left = remainingRollback(back);
+  for (const { grant, error } of left) {
     const { path, lock } = grant;
     tell(`${path} could not be released again, and stays locked until ${lock.expires_at}: ${error.message}`);
   }
@@ -53,7 +50,8 @@ export async function acquireRemoteLocks(
       `It is unknown whether ${path} was locked. If it was, the lock expires ${formatDuration(ttl)} after it was taken.`,
     );
   }
-  throw failureOf(result.round, result, wait, client.serverNow());
+  const text = notAcquiredText(result, wait, client.serverNow());
+  throw new CommandError(left.length + unanswered.length === 0 ? `${text} Nothing was locked.` : text);
 }
 
 /** Compares the files of the checkout with the branches. */
@@ -87,34 +85,4 @@ function forPerson(client: Client, note: string | undefined) {
     return result;
   };
   return { client: { ...client, acquireLock }, taken };
-}
-
-function failureOf(
-  round: Exclude<AcquireLocksResult['round'], { readonly kind: 'acquired' }>,
-  { lastBlocked }: AcquireLocksResult,
-  wait: Duration,
-  now: number,
-): CommandError | ServiceError {
-  switch (round.kind) {
-    case 'held':
-      return heldError(round.blocked, wait, now);
-    case 'failed':
-      // The end of the wait cut off the last attempt.
-      return lastBlocked !== undefined && round.error.failure.kind === 'deadline'
-        ? heldError(lastBlocked, wait, now)
-        : round.error;
-    case 'too-short':
-      return new CommandError(
-        `The lock on ${round.ended.path} expired before all paths were locked. Nothing was locked. Increase --ttl.`,
-      );
-    case 'cancelled':
-      return new CommandError('Interrupted. All locks taken were released again.');
-  }
-}
-
-function heldError(blocked: Blocked, wait: Duration, now: number): CommandError {
-  const [{ path, holder }] = blocked.conflicts;
-  const held = holder === undefined ? blockedText(blocked, now) : `${path} is held by ${holderText(shown(holder))}`;
-  const advice = wait.seconds > 0 ? 'Increase --wait to wait longer' : 'To wait for it, add --wait 15m';
-  return new CommandError(`${held}. Nothing was locked. ${advice}.`);
 }
