@@ -14,8 +14,8 @@ export const formatElapsed = (milliseconds: number): string =>
 export const formatTime = (time: number, now?: number): string =>
   now === undefined ? clockTime(time) : `${clockTime(time, now)} (${formatRelativeTime(time, now)})`;
 
-/** A time for a table cell; empty if unknown. */
-export function timeCell(time: string | undefined): string {
+/** "2026-03-01 14:05 UTC"; empty if unknown. */
+export function timeCell(time: string | null | undefined): string {
   const ms = Date.parse(time ?? '');
   return Number.isNaN(ms) ? '' : clockTime(ms);
 }

@@ -70,7 +70,7 @@ test('a text is shortened to the width without breaking characters', () => {
 
 test('a pipe receives complete rows of any length', () => {
   const written: string[] = [];
-  const lines = textTable(columns, [['a'.repeat(500), 'ada', '']], 'None.');
+  const lines = textTable(['a'.repeat(500)], { PATH: (path) => path, NOTE: () => undefined }, 'None.');
   printLines({ write: (text) => void written.push(text) }, lines);
   expect(written.join('')).toContain('a'.repeat(500));
 });

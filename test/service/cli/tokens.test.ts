@@ -33,7 +33,7 @@ describe('token create', () => {
     for (let more = 0; more < 5; more += 1) await run(...create('--name', `m${more}`, '--owner', 'Ada Lovelace'));
     const last = (await run(...create('--name', 'last', '--owner', 'Ada Lovelace'))).stdout;
     expect(last).toMatch(
-      /already has other active tokens: "laptop" \(tok_\S+\), "desk" .*, "m2" \(tok_\S+\), 2 more\./,
+      /already has other active tokens: "laptop" \(tok_\S+\), "desk" .*, "m2" \(tok_\S+\) and 2 more\./,
     );
   });
 

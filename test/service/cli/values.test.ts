@@ -11,7 +11,6 @@ import {
   parseRateLimit,
   wholeNumber,
 } from '../../../src/service/cli/definition/values.ts';
-import { shownTime, shownUntil } from '../../../src/service/cli/output/print.ts';
 import { originAt } from '../../../src/service/cli/serve/addresses.ts';
 
 describe('the nearest name', () => {
@@ -84,11 +83,4 @@ test.each<[string, (text: string) => Parsed<unknown>, Record<string, unknown>, r
 
 test('the origin of an IPv6 address has brackets', () => {
   expect([originAt('127.0.0.1', 80), originAt('::1', 80)]).toEqual(['http://127.0.0.1:80', 'http://[::1]:80']);
-});
-
-test('a time is shown to the minute in UTC, and as the time left', () => {
-  expect(shownTime('2026-03-01T14:05:59.999Z')).toBe('2026-03-01 14:05 UTC');
-  const now = Date.parse('2026-03-01T12:00:00.000Z');
-  const shown = [-5, 40, 12 * 60].map((seconds) => shownUntil(new Date(now + seconds * 1_000).toISOString(), now));
-  expect(shown).toEqual(['in 0 s', 'in 40 s', 'in 12 min']);
 });

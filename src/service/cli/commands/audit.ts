@@ -1,4 +1,5 @@
 import { durationUpTo } from '../../../interface/duration.ts';
+import { timeCell } from '../../../interface/words.ts';
 import { auditActions } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { exportAudit } from '../../audit/export-audit.ts';
@@ -9,7 +10,6 @@ import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { optional, withDefault } from '../definition/flags.ts';
 import { oneOf, parseAuditFormat, wholeNumber } from '../definition/values.ts';
-import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
 
@@ -73,19 +73,20 @@ export const audit = defineStorageCommand({
       return { file: exportAudit(format, readPage) };
     }
     const { entries, next } = await entriesUpTo(storage, { ...query, limit });
-    const rows = entries.map(({ at, actor, token_id, address, action, detail }) => [
-      shownTime(at),
-      actor,
-      token_id ?? '',
-      address ?? '',
-      action,
-      shownDetail(detail),
-    ]);
+    const table = textTable(
+      entries,
+      {
+        WHEN: ({ at }) => timeCell(at),
+        WHO: ({ actor }) => actor,
+        TOKEN: ({ token_id }) => token_id,
+        ADDRESS: ({ address }) => address,
+        ACTION: ({ action }) => action,
+        DETAIL: ({ detail }) => shownDetail(detail),
+      },
+      Object.values(query).some((filter) => filter !== undefined) ? 'No entry matches.' : 'The audit log is empty.',
+    );
     const older = next === undefined ? [] : ['', `There are older entries: add --before ${next}.`];
-    return {
-      document: { entries, next: next ?? null },
-      lines: [...textTable(['WHEN', 'WHO', 'TOKEN', 'ADDRESS', 'ACTION', 'DETAIL'], rows, emptyText(query)), ...older],
-    };
+    return { document: { entries, next: next ?? null }, lines: [...table, ...older] };
   },
 });
 
@@ -100,9 +101,4 @@ async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPa
     next = page.next;
   } while (next !== undefined && entries.length < query.limit);
   return { entries, next };
-}
-
-function emptyText(query: Omit<AuditQuery, 'limit'>): string {
-  const all = Object.values(query).every((filter) => filter === undefined);
-  return all ? 'The audit log is empty.' : 'No entry matches.';
 }

@@ -1,11 +1,12 @@
 import { rm } from 'node:fs/promises';
+import { timeCell } from '../../../interface/words.ts';
 import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { CommandError } from '../definition/command.ts';
 import { required } from '../definition/flags.ts';
 import { parseFile } from '../definition/values.ts';
-import { quoted, shownTime } from '../output/print.ts';
+import { quoted } from '../output/print.ts';
 import { type ProcessIo, packageVersion } from '../output/process-io.ts';
 import { backupFailure, createBackupFile, rowCounts } from '../storage/backup-file.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
@@ -31,7 +32,7 @@ export const backup = defineStorageCommand({
       isPiped,
       document: { taken_at, service_version: header.service, schema_version: header.schema, rows },
       lines: [
-        `Wrote the database as of ${shownTime(taken_at)} to ${where}, with schema ${header.schema}:`,
+        `Wrote the database as of ${timeCell(taken_at)} to ${where}, with schema ${header.schema}:`,
         ...rowCounts(rows),
       ],
     };

@@ -5,12 +5,7 @@ import { CommandError } from '../definition/command.ts';
 import { required } from '../definition/flags.ts';
 import { idOf } from '../definition/values.ts';
 import { textTable } from '../output/table.ts';
-import {
-  defineStorageCommand,
-  operatorActor,
-  requireWorkspace,
-  workspaceArgument,
-} from '../storage/storage-command.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 
 export const hookList = defineStorageCommand({
   name: 'hook list',
@@ -18,24 +13,22 @@ export const hookList = defineStorageCommand({
   details: ['Secrets, header values and URL queries are not shown.'],
   arguments: { workspace: workspaceArgument },
   example: 'game',
-  async run({ arguments: { workspace: id } }, storage) {
-    await requireWorkspace(storage, id);
-    const hooks = (await listHooks(storage.read, id)).map((hook) => ({ ...hook, url: shownUrl(hook) }));
-    const rows = hooks.map((hook) => [
-      hook.id,
-      hook.url,
-      hook.events.join(','),
-      hook.branches?.join(',') ?? 'all',
-      hook.format,
-      hook.active ? 'yes' : 'no',
-      String(hook.pending_deliveries),
-      hook.last_error ?? '',
-    ]);
+  async run({ arguments: { workspace: id } }, { read }) {
+    const hooks = (await listHooks(read, id)).map((hook) => ({ ...hook, url: shownUrl(hook) }));
     return {
       document: { hooks },
       lines: textTable(
-        ['ID', 'URL', 'EVENTS', 'BRANCHES', 'FORMAT', 'ACTIVE', 'PENDING', 'LAST ERROR'],
-        rows,
+        hooks,
+        {
+          ID: ({ id }) => id,
+          URL: ({ url }) => url,
+          EVENTS: ({ events }) => events.join(','),
+          BRANCHES: ({ branches }) => branches?.join(',') ?? 'all',
+          FORMAT: ({ format }) => format,
+          ACTIVE: ({ active }) => (active ? 'yes' : 'no'),
+          PENDING: ({ pending_deliveries }) => String(pending_deliveries),
+          'LAST ERROR': ({ last_error }) => last_error,
+        },
         `The workspace "${id}" has no hooks. Register one with POST /v1/workspaces/${id}/hooks, or from a workflow.`,
       ),
     };
@@ -51,7 +44,6 @@ export const hookRemove = defineStorageCommand({
   },
   example: 'game hook_5d3ad6a0-4b1c-4d53-8d2c-6b0f4a2f9c3e',
   async run({ arguments: { workspace, id } }, storage) {
-    await requireWorkspace(storage, workspace);
     const removed = await storage.commit({ workspace }, (db) =>
       removeHook(db, storage.now, { workspace, id, actor: operatorActor() }),
     );

@@ -8,8 +8,8 @@ import { optional, toggle } from '../definition/flags.ts';
 import { parsePrefix } from '../definition/values.ts';
 import { lockTableText, waitingTableText } from '../output/locks.ts';
 import { eitherWay } from '../remote/either-way.ts';
-import { defineRemoteCommand, shown } from '../remote/remote-command.ts';
-import { defineStorageCommand, requireWorkspace, workspaceArgument } from '../storage/storage-command.ts';
+import { defineRemoteCommand } from '../remote/remote-command.ts';
+import { defineStorageCommand, workspaceArgument } from '../storage/storage-command.ts';
 
 const both = {
   name: 'lock list',
@@ -38,7 +38,7 @@ const remote = defineRemoteCommand({
     if (incomplete !== undefined) tell(incomplete);
     return {
       document: { locks: items.map(({ raw }) => raw) },
-      lines: lockTableText(items.map(shown), client.serverNow(), noSuchLock),
+      lines: lockTableText(items, client.serverNow(), noSuchLock),
     };
   },
 });
@@ -48,7 +48,6 @@ const local = defineStorageCommand({
   arguments: { workspace: workspaceArgument },
   example: 'game',
   async run({ flags: { prefix, owner, waiting }, arguments: { workspace: id } }, storage) {
-    await requireWorkspace(storage, id);
     if (waiting) {
       const queue = (await listQueue(storage, { workspace: id })).filter(isWanted({ prefix, owner }));
       return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue) };

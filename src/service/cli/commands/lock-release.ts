@@ -6,12 +6,7 @@ import { optional, required, rest, toggle } from '../definition/flags.ts';
 import { holderText } from '../output/locks.ts';
 import { eitherWay } from '../remote/either-way.ts';
 import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
-import {
-  defineStorageCommand,
-  operatorActor,
-  requireWorkspace,
-  workspaceArgument,
-} from '../storage/storage-command.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 
 const both = {
   name: 'lock release',
@@ -51,7 +46,6 @@ const local = defineStorageCommand({
   arguments: { workspace: workspaceArgument, path: required('PATH', 'the locked path', parsePath) },
   example: 'game Content/Hero.uasset --force',
   async run({ flags, arguments: { workspace, path } }, storage) {
-    await requireWorkspace(storage, workspace);
     const { force, reason } = flags;
     const releaser = { ...operatorActor(), owner: null, force, ...(reason && { reason }) };
     const [release = { kind: 'absent' as const }] = await commitReleasesOf(storage)(workspace, (_, release) =>

@@ -1,8 +1,8 @@
 import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { timeCell } from '../../../interface/words.ts';
 import { optional, rest, withDefault } from '../definition/flags.ts';
-import { shownTime } from '../output/print.ts';
 import { checkedOutBranch } from '../remote/checkout.ts';
 import { aboutPaths, branchFlag, defineRemoteCommand, waitFlags } from '../remote/remote-command.ts';
 
@@ -29,7 +29,7 @@ export const lockTake = defineRemoteCommand({
     return {
       document: { locks: locks.map(({ raw }) => raw) },
       lines: locks.map(
-        ({ path, expires_at }) => `Locked ${path}${expires_at ? ` until ${shownTime(expires_at)}` : ''}.`,
+        ({ path, expires_at }) => `Locked ${path}${expires_at ? ` until ${timeCell(expires_at)}` : ''}.`,
       ),
     };
   },

@@ -16,12 +16,7 @@ import { quoted } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { textTable } from '../output/table.ts';
 import { backupFailure } from '../storage/backup-file.ts';
-import {
-  defineStorageCommand,
-  operatorActor,
-  requireWorkspace,
-  workspaceArgument,
-} from '../storage/storage-command.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 
 const itemFlag: Flag<readonly NewPoolItem[]> = {
   placeholder: 'ITEM',
@@ -91,17 +86,18 @@ export const poolList = defineStorageCommand({
   arguments: { workspace: optional('WORKSPACE', 'only the pools of this workspace', 'default all', parseWorkspaceId) },
   example: 'game',
   async run({ arguments: { workspace } }, storage) {
-    if (workspace !== undefined) await requireWorkspace(storage, workspace);
     const found = await findPools(storage.read, { workspace });
     const pools = found.map((pool) => ({ ...pool, items: pool.items.map(withoutSecrets) }));
-    const rows = pools.flatMap((pool) =>
-      pool.items.map((item) => [pool.workspace, pool.name, item.path, shownProperties(item)]),
-    );
     return {
       document: { pools },
       lines: textTable(
-        ['WORKSPACE', 'POOL', 'PATH', 'PROPERTIES'],
-        rows,
+        pools.flatMap((pool) => pool.items.map((item) => ({ pool, item }))),
+        {
+          WORKSPACE: ({ pool }) => pool.workspace,
+          POOL: ({ pool }) => pool.name,
+          PATH: ({ item }) => item.path,
+          PROPERTIES: ({ item }) => shownProperties(item),
+        },
         'There are no pools yet. Add one with: workspace-service pool add WORKSPACE NAME --item PATH',
       ),
     };
@@ -115,7 +111,6 @@ export const poolRemove = defineStorageCommand({
   arguments: poolArguments,
   example: 'game unity-pro',
   async run({ arguments: { workspace, name } }, storage) {
-    await requireWorkspace(storage, workspace);
     const removed = await storage.commit({ workspace }, (db) =>
       removePool(db, storage.now, operatorActor(), { workspace, name }),
     );
@@ -135,7 +130,6 @@ async function changePool(
   store: StorePool,
   done: string,
 ) {
-  await requireWorkspace(storage, workspace);
   const change = { workspace, name, items: await itemsOf(flags, io), removed: flags.removeItem };
   const stored = await storage.commit({ workspace }, (db) => store(db, storage.now, operatorActor(), change));
   if (!stored.ok) throw new CommandError(stored.reason);

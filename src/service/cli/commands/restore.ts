@@ -1,11 +1,12 @@
 import type { Readable } from 'node:stream';
+import { timeCell } from '../../../interface/words.ts';
 import { type Restored, restoreBackup } from '../../backup/restore.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { defineCommand, type Surroundings } from '../definition/command.ts';
 import { required, toggle } from '../definition/flags.ts';
 import { parseFile } from '../definition/values.ts';
-import { type CommandOutput, printOutput, shownTime } from '../output/print.ts';
+import { type CommandOutput, printOutput } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { takeInstanceLock } from '../serve/instance-lock.ts';
 import { backupFailure, openBackupFile, rowCounts } from '../storage/backup-file.ts';
@@ -79,7 +80,7 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
       live_locks: restored.liveLocks,
     },
     lines: [
-      `Restored the backup of ${shownTime(taken_at)}, with schema ${restored.schema}${migrated}:`,
+      `Restored the backup of ${timeCell(taken_at)}, with schema ${restored.schema}${migrated}:`,
       ...rowCounts(rows),
       '',
       `Fences raised by ${restored.fencesRaisedBy}. Ended dashboard sessions: ${restored.endedSessions}, sign-in links: ${restored.endedLinks}.`,

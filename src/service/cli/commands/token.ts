@@ -1,3 +1,4 @@
+import { joinFirst, timeCell } from '../../../interface/words.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
 import { scopeLimitProblem, tokenFields, unknownWorkspaces } from '../../tokens/new-token.ts';
@@ -7,7 +8,7 @@ import { CommandError } from '../definition/command.ts';
 import { didYouMean } from '../definition/did-you-mean.ts';
 import { list, optionalField, required, requiredField } from '../definition/flags.ts';
 import { parseScope, parseTokenIdOrName, scopeLines } from '../definition/values.ts';
-import { quoted, shownTime } from '../output/print.ts';
+import { quoted } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
 
@@ -48,7 +49,7 @@ export const tokenCreate = defineStorageCommand({
       return { ...(await createTokenAudited(db, storage.now, operatorActor(), newToken)), others };
     });
     const seen = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
-    const end = token.expires_at === null ? 'it does not expire' : `until ${shownTime(token.expires_at)}`;
+    const end = token.expires_at === null ? 'it does not expire' : `until ${timeCell(token.expires_at)}`;
     return {
       document: { token, secret, other_tokens_of_owner: others.map(({ id, name }) => ({ id, name })) },
       lines: [
@@ -69,22 +70,21 @@ export const tokenList = defineStorageCommand({
   example: '--json',
   async run(_call, storage) {
     const tokens = await listTokens(storage);
-    const rows = tokens.map(({ id, name, owner, state, scopes, workspaces, created_at, expires_at, last_used_at }) => [
-      id,
-      name,
-      owner,
-      state,
-      scopes.join(','),
-      workspaces?.join(',') ?? 'all',
-      shownTime(created_at),
-      expires_at === null ? 'never' : shownTime(expires_at),
-      last_used_at === null ? '' : shownTime(last_used_at),
-    ]);
     return {
       document: { tokens },
       lines: textTable(
-        ['ID', 'NAME', 'OWNER', 'STATE', 'SCOPES', 'WORKSPACES', 'CREATED', 'EXPIRES', 'LAST USED'],
-        rows,
+        tokens,
+        {
+          ID: ({ id }) => id,
+          NAME: ({ name }) => name,
+          OWNER: ({ owner }) => owner,
+          STATE: ({ state }) => state,
+          SCOPES: ({ scopes }) => scopes.join(','),
+          WORKSPACES: ({ workspaces }) => workspaces?.join(',') ?? 'all',
+          CREATED: ({ created_at }) => timeCell(created_at),
+          EXPIRES: ({ expires_at }) => timeCell(expires_at) || 'never',
+          'LAST USED': ({ last_used_at }) => timeCell(last_used_at),
+        },
         'There are no tokens yet. Create one with: workspace-service token create --name NAME --scopes LIST',
       ),
     };
@@ -114,14 +114,10 @@ export const tokenRevoke = defineStorageCommand({
   },
 });
 
-const maxShownTokens = 5;
-
 /** Warning about an owner with several tokens: each can release the locks of the others, which may not be intended. */
 export function sharedOwnerLines({ owner }: Pick<Token, 'owner'>, others: readonly Token[]): readonly string[] {
   if (others.length === 0) return [];
-  const shown = others.slice(0, maxShownTokens).map(({ id, name }) => `"${name}" (${id})`);
-  const more = others.length - shown.length;
-  const names = [...shown, ...(more > 0 ? [`${more} more`] : [])].join(', ');
+  const names = joinFirst(others.map(({ id, name }) => `"${name}" (${id})`));
   return [
     `The owner "${owner}" already has ${others.length === 1 ? 'another active token' : 'other active tokens'}: ${names}.`,
     'Each of them can renew and release the locks of the others.',

@@ -1,4 +1,5 @@
 import { githubIssuer } from '../../../interface/github-issuer.ts';
+import { timeCell } from '../../../interface/words.ts';
 import type { Field } from '../../contract/field.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
 import { type EnteredRule, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';
@@ -17,7 +18,6 @@ import {
   withDefault,
 } from '../definition/flags.ts';
 import { idOf, scopeLines } from '../definition/values.ts';
-import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
 import { permissionFlags, sharedOwnerLines } from './token.ts';
@@ -110,21 +110,20 @@ export const trustList = defineStorageCommand({
   example: '--json',
   async run(_call, storage) {
     const rules = await listTrustRules(storage);
-    const rows = rules.map((rule) => [
-      rule.id,
-      rule.owner,
-      rule.issuer,
-      rule.repository ?? '',
-      claimsOf(rule).join(' '),
-      rule.scopes.join(','),
-      rule.workspaces?.join(',') ?? 'all',
-      shownTime(rule.created_at),
-    ]);
     return {
       document: { rules },
       lines: textTable(
-        ['ID', 'OWNER', 'ISSUER', 'REPOSITORY', 'CLAIMS', 'SCOPES', 'WORKSPACES', 'CREATED'],
-        rows,
+        rules,
+        {
+          ID: ({ id }) => id,
+          OWNER: ({ owner }) => owner,
+          ISSUER: ({ issuer }) => issuer,
+          REPOSITORY: ({ repository }) => repository,
+          CLAIMS: (rule) => claimsOf(rule).join(' '),
+          SCOPES: ({ scopes }) => scopes.join(','),
+          WORKSPACES: ({ workspaces }) => workspaces?.join(',') ?? 'all',
+          CREATED: ({ created_at }) => timeCell(created_at),
+        },
         'There are no trust rules yet. Add one with: workspace-service trust add --owner OWNER --repository-id ID --repository-owner-id ID --scopes LIST',
       ),
     };

@@ -13,12 +13,7 @@ import { CommandError } from '../definition/command.ts';
 import { type FlagValues, optional, optionalField } from '../definition/flags.ts';
 import { parseByteLimit, parseServiceUrl } from '../definition/values.ts';
 import { publicUrl } from '../serve/settings.ts';
-import {
-  defineStorageCommand,
-  operatorActor,
-  requireWorkspace,
-  workspaceArgument,
-} from '../storage/storage-command.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
 /** Settings for Git LFS: ttl of locks, URL and disk limit of the objects, and the objects that a sync fetches. */
@@ -101,7 +96,6 @@ export const workspaceUpdate = defineStorageCommand({
         ]
       : connectionProblem(flags),
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    await requireWorkspace(storage, id);
     const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'changed' });
     const remote = flags.remote && { remote: flags.remote.text };
     await storage.commit({ workspace: id }, (db) =>
@@ -163,8 +157,7 @@ export const workspaceLfs = defineStorageCommand({
   flags: urlFlags,
   example: 'game --public-url https://assets.example.com',
   check: unknownUrl,
-  async run({ flags, arguments: { workspace: id } }, storage) {
-    await requireWorkspace(storage, id);
+  async run({ flags, arguments: { workspace: id } }) {
     const settings = lfsClientSettings(`${flags.url ?? flags.publicUrl}`, id);
     const { url, committed, perClone, forRemote } = settings;
     const linesOf = (text: string) => text.trimEnd().split('\n');

@@ -1,12 +1,7 @@
 import { type Forge, forges } from '../../syncs/push-event.ts';
 import { pushSecretAudited } from '../../workspaces/push-secret.ts';
 import { toggle } from '../definition/flags.ts';
-import {
-  defineStorageCommand,
-  operatorActor,
-  requireWorkspace,
-  workspaceArgument,
-} from '../storage/storage-command.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 import { unknownUrl, urlFlags } from './workspace-desk.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
@@ -25,7 +20,6 @@ export const workspacePushHook = defineStorageCommand({
   example: 'game --public-url https://assets.example.com',
   check: unknownUrl,
   async run({ flags, arguments: { workspace: id } }, storage) {
-    await requireWorkspace(storage, id);
     const secret = await storage.commit({ workspace: id }, (db) =>
       pushSecretAudited(db, storage.now, operatorActor(), id, flags.rotate),
     );

@@ -1,4 +1,5 @@
 import type { Lock } from '../../../interface/resources.ts';
+import { pluralize, timeCell } from '../../../interface/words.ts';
 import { createGit } from '../../git/git.ts';
 import { removeObjects } from '../../lfs/object-store.ts';
 import { commitReleasesOf } from '../../locks/commit-releases.ts';
@@ -8,14 +9,8 @@ import { maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
 import { requiredField, toggle } from '../definition/flags.ts';
-import { shownTime } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
-import {
-  defineStorageCommand,
-  operatorActor,
-  requireWorkspace,
-  workspaceArgument,
-} from '../storage/storage-command.ts';
+import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 import { latestFlags, lfsFlags, settingsOf } from './workspace-desk.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
@@ -56,12 +51,11 @@ export const workspaceList = defineStorageCommand({
   example: '--json',
   async run(_call, { read }) {
     const workspaces = await listWorkspaces(read);
-    const rows = workspaces.map(({ id, remote, created_at }) => [id, remote, shownTime(created_at)]);
     return {
       document: { workspaces },
       lines: textTable(
-        ['ID', 'REMOTE', 'ADDED'],
-        rows,
+        workspaces,
+        { ID: ({ id }) => id, REMOTE: ({ remote }) => remote, ADDED: ({ created_at }) => timeCell(created_at) },
         'There are no workspaces yet. Add one with: workspace-service workspace add ID --remote URL',
       ),
     };
@@ -79,7 +73,6 @@ export const workspaceRemove = defineStorageCommand({
   flags: { force: toggle('release all locks of the workspace first, regardless of their owner') },
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    await requireWorkspace(storage, id);
     const releasing = { storage, commitReleases: commitReleasesOf(storage) };
     const removal = await removeWorkspaceInPieces(releasing, operatorActor(), id, { force: flags.force });
     if (removal.kind === 'locked') {
@@ -105,5 +98,5 @@ export const workspaceRemove = defineStorageCommand({
 function countAndName(locks: readonly Lock[], count: number): string {
   const named = locks.map(({ path, owner }) => `${path} (held by ${owner})`).join(', ');
   const more = count > locks.length ? ` and ${count - locks.length} more` : '';
-  return `${count} ${count === 1 ? 'lock' : 'locks'}: ${named}${more}`;
+  return `${pluralize(count, 'lock')}: ${named}${more}`;
 }

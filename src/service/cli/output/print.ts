@@ -1,5 +1,3 @@
-import { formatSpan } from '../../../interface/duration.ts';
-import type { Timestamp } from '../../../interface/resources.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import type { Output } from './log-output.ts';
 import { type OutputBlock, printLines } from './table.ts';
@@ -29,13 +27,6 @@ export function printOutput(output: Output, json: boolean, { document, lines }: 
 export function printJson(output: Output, document: unknown): void {
   output.write(`${safeJson(JSON.stringify(document))}\n`);
 }
-
-/** Time to the minute, in UTC: `2026-03-01 14:05 UTC`. */
-export const shownTime = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;
-
-/** Time relative to now: `in 12 min`. */
-export const shownUntil = (time: Timestamp, now: number): string =>
-  `in ${formatSpan((Date.parse(time) - now) / 1_000)}`;
 
 const unsafeInJson = /[\u007f-\u009f\p{Cf}\p{Zl}\p{Zp}]/gu;
 

@@ -10,9 +10,16 @@ interface Table {
 /** Output of a command for people. */
 export type OutputBlock = string | Table;
 
-/** Without rows, the text is `otherwise`. */
-export const textTable = (columns: readonly string[], rows: Table['rows'], otherwise = ''): readonly OutputBlock[] =>
-  rows.length === 0 ? [otherwise] : [{ columns, rows }];
+/** A cell for each heading and item. Without items, the text is `otherwise`. */
+export function textTable<Item>(
+  items: readonly Item[],
+  columns: Readonly<Record<string, (item: Item) => string | null | undefined>>,
+  otherwise: string,
+): readonly OutputBlock[] {
+  if (items.length === 0) return [otherwise];
+  const rows = items.map((item) => Object.values(columns).map((cell) => cell(item) ?? ''));
+  return [{ columns: Object.keys(columns), rows }];
+}
 
 /** Prints lines of text, with tables fitted to the width of the output. */
 export function printLines(output: Output, lines: readonly OutputBlock[]): void {

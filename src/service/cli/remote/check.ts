@@ -3,7 +3,7 @@ import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { CommandError } from '../definition/command.ts';
 import { holderText } from '../output/locks.ts';
-import { type RemoteService, shown } from './remote-command.ts';
+import type { RemoteService } from './remote-command.ts';
 
 export interface CheckedPath {
   readonly path: LockPath;
@@ -32,5 +32,5 @@ export async function checkLocks(
 export function checkText({ path, status, lock }: CheckedPath): string {
   if (lock === undefined) return `${path} is free.`;
   const owner = status === 'yours' ? `you (${lock.owner})` : lock.owner;
-  return `${path} is held by ${holderText({ ...shown(lock), owner })}.`;
+  return `${path} is held by ${holderText({ ...lock, owner })}.`;
 }

@@ -6,7 +6,7 @@ import { foldCase } from '../../locks/windows-path.ts';
 import { holderText } from '../output/locks.ts';
 import { defaultBranch, filesThatDiffer, type PushedBranch, pushedFiles, readPush } from './pushed-files.ts';
 import { pusherOf } from './pusher.ts';
-import { type RemoteService, shown } from './remote-command.ts';
+import type { RemoteService } from './remote-command.ts';
 
 interface ReceiveRequest {
   /** The stdin of a `pre-receive` hook. */
@@ -111,7 +111,7 @@ function refusalLines(locks: readonly KnownLock[], pusher: string | undefined): 
     pusher === undefined
       ? `The push is refused: it changes ${which} with a lock, and this server does not know who pushes.`
       : `The push of ${pusher} is refused: it changes ${which} that others have locked.`,
-    ...locks.slice(0, maxNamed).map((lock) => `${lock.path} is held by ${holderText(shown(lock))}.`),
+    ...locks.slice(0, maxNamed).map((lock) => `${lock.path} is held by ${holderText(lock)}.`),
     ...(more > 0 ? [`and ${more} more.`] : []),
     'Push without these changes, or ask the holders: "workspace-service lock ask PATH" puts you in line.',
   ];

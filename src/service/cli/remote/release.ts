@@ -2,7 +2,7 @@ import { inParallel, type ServiceError } from '../../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { holderText } from '../output/locks.ts';
-import { type RemoteService, shown } from './remote-command.ts';
+import type { RemoteService } from './remote-command.ts';
 
 interface ReleaseRequest {
   readonly paths: readonly LockPath[];
@@ -43,13 +43,13 @@ export async function releaseRemoteLocks(
       case 'absent':
         return `There is no longer a lock on ${path}.`;
       case 'lost':
-        return `The lock on ${path} was replaced by another one, which was left to ${holderText(shown(result.holder ?? lock))}.`;
+        return `The lock on ${path} was replaced by another one, which was left to ${holderText(result.holder ?? lock)}.`;
       case 'failed':
         if (isUnknownReason(result.error)) {
           return `The lock on ${path} was not released: the service is too old to accept a reason. Leave out --reason, or upgrade the service.`;
         }
         return result.error.status === 403 && !force
-          ? `The lock on ${path} is held by ${holderText(shown(lock))}. It was not released. To release it anyway, add --force; the token needs the scope locks:admin.`
+          ? `The lock on ${path} is held by ${holderText(lock)}. It was not released. To release it anyway, add --force; the token needs the scope locks:admin.`
           : result.error.message;
     }
   }

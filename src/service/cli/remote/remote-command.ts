@@ -1,4 +1,4 @@
-import type { CallLimits, Client, KnownLock, WorkspaceId } from '../../../client/client.ts';
+import type { CallLimits, Client, WorkspaceId } from '../../../client/client.ts';
 import { durationUpTo } from '../../../interface/duration.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
@@ -14,7 +14,6 @@ import {
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
 import { parsePriority } from '../definition/values.ts';
-import type { ShownLock } from '../output/locks.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
 import { packageVersion } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';
@@ -124,8 +123,6 @@ export const waitFlags = {
 } as const;
 
 export const aboutPaths = 'Paths are relative to the root of the repository.';
-
-export const shown = ({ raw, ...lock }: KnownLock): ShownLock => lock;
 
 /** Short, because a person is waiting at a terminal or for a commit. */
 const requestMs = 60_000;

@@ -34,9 +34,7 @@ export function backupFailure(file: string, error: unknown, texts: Readonly<Reco
 
 export const rowCounts = (rows: Counts): readonly OutputBlock[] =>
   textTable(
-    ['KIND', 'ROWS'],
-    Object.entries(rows)
-      .filter(([, count]) => count > 0)
-      .map(([name, count]) => [name.replaceAll('_', ' '), String(count)]),
+    Object.entries(rows).filter(([, count]) => count > 0),
+    { KIND: ([name]) => name.replaceAll('_', ' '), ROWS: ([, count]) => String(count) },
     'Nothing is stored yet.',
   );

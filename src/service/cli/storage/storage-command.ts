@@ -44,7 +44,7 @@ interface StorageDefinition<F extends Flags, A extends Flags>
   run(call: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput>;
 }
 
-/** Defines a command that works on the stored data of the service. */
+/** Defines a command that works on the stored data of the service. An argument `workspace` must exist there. */
 export function defineStorageCommand<F extends Flags = None, A extends Flags = None>({
   mayBeNew = false,
   flags,
@@ -62,6 +62,8 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       if (!mayBeNew) requireStored(data, environment);
       const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
       try {
+        const workspace: unknown = Reflect.get(call.arguments, 'workspace');
+        if (typeof workspace === 'string') await requireWorkspace(storage, workspace);
         const output = await definition.run(call, storage);
         if ('file' in output) await writeFile(io, output.file);
         else printOutput(output.isPiped ? io.stderr : io.stdout, json, output);
@@ -73,7 +75,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
 }
 
 /** Throws an error with a suggestion if the workspace does not exist. */
-export async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
+async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
   if ((await findWorkspace(read, id)) !== undefined) return;
   const ids = (await listWorkspaces(read)).map((known) => known.id);
   const hint = didYouMean(id, ids) || 'Run "workspace-service workspace list" to list them. ';
