@@ -5,8 +5,7 @@ import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import { clockSlackMs, timestamp } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, namesLock, readLock, unwrapped } from './known-lock.ts';
-import { createLists } from './lists.ts';
-import { lookUp } from './lookup.ts';
+import { lookUpOnce } from './lookup.ts';
 import { ageIn, readOutdated } from './outdated.ts';
 import { hasWaited, type LineRequest, lineHeaders, type Queue, queueIn, turnIn } from './queue.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
@@ -76,8 +75,7 @@ interface AcquireContext extends ClientContext {
 }
 
 export const createAcquireLock = (context: AcquireContext) => {
-  const { call, addresses, clock, serverNow, branch, onCompared } = context;
-  const lists = createLists(context);
+  const { call, addresses, serverNow, branch, onCompared } = context;
 
   function held(answered: AnsweredCall, holder: KnownLock | undefined, mayBeOurs: boolean): AcquireLockResult {
     const { response, texts, fail, refuse } = answered;
@@ -99,11 +97,9 @@ export const createAcquireLock = (context: AcquireContext) => {
   }
 
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
-    const { response } = answered;
+    const { response, sentAt } = answered;
     const replayed = isReplayed(response);
-    // The earliest time at which the lock can have been acquired: when the request was sent, by the clock of the
-    // server.
-    const sentAt = serverNow() - (clock() - answered.sentAt);
+    // The lock was acquired at the earliest when the request was sent.
     const from = ({ acquired_at }: KnownLock): number => (acquired_at === undefined ? sentAt : Date.parse(acquired_at));
     const lock = grantedIn(answered, request, from);
     // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
@@ -117,7 +113,6 @@ export const createAcquireLock = (context: AcquireContext) => {
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {
     const { workspace, path, type, ttl, note, untilMerged, idempotencyKey, firstSentAt, line } = request;
     const waits = line !== undefined && line.seconds > 0;
-    let listed: KnownLock | undefined;
     const result = await call(
       {
         method: 'POST',
@@ -134,9 +129,8 @@ export const createAcquireLock = (context: AcquireContext) => {
         async confirm(response, limits) {
           // If a gateway cuts off the wait, the list of locks does not show whether the place is kept.
           const isHeld = response.status === 409 && (!waits || hasWaited(response));
-          const found = isHeld ? await lookUp(lists, { workspace, path, attempts: 'once' }, limits) : undefined;
-          listed = found?.kind === 'locked' ? found.lock : undefined;
-          return listed !== undefined;
+          const found = isHeld ? await lookUpOnce(context, request, limits) : undefined;
+          return found?.kind === 'locked' ? found : undefined;
         },
       },
       within,
@@ -146,11 +140,12 @@ export const createAcquireLock = (context: AcquireContext) => {
       error,
     });
     if (result.kind === 'given-up') return without(result.error);
-    const { response, texts, mayBeDone } = result;
+    const { response, texts, mayBeDone, found } = result;
     if (isSuccess(response)) return acquired(result, request);
     const refusal = result.refuse(response);
     const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated !== undefined;
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
+      const listed = found?.kind === 'locked' ? found.lock : undefined;
       return held(result, holderOf(response, path, texts) ?? listed, mayBeDone);
     }
     return without(refusal, mayBeDone && !isOutdated);

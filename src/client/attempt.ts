@@ -1,8 +1,8 @@
 import { unlessAborted } from '../interface/timers.ts';
-import { connectionFailure, type SentRequest } from './connection.ts';
+import { type Connection, connectionFailure, type SentRequest } from './connection.ts';
 import { isRecognized as isOfService, rejectsSlashes } from './recognize.ts';
 import type { RefusalContext } from './refusal.ts';
-import type { Request, Send } from './request.ts';
+import type { Request } from './request.ts';
 import { type ClientResponse, parseResponse } from './response.ts';
 import { type AttemptResult, classifyResponse } from './retry.ts';
 import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts';
@@ -10,7 +10,7 @@ import { type StartTimer, startTimeLimit, type TimeLimit } from './time-limit.ts
 interface AttemptContext extends Pick<RefusalContext, 'baseUrl' | 'texts'> {
   /** Called after the response, which may adjust it. */
   readonly serverNow: () => number;
-  readonly send: Send;
+  readonly send: Connection['send'];
   readonly timeoutMs: number;
   /** The limit of the complete call. */
   readonly limit: TimeLimit;

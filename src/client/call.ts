@@ -1,9 +1,9 @@
 import { attemptOnce } from './attempt.ts';
 import type { Clock, ServerClock } from './clock.ts';
-import type { SentRequest } from './connection.ts';
+import type { Connection, SentRequest } from './connection.ts';
 import { rateLimitIn } from './rate-limit.ts';
 import { refusalOf, retryAfterHeader } from './refusal.ts';
-import type { Call, CallContext, CallLimits, CallResult, Request, Retry, Send, TokenSource } from './request.ts';
+import type { Call, CallContext, CallLimits, CallResult, Request, Retry, TokenSource } from './request.ts';
 import type { ClientResponse } from './response.ts';
 import { nextStep, type Progress, progressAfter } from './retry.ts';
 import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
@@ -15,7 +15,7 @@ export interface CallOptions {
   readonly baseUrl: URL;
   /** The name of the server in errors, if it is not the service. */
   readonly server?: string | undefined;
-  readonly send: Send;
+  readonly send: Connection['send'];
   /** The timeout of each attempt. */
   readonly timeoutMs: number;
   /** Attempts after the first. */
@@ -26,8 +26,8 @@ export interface CallOptions {
   readonly secrets: readonly string[];
   /** Whether a refusal is from the server itself, and not from a gateway. By default, by the marks of the service. */
   readonly isRecognized?: ((response: ClientResponse) => boolean) | undefined;
-  /** Provides a token for each request. Without it, requests have only the headers. */
-  readonly tokens?: (() => Promise<TokenSource>) | undefined;
+  /** Opens, with the first request, the source of a token for each. Without it, requests have only the headers. */
+  readonly openTokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -35,10 +35,10 @@ export interface CallOptions {
   /** At least 0 and less than 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
-  readonly onResponse: (response: ClientResponse, texts: ServiceText) => void;
-  readonly onRetry: (retry: Retry) => void;
+  readonly onResponse?: ((response: ClientResponse, texts: ServiceText) => void) | undefined;
+  readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Called when the next request must wait because little of the rate limit remains. */
-  readonly onThrottled: (delayMs: number) => void;
+  readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
 
 /**
@@ -50,13 +50,14 @@ export function createCall(options: CallOptions): Call {
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
   const textsFor = createTexts(options.secrets);
+  let opened: Promise<TokenSource> | undefined;
   /** The last response that refused a request because of the rate limit. */
   let limitedBy: Refused | undefined;
 
   /** Updates the rate limit from a response before the next request gets the connection. */
   function observe(response: ClientResponse, sentAt: number, texts: ServiceText, throttled: boolean): void {
     serverClock.observe(response.headers);
-    options.onResponse(response, texts);
+    options.onResponse?.(response, texts);
     const status = rateLimitIn(response.headers, serverClock.now());
     if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;
@@ -86,7 +87,8 @@ export function createCall(options: CallOptions): Call {
       fail(refusalOf(response, { baseUrl: options.baseUrl, texts, serverNow: serverClock.now() }));
     const context = (): CallContext => {
       const { mayBeDone } = progress;
-      return { texts, sentAt: firstSentAt ?? clock(), mayBeDone, target: sent.target, fail, refuse };
+      const sentAt = serverClock.now() - (clock() - (firstSentAt ?? clock()));
+      return { texts, sentAt, mayBeDone, target: sent.target, fail, refuse };
     };
     const giveUp = (failure: RequestFailure): CallResult => ({ kind: 'given-up', error: fail(failure), ...context() });
     const isInterrupted = (): boolean => limit.signal.aborted || clock() >= deadline;
@@ -106,7 +108,8 @@ export function createCall(options: CallOptions): Call {
       for (;;) {
         if (isInterrupted()) return giveUpInterrupted();
 
-        const tokens = await options.tokens?.();
+        opened ??= options.openTokens?.();
+        const tokens = await opened;
         const given = await tokens?.get(within, limit.signal);
         if (given?.kind === 'failed') return giveUp(given.failure);
         if (given?.kind === 'interrupted') return giveUpInterrupted();
@@ -162,9 +165,8 @@ export function createCall(options: CallOptions): Call {
         }
         // Only now is the connection free for the request that confirms.
         const { unrecognized } = result ?? {};
-        if (unrecognized !== undefined && (await request.confirm?.(unrecognized, within)) === true) {
-          return { kind: 'answered', response: unrecognized, ...context() };
-        }
+        const found = unrecognized && (await request.confirm?.(unrecognized, within));
+        if (found) return { kind: 'answered', response: unrecognized, found, ...context() };
         progress = progressAfter(progress, result);
         if (result === undefined) return giveUpInterrupted();
 
@@ -184,7 +186,7 @@ export function createCall(options: CallOptions): Call {
         if (next.kind === 'give-up') return giveUp(next.failure);
         // Without the advice of the error: a retry needs none.
         const { reason, request: sentBefore } = fail(failure);
-        options.onRetry({ ...next.retry, reason: withRequest(reason, sentBefore) });
+        options.onRetry?.({ ...next.retry, reason: withRequest(reason, sentBefore) });
         if (!waitsTogether) await sleep(next.retry.delayMs, limit.signal);
       }
     } finally {

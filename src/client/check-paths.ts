@@ -8,7 +8,7 @@ import { ageIn, readOutdated } from './outdated.ts';
 import { notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { objectIn } from './response.ts';
-import { isUnknownRoute, ServiceError } from './service-error.ts';
+import { ifSupported } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
 export interface CheckPathsRequest {
@@ -26,14 +26,13 @@ export interface CheckedLock extends KnownLock {
   readonly branch: string | undefined;
 }
 
-export type CheckPathsResult =
-  | (Comparison & {
-      readonly kind: 'checked';
-      readonly locks: readonly CheckedLock[];
-      readonly pushLocks: PushLockMode;
-    })
-  /** The service cannot check many paths at once, and does not compare branches. */
-  | { readonly kind: 'unsupported'; readonly error: ServiceError };
+interface Checked extends Comparison {
+  readonly kind: 'checked';
+  readonly locks: readonly CheckedLock[];
+  readonly pushLocks: PushLockMode;
+}
+
+export type CheckPathsResult = Awaited<ReturnType<ReturnType<typeof createCheckPaths>>>;
 
 /** The limits of a request: the service accepts bodies up to 1 MiB. */
 const maxPaths = 1_000;
@@ -54,24 +53,21 @@ export const createCheckPaths = ({ call, addresses }: ClientContext) => {
     return readChecked(objectIn(response), texts);
   }
 
-  /** Throws a ServiceError. Changes nothing. */
-  return async (request: CheckPathsRequest, within: CallLimits): Promise<CheckPathsResult> => {
-    let all: Checked = { latest: 'off', pushLocks: 'all', locks: [], outdated: [] };
-    try {
-      await inParallel(inParts([...new Set(request.paths)]), async (part) => {
-        const some = await checkSome({ ...request, paths: part }, within);
-        all = {
-          ...{ ...all, ...some },
-          locks: [...all.locks, ...some.locks],
-          outdated: [...all.outdated, ...some.outdated],
-        };
-      });
-    } catch (error) {
-      if (error instanceof ServiceError && isUnknownRoute(error)) return { kind: 'unsupported', error };
-      throw error;
-    }
-    return { kind: 'checked', ...all };
-  };
+  async function checkAll(request: CheckPathsRequest, within: CallLimits): Promise<Checked> {
+    let all: Checked = { kind: 'checked', latest: 'off', pushLocks: 'all', locks: [], outdated: [] };
+    await inParallel(inParts([...new Set(request.paths)]), async (part) => {
+      const some = await checkSome({ ...request, paths: part }, within);
+      all = {
+        ...{ ...all, ...some },
+        locks: [...all.locks, ...some.locks],
+        outdated: [...all.outdated, ...some.outdated],
+      };
+    });
+    return all;
+  }
+
+  /** Throws a ServiceError. Changes nothing. Not every service can check many paths at once, and compare branches. */
+  return (request: CheckPathsRequest, within: CallLimits) => ifSupported(checkAll(request, within));
 };
 
 function inParts(paths: readonly LockPath[]): readonly (readonly LockPath[])[] {
@@ -91,8 +87,6 @@ function inParts(paths: readonly LockPath[]): readonly (readonly LockPath[])[] {
   return parts;
 }
 
-type Checked = Omit<Extract<CheckPathsResult, { readonly kind: 'checked' }>, 'kind'>;
-
 const expect: Request['expect'] = (response, texts) =>
   unusable(response, texts) ??
   (isArray(objectIn(response)['locks']) ? undefined : notUnderstood(response, texts, 'it contains no locks'));
@@ -100,6 +94,7 @@ const expect: Request['expect'] = (response, texts) =>
 function readChecked(body: JsonObject, texts: ServiceText): Checked {
   const { locks, outdated } = body;
   return {
+    kind: 'checked',
     locks: entries(locks).flatMap((entry) => {
       const lock = readListedLock(entry, texts);
       return lock === undefined ? [] : [{ ...lock, branch: firstName(lock.raw, ['branch']) }];

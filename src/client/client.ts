@@ -14,7 +14,6 @@ import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
 import {
-  type Call,
   type CallLimits,
   type ClientContext,
   expectSuccess,
@@ -107,29 +106,23 @@ export function createClient(options: ClientOptions) {
     random: options.random ?? Math.random,
     closed: closing.signal,
     onResponse: warnOfDeprecation(onWarning),
-    onRetry: options.onRetry ?? (() => undefined),
-    onThrottled: options.onThrottled ?? (() => undefined),
+    onRetry: options.onRetry,
+    onThrottled: options.onThrottled,
   };
 
-  function createCallWith(credentials: ClientCredentials): Call {
-    switch (credentials.kind) {
-      case 'given': {
-        const { token } = credentials;
-        const headers = { authorization: `Bearer ${token}`, ...shared.headers };
-        return createCall({ ...shared, headers, secrets: [token] });
-      }
-      case 'exchanged': {
-        let opened: Promise<TokenSource> | undefined;
-        const tokens = (): Promise<TokenSource> => {
-          opened ??= credentials.open({ ...shared, call: createCall(shared), target: addresses.token });
-          return opened;
-        };
-        return createCall({ ...shared, tokens });
-      }
-    }
-  }
-
-  const call = createCallWith(options.credentials);
+  const { credentials } = options;
+  const call = createCall(
+    credentials.kind === 'given'
+      ? {
+          ...shared,
+          headers: { authorization: `Bearer ${credentials.token}`, ...shared.headers },
+          secrets: [credentials.token],
+        }
+      : {
+          ...shared,
+          openTokens: () => credentials.open({ ...shared, call: createCall(shared), target: addresses.token }),
+        },
+  );
   const context = { call, addresses, baseUrl, clock, serverNow: serverClock.now };
 
   return {

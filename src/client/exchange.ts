@@ -1,10 +1,10 @@
 import { unlessAborted } from '../interface/timers.ts';
 import type { CallOptions } from './call.ts';
 import { notUnderstood } from './refusal.ts';
-import type { AnsweredCall, Call, CallLimits, Request, TokenSource } from './request.ts';
+import type { AnsweredCall, Call, CallLimits, Request, TokenResult, TokenSource } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import { isTransient } from './retry.ts';
-import { type NoToken, ServiceError } from './service-error.ts';
+import { ServiceError } from './service-error.ts';
 
 /** The parts of a client that the token exchange for its requests uses. */
 export interface ExchangeContext
@@ -41,35 +41,26 @@ const minRefusalMs = 10_000;
  */
 const maxProofs = 3;
 
-interface GivenToken {
-  readonly token: string;
-  /** By the clock of this machine; infinite if the service does not report it. */
-  readonly usedUntil: number;
-}
-
 /** RFC 8693, section 2.1. */
 const tokenExchange = {
   grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange',
   subject_token_type: 'urn:ietf:params:oauth:token-type:jwt',
 };
 
-type Outcome =
-  | { readonly kind: 'given'; readonly given: GivenToken }
-  | { readonly kind: 'failed'; readonly failure: NoToken }
-  /** The request that started the exchange ran out of time. Another one may have more time. */
-  | { readonly kind: 'out-of-time'; readonly failure: NoToken }
-  | { readonly kind: 'interrupted' };
+/** `isOutOfTime`: the request that started the exchange ran out of time. Another one may have more time. */
+type Outcome = TokenResult & { readonly isOutOfTime?: boolean };
 
 /** Exchanges tokens by RFC 8693, and uses each until it is about to expire. Concurrent requests share an exchange. */
 export function createTokenSource({ call, target, clock, prove, onToken, texts }: ExchangeOptions): TokenSource {
-  let current: GivenToken | undefined;
+  /** Its time is by the clock of this machine, and infinite if the service does not report it. */
+  let current: { readonly token: string; readonly usedUntil: number } | undefined;
   let running: Promise<Outcome> | undefined;
   let refusal: { readonly outcome: Outcome; readonly until: number } | undefined;
   let replacedAt = Number.NEGATIVE_INFINITY;
 
-  const failed = (reason: string, { request }: ServiceError, transient = false): Outcome => ({
+  const failed = (reason: string, { request }: ServiceError): Outcome => ({
     kind: 'failed',
-    failure: { kind: 'no-token', reason, request, transient },
+    failure: { kind: 'no-token', reason, request, transient: false },
   });
 
   function given({ response }: AnsweredCall, askedAt: number): Outcome {
@@ -77,8 +68,8 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
     const { expires_in } = objectIn(response);
     onToken(token);
     const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
-    const usedUntil = askedAt + Math.max(lifetimeMs - minLeftMs, lifetimeMs / 2);
-    return { kind: 'given', given: { token, usedUntil } };
+    current = { token, usedUntil: askedAt + Math.max(lifetimeMs - minLeftMs, lifetimeMs / 2) };
+    return { kind: 'token', token };
   }
 
   async function exchange(within: CallLimits): Promise<Outcome> {
@@ -114,7 +105,6 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
   async function begin(within: CallLimits): Promise<Outcome> {
     try {
       const outcome = await exchange(within);
-      if (outcome.kind === 'given') current = outcome.given;
       const isFinal = outcome.kind === 'failed' && !outcome.failure.transient;
       refusal = isFinal ? { outcome, until: clock() + minRefusalMs } : undefined;
       return outcome;
@@ -124,7 +114,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
   }
 
   async function next(within: CallLimits, signal: AbortSignal): Promise<Outcome> {
-    if (current !== undefined && clock() < current.usedUntil) return { kind: 'given', given: current };
+    if (current !== undefined && clock() < current.usedUntil) return { kind: 'token', token: current.token };
     if (refusal !== undefined && clock() < refusal.until) return refusal.outcome;
     if (running === undefined) {
       running = begin(within);
@@ -134,23 +124,12 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
       if (signal.aborted) return { kind: 'interrupted' };
       throw error;
     });
-    const isOthers = outcome.kind === 'out-of-time' || outcome.kind === 'interrupted';
+    const isOthers = outcome.isOutOfTime || outcome.kind === 'interrupted';
     return isOthers && !signal.aborted ? next(within, signal) : outcome;
   }
 
   return {
-    async get(within, signal) {
-      const outcome = await next(within, signal);
-      switch (outcome.kind) {
-        case 'given':
-          return { kind: 'token', token: outcome.given.token };
-        case 'out-of-time':
-          return { kind: 'failed', failure: outcome.failure };
-        case 'failed':
-        case 'interrupted':
-          return outcome;
-      }
-    },
+    get: next,
     refused(token) {
       // Another request has already reported this token.
       if (token !== current?.token) return true;
@@ -162,19 +141,13 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
   };
 }
 
-function withoutToken(error: unknown, prefix: string, advice?: string): Outcome {
+function withoutToken(error: unknown, prefix: string, advice: string): Outcome {
   if (!(error instanceof ServiceError)) throw error;
-  const { request } = error;
-  const reason = `${prefix} ${error.reason}${advice ?? error.advice}`;
-  const failure = { kind: 'no-token', reason, request, transient: isTransient(error) } as const;
-  switch (error.failure.kind) {
-    case 'aborted':
-      return { kind: 'interrupted' };
-    case 'deadline':
-      return { kind: 'out-of-time', failure };
-    default:
-      return { kind: 'failed', failure };
-  }
+  const { failure, request } = error;
+  if (failure.kind === 'aborted') return { kind: 'interrupted' };
+  const reason = `${prefix} ${error.reason}${advice}`;
+  const isOutOfTime = failure.kind === 'deadline';
+  return { kind: 'failed', failure: { kind: 'no-token', reason, request, transient: isTransient(error) }, isOutOfTime };
 }
 
 /** Services that check for a token first answer 401. */

@@ -43,9 +43,7 @@ export function openIssuer(
       'accept-encoding': 'identity',
     },
     secrets: [requestToken],
-    onResponse: () => undefined,
-    onRetry: (retry) => exchange.onRetry({ ...retry, reason: `${server}: ${retry.reason}` }),
-    onThrottled: () => undefined,
+    onRetry: (retry) => exchange.onRetry?.({ ...retry, reason: `${server}: ${retry.reason}` }),
   });
 
   /** Without an excerpt, which could show a token in another form. */

@@ -48,6 +48,9 @@ export function readListedLock(entry: Json, texts: ServiceText): KnownLock | und
   return path === undefined ? undefined : readLock(lock, path, texts);
 }
 
+/** The lock on a path, by a complete list. */
+export type FoundLock = { readonly kind: 'locked'; readonly lock: KnownLock } | { readonly kind: 'absent' };
+
 /** Whether a response describes the blocking lock or its holder, as only a service can. */
 export function namesHolder(response: ClientResponse): boolean {
   const holder = holderIn(response);

@@ -1,10 +1,10 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import { inParallel } from './connection.ts';
-import type { KnownLock } from './known-lock.ts';
-import type { ListLocks, LockFilter } from './lists.ts';
+import type { FoundLock, KnownLock } from './known-lock.ts';
+import { createLists, type ListLocks, type LockFilter } from './lists.ts';
 import type { List } from './pages.ts';
-import type { CallLimits, Request } from './request.ts';
+import type { CallLimits, ClientContext, Request } from './request.ts';
 import { ServiceError } from './service-error.ts';
 
 interface Lists {
@@ -67,8 +67,7 @@ export async function listOnPaths(
 
 /** The result for one path in a list. */
 export type LookupResult =
-  | { readonly kind: 'locked'; readonly lock: KnownLock }
-  | { readonly kind: 'absent' }
+  | FoundLock
   /** The token may not list locks, or the list is incomplete. */
   | { readonly kind: 'unknown'; readonly reason: string }
   | { readonly kind: 'failed'; readonly error: ServiceError };
@@ -86,6 +85,13 @@ export async function lookUp(
 ): Promise<LookupResult> {
   return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
 }
+
+/** Looks a path up without retries. */
+export const lookUpOnce = (
+  context: ClientContext,
+  { workspace, path }: PathToLookUp,
+  within: CallLimits,
+): Promise<LookupResult> => lookUp(createLists(context), { workspace, path, attempts: 'once' }, within);
 
 /** This many parallel requests for single paths take as long as one page of a list. */
 const singleRequestsPerPage = 8;

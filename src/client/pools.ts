@@ -7,32 +7,22 @@ import { entriesIn } from './pages.ts';
 import { notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, objectIn } from './response.ts';
-import { isUnknownRoute, ServiceError } from './service-error.ts';
+import { ifSupported } from './service-error.ts';
 
 export interface PoolItem extends resources.PoolItem {
   readonly path: LockPath;
 }
 
-export type PoolResult =
-  | { readonly kind: 'found'; readonly items: readonly PoolItem[] }
-  /** The service does not know pools. */
-  | { readonly kind: 'unsupported'; readonly error: ServiceError };
-
 export const createGetPool =
   ({ call, addresses }: ClientContext) =>
   /** Throws a ServiceError, also for an unknown pool. */
-  async (
-    { workspace, name }: { readonly workspace: WorkspaceId; readonly name: string },
-    within: CallLimits,
-  ): Promise<PoolResult> => {
-    try {
-      const result = await call({ method: 'GET', target: addresses.pool(workspace, name), expect }, within);
-      const { response } = expectSuccess(result);
-      return { kind: 'found', items: (itemsIn(response) ?? []).flatMap(readItem) };
-    } catch (error) {
-      if (error instanceof ServiceError && isUnknownRoute(error)) return { kind: 'unsupported', error };
-      throw error;
-    }
+  async ({ workspace, name }: { readonly workspace: WorkspaceId; readonly name: string }, within: CallLimits) => {
+    const result = call({ method: 'GET', target: addresses.pool(workspace, name), expect }, within);
+    return ifSupported(
+      result.then(expectSuccess).then(({ response }) => {
+        return { kind: 'found' as const, items: (itemsIn(response) ?? []).flatMap(readItem) };
+      }),
+    );
   };
 
 /** Without an excerpt, which could contain secrets. */

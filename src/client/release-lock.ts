@@ -2,9 +2,16 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Slashes } from './addresses.ts';
 import { clockSlackMs } from './clock.ts';
-import { etagOf, holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
-import { createLists } from './lists.ts';
-import { type LookupResult, lookUp } from './lookup.ts';
+import {
+  etagOf,
+  type FoundLock,
+  holderOf,
+  isSameLock,
+  type KnownLock,
+  type LockProof,
+  namesLock,
+} from './known-lock.ts';
+import { type LookupResult, lookUpOnce } from './lookup.ts';
 import { isRecognized } from './recognize.ts';
 import { expectResource } from './refusal.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
@@ -33,26 +40,19 @@ export type ReleaseLockResult =
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export function createReleaseLock(context: ClientContext) {
-  const { call, addresses, clock, serverNow } = context;
-  const lists = createLists(context);
+  const { call, addresses, serverNow } = context;
   /** The slash encoding that works, known once the other one has been rejected. */
   let slashes: Slashes = 'encoded';
 
-  interface Sent {
-    readonly result: CallResult;
-    /** The list that confirms, after the response of a gateway, that our lock is gone. */
-    readonly found: LookupResult | undefined;
-  }
-
-  const look = ({ workspace, path }: ReleaseLockRequest, within: CallLimits): Promise<LookupResult> =>
-    lookUp(lists, { workspace, path, attempts: 'once' }, within);
-
-  async function send(request: ReleaseLockRequest, condition: string | undefined, within: CallLimits): Promise<Sent> {
+  async function send(
+    request: ReleaseLockRequest,
+    condition: string | undefined,
+    within: CallLimits,
+  ): Promise<CallResult> {
     const { workspace, path, proof, force, reason, attempts } = request;
     const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
     const targetWith = (how: Slashes): string => addresses.lock(workspace, path, how) + (query && `?${query}`);
     const raw = targetWith('raw');
-    let found: LookupResult | undefined;
     const result = await call(
       {
         method: 'DELETE',
@@ -62,22 +62,20 @@ export function createReleaseLock(context: ClientContext) {
         attempts,
         expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
         async confirm() {
-          const listed = await look(request, within);
-          found = isGone(listed, proof) ? listed : undefined;
-          return found !== undefined;
+          const listed = await lookUpOnce(context, request, within);
+          return isGone(listed, proof) ? listed : undefined;
         },
       },
       within,
     );
     const isUnderstood = result.kind === 'answered' && (isSuccess(result.response) || isRecognized(result.response));
     if (isUnderstood && result.target === raw) slashes = 'raw';
-    return { result, found };
+    return result;
   }
 
   /** A different lock is on the path. If it was acquired after our request was sent, that request has released ours. */
   function lost(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
-    const acquiredAt = Date.parse(holder?.acquired_at ?? '');
-    const isLater = acquiredAt >= serverNow() - (clock() - result.sentAt);
+    const isLater = Date.parse(holder?.acquired_at ?? '') >= result.sentAt;
     if (result.mayBeDone && isLater) return { kind: 'released' };
     return { kind: 'lost', holder, error: result.refuse(result.response) };
   }
@@ -97,60 +95,50 @@ export function createReleaseLock(context: ClientContext) {
     request: ReleaseLockRequest,
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
-    const found = await look(request, within);
+    const found = await lookUpOnce(context, request, within);
     const isOurs = found.kind === 'locked' && isSameLock(request.proof ?? {}, found.lock) === true;
     const mayEnd = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
     if (!isOurs || mayEnd) return classifyByList(result, found, request);
-    return judge(await send({ ...request, attempts: 'once' }, undefined, within), request, within);
+    return classify(await send({ ...request, attempts: 'once' }, undefined, within), request, undefined, within);
   }
 
-  async function judge(
-    { result, found }: Sent,
+  async function classify(
+    result: CallResult,
     request: ReleaseLockRequest,
+    condition: string | undefined,
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
+    const { response, texts, found } = result;
     if (found !== undefined) return classifyByList(result, found, request);
-    const { response, texts } = result;
     if (isSuccess(response)) return { kind: 'released' };
     switch (response.status) {
       case 404:
       case 410: {
         // The response may be about the workspace, or about a wrong URL.
-        const listed = await look(request, within);
+        const listed = await lookUpOnce(context, request, within);
         if (listed.kind === 'unknown') return { kind: result.mayBeDone ? 'released' : 'absent' };
         return classifyByList(result, listed, request);
       }
-      case 412:
-        return lost(result, holderOf(response, request.path, texts));
+      case 412: {
+        const { id, etag } = request.proof ?? {};
+        const holder = holderOf(response, request.path, texts);
+        const isOurs = id !== undefined && holder?.id === id;
+        const isInvented = id !== undefined && etag === undefined && condition === conditionOf({ id });
+        if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
+        return isOurs ? { kind: 'failed', error: result.refuse(response) } : lost(result, holder);
+      }
       default:
         return { kind: 'failed', error: result.refuse(response) };
     }
   }
 
   return async (request: ReleaseLockRequest, within: CallLimits): Promise<ReleaseLockResult> => {
-    const { proof, path } = request;
-    const condition = conditionOf(proof);
-    const sent = await send(request, condition, within);
-    const { result, found } = sent;
-    if (
-      result.kind === 'given-up' ||
-      found !== undefined ||
-      result.response.status !== 412 ||
-      proof?.id === undefined
-    ) {
-      return judge(sent, request, within);
-    }
-    // A 412 about the lock with our id: the service has a different ETag for it.
-    const holder = holderOf(result.response, path, result.texts);
-    const isOurs = holder?.id === proof.id;
-    const etag = etagOf(result.response) ?? holder?.etag;
-    if (isOurs && etag !== undefined && etag !== condition) {
-      return judge(await send(request, etag, within), request, within);
-    }
-    const isInvented = proof.etag === undefined;
-    if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
-    return isOurs ? { kind: 'failed', error: result.refuse(result.response) } : judge(sent, request, within);
+    const condition = conditionOf(request.proof);
+    const result = await send(request, condition, within);
+    const etag = changedEtag(result, request, condition);
+    if (etag === undefined) return classify(result, request, condition, within);
+    return classify(await send(request, etag, within), request, etag, within);
   };
 }
 
@@ -158,6 +146,18 @@ export function createReleaseLock(context: ClientContext) {
 export const conditionOf = (proof: LockProof | undefined): string | undefined =>
   proof?.etag ?? (proof?.id === undefined ? undefined : `"${proof.id}"`);
 
+/** The ETag of our lock, if a 412 about the lock with our id shows that it has another one than the condition. */
+export function changedEtag(
+  result: CallResult,
+  { path, proof }: Pick<ReleaseLockRequest, 'path' | 'proof'>,
+  condition: string | undefined,
+): string | undefined {
+  if (result.kind === 'given-up' || result.response.status !== 412 || proof?.id === undefined) return undefined;
+  const holder = holderOf(result.response, path, result.texts);
+  const etag = etagOf(result.response) ?? holder?.etag;
+  return holder?.id === proof.id && etag !== condition ? etag : undefined;
+}
+
 /** Whether a list shows that the lock is gone: no lock on the path, or a different one. */
-export const isGone = (found: LookupResult, proof: LockProof | undefined): boolean =>
+export const isGone = (found: LookupResult, proof: LockProof | undefined): found is FoundLock =>
   found.kind === 'absent' || (found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === false);

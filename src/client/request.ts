@@ -1,8 +1,8 @@
 import type { Endpoints } from './addresses.ts';
 import type { Clock } from './clock.ts';
-import type { SentRequest } from './connection.ts';
 import type { JsonObject } from './json.ts';
-import { type ClientResponse, isSuccess, type RawResponse } from './response.ts';
+import type { FoundLock } from './known-lock.ts';
+import { type ClientResponse, isSuccess } from './response.ts';
 import type { NoToken, RequestFailure, ServiceError, Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
@@ -37,15 +37,15 @@ export interface Request {
    * The reason why a success is not the requested resource; undefined if it is. By default, any success is accepted.
    */
   readonly expect?: ((response: ClientResponse, texts: ServiceText) => Unusable | undefined) | undefined;
-  /** Whether a response that may be from a gateway is confirmed in another way. */
-  readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<boolean>) | undefined;
+  /** The result of a lookup, if it confirms a response that may be from a gateway. */
+  readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }
 
 export interface CallContext {
   readonly texts: ServiceText;
   /** An unanswered attempt, in this call or an earlier one, may have taken effect. */
   readonly mayBeDone: boolean;
-  /** The time of the first attempt, by the clock of the client. */
+  /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
   fail(failure: RequestFailure): ServiceError;
   /** The error for a response that is not a success. */
@@ -55,7 +55,12 @@ export interface CallContext {
 }
 
 /** The final response after all retries, whatever its status: from the service itself, or confirmed. */
-export type AnsweredCall = CallContext & { readonly kind: 'answered'; readonly response: ClientResponse };
+export type AnsweredCall = CallContext & {
+  readonly kind: 'answered';
+  readonly response: ClientResponse;
+  /** The lookup that confirmed the response. */
+  readonly found?: FoundLock | undefined;
+};
 
 export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
 
@@ -73,12 +78,6 @@ export interface Retry {
   /** A complete sentence. */
   readonly reason: string;
 }
-
-/**
- * Sends one request and returns the complete response, whatever its status. Rejects if the connection fails or the
- * signal is aborted first.
- */
-export type Send = (request: SentRequest, signal: AbortSignal) => Promise<RawResponse>;
 
 /** A bearer token for one request. */
 export type TokenResult =

@@ -119,9 +119,8 @@ export class ServiceError extends Error {
   readonly request: string | undefined;
 
   constructor(call: FailedCall, failure: RequestFailure) {
-    const reason = reasonOf(failure, call.server ?? 'The service');
+    const [reason, advice = ''] = explain(failure, call.server ?? 'The service');
     const request = failure.kind === 'no-token' ? failure.request : requestText(call, failure);
-    const advice = adviceOn(failure);
     super(withRequest(reason + advice, request));
     this.failure = failure;
     this.attempts = call.attempts;
@@ -140,8 +139,17 @@ export class ServiceError extends Error {
   }
 }
 
+/** The result of a request that only some services support. */
+export const ifSupported = <Result>(
+  result: Promise<Result>,
+): Promise<Result | { readonly kind: 'unsupported'; readonly error: ServiceError }> =>
+  result.catch((error: unknown) => {
+    if (error instanceof ServiceError && isUnknownRoute(error)) return { kind: 'unsupported', error };
+    throw error;
+  });
+
 /** Whether a server that does not know the path of the request has answered: a service of an earlier version, or another. */
-export const isUnknownRoute = ({ failure }: ServiceError): boolean => {
+const isUnknownRoute = ({ failure }: ServiceError): boolean => {
   const refused = responseIn(failure);
   if (refused?.kind !== 'refused') return false;
   const { status, isRecognized, words } = refused;
@@ -153,41 +161,69 @@ export const isUnknownRoute = ({ failure }: ServiceError): boolean => {
 export const withRequest = (sentences: string, request: string | undefined): string =>
   request === undefined ? sentences : `${sentences.replace(/\.$/, '')} (${request}).`;
 
-function outOfTimeText({ last, retryAfterMs, limited }: OutOfTime, server: string): string {
-  if (last === undefined && limited) {
-    return `${server} limits the rate of requests, and left no room to send this one in time.`;
-  }
-  if (last === undefined) return `${server} did not answer in time.`;
-  const before = reasonOf(last, server);
-  if (retryAfterMs === undefined) return `${before} There was no time left to try again.`;
-  return `${before} ${server} asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`;
-}
+type Explanation = readonly [reason: string, advice?: string | undefined];
 
-function reasonOf(failure: RequestFailure, server: string): string {
+const unansweredAdvice = ' Check that it is running, or give it more time to answer.';
+
+function explain(failure: RequestFailure, server: string): Explanation {
   switch (failure.kind) {
     case 'refused':
-      return refusedText(failure, server);
+      return [refusedText(failure, server), adviceOnRefusal(failure)];
     case 'redirected': {
       const to = failure.target === undefined ? '' : ` to ${failure.target}`;
-      return `${server} redirects${to}. Redirects are not followed, because they would expose the token.`;
+      return [
+        `${server} redirects${to}. Redirects are not followed, because they would expose the token.`,
+        ' Set the base URL to the actual URL of the service.',
+      ];
     }
     case 'not-json':
     case 'not-understood':
     case 'too-large':
-      return unusableText(failure);
+      return [
+        unusableText(failure),
+        ' Check that this URL belongs to the service, and that no gateway in front of it answered instead.',
+      ];
     case 'timeout':
-      return `${server} did not answer within ${spanOfMs(failure.limitMs)}.`;
+      return [`${server} did not answer within ${spanOfMs(failure.limitMs)}.`, unansweredAdvice];
     case 'connection':
-      return asSentence(connectionText(failure));
+      return explainConnection(failure);
     case 'deadline':
-      return outOfTimeText(failure, server);
+      return explainDeadline(failure, server);
     case 'no-token':
-      return failure.reason;
+      return [failure.reason];
     case 'aborted':
-      return 'The request was cancelled.';
+      return ['The request was cancelled.'];
     case 'unsendable':
-      return `The request cannot be sent: ${failure.reason}.`;
+      return [`The request cannot be sent: ${failure.reason}.`];
   }
+}
+
+function explainDeadline({ last, retryAfterMs, limited }: OutOfTime, server: string): Explanation {
+  if (last === undefined) {
+    return limited
+      ? [`${server} limits the rate of requests, and left no room to send this one in time.`]
+      : [`${server} did not answer in time.`, unansweredAdvice];
+  }
+  const [reason, advice] = explain(last, server);
+  return retryAfterMs === undefined
+    ? [`${reason} There was no time left to try again.`, advice]
+    : [`${reason} ${server} asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`, advice];
+}
+
+function explainConnection({ untrusted, notTls, words }: ConnectionFailed): Explanation {
+  if (untrusted) {
+    return [
+      asSentence(`The certificate of the server is not trusted, so nothing was sent: ${words}`),
+      ' If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.',
+    ];
+  }
+  if (notTls) {
+    return [
+      'The connection failed: the server does not speak TLS on this port.',
+      ' Check the port of the base URL, and whether it must begin with http:// instead of https://.',
+    ];
+  }
+  return [asSentence(`The connection failed: ${words}`), ' Check the address, and that it can be reached from here.'];
 }
 
 function refusedText(refused: Refused, server: string): string {
@@ -211,39 +247,7 @@ function unusableText({ reason, excerpt }: Unusable): string {
   return asSentence(`The response cannot be used: ${reason}`) + begins;
 }
 
-function connectionText({ untrusted, notTls, words }: ConnectionFailed): string {
-  if (untrusted) return `The certificate of the server is not trusted, so nothing was sent: ${words}`;
-  if (notTls) return 'The connection failed: the server does not speak TLS on this port';
-  return `The connection failed: ${words}`;
-}
-
 const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
-
-const unansweredAdvice = ' Check that it is running, or give it more time to answer.';
-
-function adviceOn(failure: RequestFailure): string {
-  switch (failure.kind) {
-    case 'refused':
-      return adviceOnRefusal(failure);
-    case 'redirected':
-      return ' Set the base URL to the actual URL of the service.';
-    case 'not-json':
-    case 'not-understood':
-    case 'too-large':
-      return ' Check that this URL belongs to the service, and that no gateway in front of it answered instead.';
-    case 'timeout':
-      return unansweredAdvice;
-    case 'connection':
-      return adviceOnConnection(failure);
-    case 'deadline':
-      if (failure.last !== undefined) return adviceOn(failure.last);
-      return failure.limited ? '' : unansweredAdvice;
-    case 'no-token':
-    case 'aborted':
-    case 'unsendable':
-      return '';
-  }
-}
 
 /** Errors of nginx, Go's net/http (Caddy, Traefik) and Apache if a port for https receives plain http. */
 const httpsNeeded =
@@ -270,12 +274,6 @@ function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId 
   if (status === 403) return ' Check the scopes of the token.';
   if (status < 500) return '';
   return ` The log of the service has the cause${requestId === undefined ? '' : ', under the request id'}.`;
-}
-
-function adviceOnConnection({ untrusted, notTls }: ConnectionFailed): string {
-  if (untrusted) return ' If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.';
-  if (notTls) return ' Check the port of the base URL, and whether it must begin with http:// instead of https://.';
-  return ' Check the address, and that it can be reached from here.';
 }
 
 /** See connection.ts for the reason why it is not imported. */

@@ -117,7 +117,7 @@ interface AdmissionOptions {
   readonly throttle: Throttle;
   readonly clock: Clock;
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
-  readonly onThrottled: (delayMs: number) => void;
+  readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
 
 interface AdmissionRequest {
@@ -154,7 +154,7 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onThro
       release();
       if (clock() + delay >= deadline) return { kind: 'too-late', delayMs: delay };
       limited = true;
-      if (throttle.refusedUntil() <= clock()) onThrottled(delay);
+      if (throttle.refusedUntil() <= clock()) onThrottled?.(delay);
       await sleep(delay, signal);
     }
     return { kind: 'aborted', limited };

@@ -15,7 +15,6 @@ export type VirtualClientOptions = Pick<
 >;
 
 const never = new AbortController().signal;
-const nothing = (): void => undefined;
 const silent = createClient({
   baseUrl: 'http://127.0.0.1:8080/v1',
   credentials: { kind: 'given', token: 'wsa_virtual' },
@@ -28,7 +27,6 @@ export function createVirtualClient(options: VirtualClientOptions) {
   const serverClock = createServerClock(clock);
   const call = createCall({
     ...{ ...options, serverClock, maxConnections, headers: {}, secrets: [], closed: never },
-    ...{ onResponse: nothing, onRetry: nothing, onThrottled: nothing },
   });
   const context = { call, addresses: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
   const client: Client = {

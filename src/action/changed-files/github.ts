@@ -98,9 +98,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     sleep,
     random,
     closed: closing.signal,
-    onResponse: () => undefined,
     onRetry: (retry) => onRetry({ ...retry, reason: `GitHub: ${retry.reason}` }),
-    onThrottled: () => undefined,
   });
   return {
     call,
