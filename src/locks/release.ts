@@ -62,19 +62,8 @@ export async function releaseTarget(
   const now = (): string => new Date(client.serverNow()).toISOString();
   if (target.kind === 'own' || target.found.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
   const result = await send(context, request, within);
-  switch (result.kind) {
-    case 'released':
-    case 'absent':
-      record({ kind: 'ended', ...entry, how: result.kind, at: now() });
-      break;
-    case 'lost':
-      // A lock from a lookup was never ours. It has ended, and the current lock is newer.
-      record({ kind: 'ended', ...entry, how: target.kind === 'own' ? 'lost' : 'absent', at: now() });
-      break;
-    case 'ambiguous':
-    case 'unanswered':
-    case 'failed':
-      break;
+  if (result.kind === 'released' || result.kind === 'absent' || result.kind === 'lost') {
+    record({ kind: 'ended', ...entry, at: now() });
   }
   return result;
 }

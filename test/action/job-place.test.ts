@@ -50,7 +50,7 @@ const film = { ...place, workspace: 'film' };
 const elsewhere = { service: 'https://other.example.com/v1', workspace: 'game' };
 const planIn = (where: typeof place): Entry => ({ kind: 'plan', ...where, step: 's', at, paths: ['a'] });
 const ended = ({ service, workspace, path, lock: { id } }: Grant): Entry => {
-  return { kind: 'ended', service, workspace, path, id, at, how: 'released' };
+  return { kind: 'ended', service, workspace, path, id, at };
 };
 const inGame = grantOf('a');
 const inFilm = grantOf('a', { ...film, key: 'film' });

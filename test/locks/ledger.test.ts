@@ -30,7 +30,6 @@ const ended = (path: string, id?: string): Entry => ({
   ...place,
   path,
   at,
-  how: 'released',
   ...proofOf(id),
 });
 
@@ -55,7 +54,6 @@ const anyLock = fc.record({
   expires_at: text,
 });
 const ttl = fc.integer({ min: 1, max: 100 }).map((hours) => `${hours}h`);
-const how = fc.constantFrom('released', 'absent', 'lost');
 const kind = <const Kind extends Entry['kind']>(name: Kind) => fc.constant(name);
 
 /** As read back from the disk: without members that are undefined. */
@@ -66,7 +64,7 @@ const anyEntry: fc.Arbitrary<Entry> = fc
     fc.record({ kind: kind('denied'), ...request }),
     fc.record({ kind: kind('plan'), ...where, step: text, stepName: optional, paths: fc.array(text) }),
     fc.record({ kind: kind('releasing'), ...where, id: optional, etag: optional }),
-    fc.record({ kind: kind('ended'), ...where, how, id: optional, etag: optional }),
+    fc.record({ kind: kind('ended'), ...where, id: optional, etag: optional }),
     fc.record({ kind: kind('renewed'), ...where, step: text, expires_at: text, except: fc.array(text) }),
     fc.record({ kind: kind('unrenewed'), ...where, step: text, reason: text }),
     fc.record({
@@ -86,7 +84,7 @@ describe('the ledger file', () => {
         const entries = first === undefined ? [] : [first, ...others];
         append(...entries.slice(0, 1));
         openLedger(file, asItIs).append(...others);
-        expect(openLedger(file, asItIs).read()).toEqual({ entries, damaged: 0 });
+        expect(openLedger(file, asItIs).read()).toEqual({ entries, problem: undefined });
       }),
       { numRuns: 50 },
     );
@@ -107,8 +105,10 @@ describe('the ledger file', () => {
     for (const each of [file, join(file, '..')]) expect((await stat(each)).mode & 0o077).toBe(0);
   });
 
-  test('is an error to read if it is missing', () => {
-    expect(() => freshLedger().read()).toThrow(/ENOENT/);
+  test('has no entries if it is missing, and a problem if it cannot be read', () => {
+    expect(freshLedger().read()).toEqual({ entries: [], problem: undefined });
+    const unreadable = openLedger(folder, asItIs).read();
+    expect(unreadable).toEqual({ entries: [], problem: expect.stringMatching(/cannot be read \(EISDIR: .*\)\.$/) });
   });
 
   test('loses only the last line if it is truncated anywhere, and keeps later entries readable', async () => {
@@ -120,7 +120,7 @@ describe('the ledger file', () => {
     for (const missing of [2, 3, 10, lineLength - 5, lineLength]) {
       await truncate(ledger.file, length - missing);
       ledger.append(third);
-      expect(ledger.read()).toEqual({ entries: [first, third], damaged: 1 });
+      expect(ledger.read()).toEqual({ entries: [first, third], problem: expect.stringMatching(/^A line of/) });
       await truncate(ledger.file, 0);
       ledger.append(first, second);
     }
@@ -131,7 +131,10 @@ describe('the ledger file', () => {
     ledger.append(grant('a', '1'));
     await appendFile(ledger.file, '{"kind":"granted"\n\n[]\nnull\n\u0000\u0000\n{"kind":"other"}\n"text"\n');
     ledger.append(ended('a'));
-    expect(ledger.read()).toEqual({ entries: [grant('a', '1'), ended('a')], damaged: 6 });
+    expect(ledger.read()).toEqual({
+      entries: [grant('a', '1'), ended('a')],
+      problem: `6 lines of the ledger in ${ledger.file} cannot be read.`,
+    });
   });
 
   test('is read without an error, whatever bytes it contains', async () => {
@@ -151,7 +154,7 @@ describe('the ledger file', () => {
     const says = (word: string) => ({ owner: word, acquired_at: word, expires_at: word, ...proofOf(word) });
     const ours = intentOf('hero', { key: 'hero', step: 'hero' });
     const renewal = (word: string): readonly Entry[] => [
-      { kind: 'lost', ...place, step: 's', at, path: 'hero', key: 'hero', holder: { owner: word, origin: word } },
+      { kind: 'lost', ...place, step: 's', at, path: 'hero', key: 'hero', holder: { owner: word } },
       { kind: 'unrenewed', ...place, step: 's', at, reason: word },
     ];
     append(ours, grantOf('hero', { lock: lockOf('hero', says('hero')) }), ended('hero', 'hero'), ...renewal('hero'));
@@ -207,7 +210,7 @@ describe('readEntry', () => {
 
 describe('the history of a step', () => {
   const [one, two] = [grant('a', '1'), grant('a', '2')];
-  const renamed: Entry = { kind: 'ended', ...place, path: 'a', at, how: 'released', id: 'lock_1', etag: '"v2"' };
+  const renamed: Entry = { kind: 'ended', ...place, path: 'a', at, id: 'lock_1', etag: '"v2"' };
   const nameless = grantOf('a', { key: '1', lock: lockOf('a') });
   const elsewhere = [{ workspace: 'film' }, { service: 'https://other.example/v1' }].map(
     (other): Entry => ({ ...ended('a'), ...other }),

@@ -55,7 +55,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [], atte
     kind: result.kind,
     ...mayBeDone,
     events,
-    recorded: entries.map((entry) => ('how' in entry ? `ended ${entry.how}` : entry.kind)),
+    recorded: entries.map((entry) => entry.kind),
   };
 }
 
@@ -81,7 +81,7 @@ describe('the release of a lock of the job', () => {
     expect(await releasing(own({ id: 'l1' }))).toEqual({
       kind: 'released',
       events: ['send l1'],
-      recorded: ['releasing', 'ended released'],
+      recorded: ['releasing', 'ended'],
     });
   });
 
@@ -110,7 +110,7 @@ describe('the release of a lock of the job', () => {
     expect(await releasing(own(), { lists: [ours, later], answers: [failing()] })).toEqual({
       kind: 'released',
       events: ['look', 'send once', 'look'],
-      recorded: ['releasing', 'ended released'],
+      recorded: ['releasing', 'ended'],
     });
   });
 
@@ -134,10 +134,10 @@ describe('the release of a lock of the job', () => {
   });
 
   test.each<[string, boolean, KnownLock | undefined, string, readonly string[]]>([
-    ['leaves the lock of another holder alone, and reports its own as lost', false, later, 'lost', ['ended lost']],
+    ['leaves the lock of another holder alone, and reports its own as lost', false, later, 'lost', ['ended']],
     ['leaves an ambiguous lock alone if its own may be released already', true, timeless, 'ambiguous', []],
-    ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended absent']],
-    ['reports a missing lock as absent, without a request', false, undefined, 'absent', ['ended absent']],
+    ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended']],
+    ['reports a missing lock as absent, without a request', false, undefined, 'absent', ['ended']],
   ])('%s', async (_, mayBeReleased, listed, kind, recorded) => {
     const result = await releasing(own({}, mayBeReleased), { lists: [listed] });
     expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
@@ -166,11 +166,11 @@ describe('the release of a found lock', () => {
 
   test('reports a found lock as absent, not lost, if it is gone before the release', async () => {
     const lost: ClientResult = { kind: 'lost', holder: undefined, error: lostAnswer };
-    expect((await releasing(found(withId), { answers: [lost] })).recorded).toEqual(['releasing', 'ended absent']);
+    expect((await releasing(found(withId), { answers: [lost] })).recorded).toEqual(['releasing', 'ended']);
   });
 
   test('needs no request if the path is not locked', async () => {
     const result = await releasing({ kind: 'found', found: { kind: 'absent' } });
-    expect(result).toEqual({ kind: 'absent', events: [], recorded: ['ended absent'] });
+    expect(result).toEqual({ kind: 'absent', events: [], recorded: ['ended'] });
   });
 });

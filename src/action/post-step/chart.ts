@@ -1,7 +1,6 @@
 import { byPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { clockTime, formatNumber } from '../../interface/words.ts';
-import type { Entry } from '../../locks/ledger/entry.ts';
 import { historyOf } from '../../locks/ledger/history.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
 import { ofKind } from '../report/table.ts';
@@ -28,19 +27,13 @@ export interface Bar {
 
 /** A chart of how long a step waited for its locks and held them; undefined without records. */
 export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOptions): string | undefined {
-  let entries: readonly Entry[];
-  try {
-    ({ entries } = ledger.read());
-  } catch {
-    return undefined;
-  }
   const lost = new Set(ofKind(results, 'lost').map(({ grant }) => grant.key));
-  const { grants, endings, losses } = historyOf(entries);
+  const { grants, endings, losses } = historyOf(ledger.read().entries);
   const bars = grants
     .filter((grant) => grant.step === step)
     .map((grant): Bar => {
       const granted = Date.parse(grant.at);
-      const ending = endings.get(grant);
+      const ending = endings.get(grant.key);
       const over = losses.get(grant.key) ?? ending;
       return {
         path: redact(grant.path),

@@ -1,15 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { KnownLock } from '../../client/client.ts';
 import { parseHeldPath } from '../../interface/lock-path.ts';
-import { pluralize } from '../../interface/words.ts';
-import {
-  type Entry,
-  type Grant,
-  type GrantedLock,
-  type Intent,
-  isGrantedLock,
-  type Loss,
-} from '../../locks/ledger/entry.ts';
+import { type Grant, type GrantedLock, type Intent, isGrantedLock, type Loss } from '../../locks/ledger/entry.ts';
 import { historyOf } from '../../locks/ledger/history.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
 import type { SavedState } from '../step/saved-state.ts';
@@ -74,7 +66,7 @@ interface Records {
  */
 export function readClaims(records: Records): ReleaseCandidates {
   const { ledger, step } = records;
-  const { entries, ledgerError: unreadable } = readLedger(ledger);
+  const { entries, problem } = ledger.read();
   const history = historyOf(entries);
   const held = history.held.filter(({ grant }) => grant.step === step);
   const unanswered = history.unanswered.filter((intent) => intent.step === step);
@@ -83,7 +75,7 @@ export function readClaims(records: Records): ReleaseCandidates {
   const missing = savedGrants(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
   const begun = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
   const ledgerError =
-    unreadable ??
+    problem ??
     (missing.length > 0 || !begun ? `The ledger in ${ledger.file} lacks entries that this step wrote.` : undefined);
   if (ledgerError === undefined) {
     const claims = held.map(({ grant, releaseStarted, loss }) => ({
@@ -123,20 +115,6 @@ function locksIn(file: string): readonly GrantedLock[] {
     return Array.isArray(locks) ? locks.filter(isGrantedLock) : [];
   } catch {
     return [];
-  }
-}
-
-function readLedger(ledger: Ledger): { readonly entries: readonly Entry[]; readonly ledgerError: string | undefined } {
-  try {
-    const { entries, damaged } = ledger.read();
-    const lines = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
-    return {
-      entries,
-      ledgerError: damaged === 0 ? undefined : `${lines} of the ledger in ${ledger.file} cannot be read.`,
-    };
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    return { entries: [], ledgerError: `The ledger of this job's locks cannot be read (${reason}).` };
   }
 }
 

@@ -4,211 +4,112 @@ import type { Parsed } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 
 /** A lock as the service granted it, with its proof of ownership (id, ETag) and the facts for reports. */
-export interface GrantedLock {
-  readonly path: string;
-  readonly type: string;
-  readonly id?: string | undefined;
-  /** As the service sent it, with quotes. */
-  readonly etag?: string | undefined;
-  readonly owner?: string | undefined;
-  readonly acquired_at?: string | undefined;
-  readonly fence?: number | undefined;
-  readonly expires_at: string;
-}
+export type GrantedLock = Checked<typeof isGrantedLock>;
 
 /** The earliest expiry of the locks, in milliseconds since 1970; NaN if any of the times is invalid. */
 export const soonestEnd = (locks: readonly Pick<GrantedLock, 'expires_at'>[]): number =>
   locks.reduce((soonest, { expires_at }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
 /** The location of a lock: a job may use several services and workspaces. */
-export interface LockAddress {
-  readonly service: string;
-  readonly workspace: string;
-  readonly path: string;
-}
+export type LockAddress = Pick<Intent, 'service' | 'workspace' | 'path'>;
 
-/** Paths that a step is about to request. It may stop before the last one. */
-interface LockPlan {
-  readonly kind: 'plan';
-  readonly service: string;
-  readonly workspace: string;
-  readonly step: string;
-  /** The id of the step in the workflow, or the name that the runner generated. */
-  readonly stepName?: string | undefined;
-  readonly at: string;
-  readonly paths: readonly string[];
-}
+type Shapes = typeof shapes;
 
-/** Written before a lock is requested: from then on it may have been granted. */
-export interface Intent extends LockAddress {
-  readonly kind: 'intent';
-  readonly step: string;
-  /** By the clock of the service if it was known, like all times here. */
-  readonly at: string;
-  /** False before the first response: the time is then that of this machine. */
-  readonly byService: boolean;
-  /** The idempotency key of the request. A repeated request with this key returns the first result. */
-  readonly key: string;
-  readonly type: string;
-  readonly ttl: string;
-  /** The id of the lock of someone else that was on the path shortly before. */
-  readonly heldBy?: string | undefined;
-}
+/** A line of the ledger. Its times are by the clock of the service, once that is known. */
+export type Entry = { readonly [Kind in keyof Shapes]: { readonly kind: Kind } & Members<Shapes[Kind]> }[keyof Shapes];
 
-export interface Grant extends LockAddress {
-  readonly kind: 'granted';
-  readonly step: string;
-  readonly at: string;
-  readonly key: string;
-  /** Time since this step first requested the path. */
-  readonly waitedMs: number;
-  readonly lock: GrantedLock;
-  /** Whether the service compares the files of locks with other branches. */
-  readonly isCompared?: boolean | undefined;
-}
+type EntryOf<Kind extends Entry['kind']> = Extract<Entry, { readonly kind: Kind }>;
 
-/** The service refused the lock: there is nothing to release. */
-interface Denial extends LockAddress {
-  readonly kind: 'denied';
-  readonly step: string;
-  readonly at: string;
-  readonly key: string;
-}
+export type Intent = EntryOf<'intent'>;
+export type Grant = EntryOf<'granted'>;
+export type Loss = EntryOf<'lost'>;
+export type Renewed = EntryOf<'renewed'>;
 
-/** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
-export interface Releasing extends LockAddress {
-  readonly kind: 'releasing';
-  readonly at: string;
-  readonly id?: string | undefined;
-  readonly etag?: string | undefined;
-}
-
-/** The lock is no longer ours: it was released, it is absent, or a different lock is on the path. */
-export interface LockEnd extends LockAddress {
-  readonly kind: 'ended';
-  readonly at: string;
-  readonly how: 'released' | 'absent' | 'lost';
-  readonly id?: string | undefined;
-  readonly etag?: string | undefined;
-}
-
-/** All locks of the step were renewed, except those on the paths in `except`. */
-export interface Renewed {
-  readonly kind: 'renewed';
-  readonly service: string;
-  readonly workspace: string;
-  readonly step: string;
-  readonly at: string;
-  /** The earliest expiry of the renewed locks. */
-  readonly expires_at: string;
-  readonly except?: readonly string[] | undefined;
-}
-
-/** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
-interface RenewalError {
-  readonly kind: 'unrenewed';
-  readonly service: string;
-  readonly workspace: string;
-  readonly step: string;
-  readonly at: string;
-  readonly reason: string;
-}
-
-/** The holder of a lost lock's path, from the refused renewal. */
-interface NextHolder {
-  readonly owner?: string | undefined;
-  readonly origin?: string | undefined;
-  readonly acquired_at?: string | undefined;
-  readonly expires_at?: string | undefined;
-}
-
-/** The service refused to renew the lock: it ended while the job relied on it. */
-export interface Loss extends LockAddress {
-  readonly kind: 'lost';
-  readonly step: string;
-  readonly at: string;
-  /** The idempotency key of the request that acquired the lock. */
-  readonly key: string;
-  readonly holder?: NextHolder | undefined;
-}
-
-/** No lock of the step is renewed after this line. */
-interface RenewalStop {
-  readonly kind: 'stop-renewing';
-  readonly step: string;
-  readonly at: string;
-}
-
-export type Entry =
-  | LockPlan
-  | Intent
-  | Grant
-  | Denial
-  | Renewed
-  | RenewalError
-  | Loss
-  | RenewalStop
-  | Releasing
-  | LockEnd;
-
-type Check = (value: unknown) => boolean;
+type Check<T> = (value: unknown) => value is T;
+type Checked<C> = C extends Check<infer T> ? T : never;
 /** The type of each required member; others are allowed. */
-type Shape = Readonly<Record<string, Check>>;
+type Shape = Readonly<Record<string, Check<unknown>>>;
+type Optional<S extends Shape> = { [Name in keyof S]: undefined extends Checked<S[Name]> ? Name : never }[keyof S];
+type Members<S extends Shape> = { readonly [Name in Exclude<keyof S, Optional<S>>]: Checked<S[Name]> } & {
+  readonly [Name in Optional<S>]?: Checked<S[Name]>;
+};
 
-const isText: Check = (value) => typeof value === 'string';
-const isOptionalText: Check = (value) => value === undefined || isText(value);
+const isText: Check<string> = (value) => typeof value === 'string';
+const isBoolean: Check<boolean> = (value) => typeof value === 'boolean';
+const isOptional =
+  <T>(check: Check<T>): Check<T | undefined> =>
+  (value): value is T | undefined =>
+    value === undefined || check(value);
+const isTextList: Check<readonly string[]> = (list) => Array.isArray(list) && list.every(isText);
+const isInteger: Check<number> = (value): value is number => Number.isSafeInteger(value);
+const isValid =
+  (parse: (text: string) => Parsed<unknown>): Check<string> =>
+  (value): value is string =>
+    isText(value) && parse(value).ok;
+const hasShape =
+  <S extends Shape>(shape: S): Check<Members<S>> =>
+  (value): value is Members<S> =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(shape).every(([name, check]) => check(Reflect.get(value, name)));
 
-const hasShape = (value: unknown, shape: Shape): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  Object.entries(shape).every(([name, check]) => check(Reflect.get(value, name)));
+/** The ETag is as the service sent it, with quotes. */
+const proof = { id: isOptional(isText), etag: isOptional(isText) };
 
-const proof: Shape = { id: isOptionalText, etag: isOptionalText };
-const lockShape: Shape = {
+export const isGrantedLock = hasShape({
   ...proof,
   path: isText,
   type: isText,
-  owner: isOptionalText,
-  acquired_at: isOptionalText,
-  fence: (fence) => fence === undefined || Number.isSafeInteger(fence),
+  owner: isOptional(isText),
+  acquired_at: isOptional(isText),
+  fence: isOptional(isInteger),
   expires_at: isText,
-};
+});
 
-export const isGrantedLock = (value: unknown): value is GrantedLock => hasShape(value, lockShape);
+const ofStep = { service: isText, workspace: isText, step: isText, at: isText };
+const address = { service: isText, workspace: isValid(parseWorkspaceId), path: isValid(parseHeldPath), at: isText };
+/** `key` is the idempotency key of the request. A repeated request with this key returns the first result. */
+const request = { ...address, step: isText, key: isText };
 
-const place: Shape = { service: isText, workspace: isText, at: isText };
-const address: Shape = {
-  ...place,
-  workspace: (id) => typeof id === 'string' && parseWorkspaceId(id).ok,
-  path: (path) => typeof path === 'string' && parseHeldPath(path).ok,
-};
-const request: Shape = { ...address, step: isText, key: isText };
-const isTtl: Check = (ttl) => typeof ttl === 'string' && parseTtl(ttl).ok;
-const nextHolder: Shape = {
-  owner: isOptionalText,
-  origin: isOptionalText,
-  acquired_at: isOptionalText,
-  expires_at: isOptionalText,
-};
-const isTextList: Check = (list) => Array.isArray(list) && list.every(isText);
-
-const shapes: Readonly<Record<Entry['kind'], Shape>> = {
-  plan: { ...place, step: isText, stepName: isOptionalText, paths: isTextList },
+const shapes = {
+  /** Paths that a step is about to request. It may stop before the last one. `stepName` is its name in the workflow. */
+  plan: { ...ofStep, stepName: isOptional(isText), paths: isTextList },
+  /**
+   * Written before a lock is requested: from then on it may have been granted. `byService` is false before the first
+   * response: the time is then that of this machine. `heldBy` is the id of the lock of someone else that was on the
+   * path shortly before.
+   */
   intent: {
     ...request,
     type: isText,
-    ttl: isTtl,
-    heldBy: isOptionalText,
-    byService: (value) => typeof value === 'boolean',
+    ttl: isValid(parseTtl),
+    heldBy: isOptional(isText),
+    byService: isBoolean,
   },
-  granted: { ...request, waitedMs: Number.isSafeInteger, lock: isGrantedLock },
+  /**
+   * `waitedMs` is the time since the step first requested the path. With `isCompared`, the service compares the files
+   * of locks with other branches.
+   */
+  granted: {
+    ...request,
+    waitedMs: isInteger,
+    lock: isGrantedLock,
+    isCompared: isOptional(isBoolean),
+  },
+  /** The service refused the lock: there is nothing to release. */
   denied: request,
-  renewed: { ...place, step: isText, expires_at: isText, except: (list) => list === undefined || isTextList(list) },
-  unrenewed: { ...place, step: isText, reason: isText },
-  lost: { ...request, holder: (holder) => holder === undefined || hasShape(holder, nextHolder) },
+  /** All locks of the step were renewed, except those on some paths. `expires_at` is their earliest expiry. */
+  renewed: { ...ofStep, expires_at: isText, except: isOptional(isTextList) },
+  /** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
+  unrenewed: { ...ofStep, reason: isText },
+  /** The service refused to renew the lock, and may have named its new holder: it ended while the job relied on it. */
+  lost: { ...request, holder: isOptional(hasShape({ owner: isOptional(isText) })) },
+  /** No lock of the step is renewed after this line. */
   'stop-renewing': { step: isText, at: isText },
+  /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
   releasing: { ...address, ...proof },
-  ended: { ...address, ...proof, how: (how) => how === 'released' || how === 'absent' || how === 'lost' },
+  /** The lock is no longer ours: it was released, it is absent, or a different lock is on the path. */
+  ended: { ...address, ...proof },
 };
 
 /** Undefined if the line was truncated, or was not written by the action. */
@@ -216,7 +117,9 @@ export function readEntry(line: string): Entry | undefined {
   try {
     const entry = JSON.parse(line);
     const kind: Entry['kind'] = entry?.kind;
-    return Object.hasOwn(shapes, kind) && hasShape(entry, shapes[kind]) ? entry : undefined;
+    if (!Object.hasOwn(shapes, kind)) return undefined;
+    const isComplete: (value: unknown) => boolean = hasShape<Shape>(shapes[kind]);
+    return isComplete(entry) ? entry : undefined;
   } catch {
     return undefined;
   }

@@ -1,6 +1,7 @@
 import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Redact } from '../../interface/redact.ts';
+import { pluralize } from '../../interface/words.ts';
 import { type Entry, readEntry } from './entry.ts';
 
 export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');
@@ -9,42 +10,46 @@ export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryF
 export const locksFile = (temporaryFolder: string, step: string): string =>
   fileIn(temporaryFolder, `locks-${step}.json`);
 
-export interface LedgerContent {
-  readonly entries: readonly Entry[];
-  /** Number of unreadable lines: truncated when a step was killed, or not written by the action. */
-  readonly damaged: number;
-}
+export type Ledger = ReturnType<typeof openLedger>;
 
 /** Requests of a job's steps and their results: an append-only file of lines. */
-export interface Ledger {
-  readonly file: string;
-  /** Throws if the lines cannot be written. After it returns, they are in the file. */
-  append(...entries: readonly Entry[]): void;
-  read(): LedgerContent;
-}
-
-export function openLedger(file: string, redact: Redact): Ledger {
+export function openLedger(file: string, redact: Redact) {
   return {
     file,
-    append(...entries) {
+    /** Throws if the lines cannot be written. After it returns, they are in the file. */
+    append(...entries: readonly Entry[]): void {
       // A line break before each line as well as after it: a killed step may have left a truncated line.
       const text = entries.map((entry) => `\n${lockJson(entry, redact)}\n`).join('');
       try {
         appendFileSync(file, text, { mode: 0o600 });
       } catch (error) {
-        if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+        if (!isMissing(error)) throw error;
         // Created only when missing: steps append thousands of lines, and the folder may be deleted in between.
         mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
         appendFileSync(file, text, { mode: 0o600 });
       }
     },
-    read() {
-      const entries = linesIn(readFileSync(file, 'utf8')).map(readEntry);
-      const readable = entries.filter((entry) => entry !== undefined);
-      return { entries: readable, damaged: entries.length - readable.length };
+    /**
+     * The entries, and why there may be more. A line is unreadable if its step was killed meanwhile, or if the action
+     * did not write it. A job that has locked nothing has no file.
+     */
+    read(): { readonly entries: readonly Entry[]; readonly problem: string | undefined } {
+      try {
+        const lines = linesIn(readFileSync(file, 'utf8')).map(readEntry);
+        const entries = lines.filter((entry) => entry !== undefined);
+        const damaged = lines.length - entries.length;
+        const what = damaged === 1 ? 'A line' : pluralize(damaged, 'line');
+        return { entries, problem: damaged === 0 ? undefined : `${what} of the ledger in ${file} cannot be read.` };
+      } catch (error) {
+        if (isMissing(error)) return { entries: [], problem: undefined };
+        const reason = error instanceof Error ? error.message : String(error);
+        return { entries: [], problem: `The ledger of this job's locks cannot be read (${reason}).` };
+      }
     },
   };
 }
+
+const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 /** Limit of one read: parsing thousands of locks at once would take several times the size of the ledger. */
 const maxReadBytes = 256 * 1_024;

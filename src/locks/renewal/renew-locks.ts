@@ -139,7 +139,7 @@ async function renewOne(
       return { kind: 'renewed', expiresAt };
     }
     case 'lost':
-      return lost(renewal.holder && nextHolder(renewal.holder));
+      return lost(renewal.holder && { owner: renewal.holder.owner });
     case 'replaced':
       return lost(undefined);
     case 'refused':
@@ -147,10 +147,3 @@ async function renewOne(
       return { kind: 'failed', reason: renewal.error.message, answered: renewal.kind === 'refused' };
   }
 }
-
-const nextHolder = ({ owner, origin, acquired_at, expires_at }: NonNullable<Loss['holder']>): Loss['holder'] => ({
-  owner,
-  origin,
-  acquired_at,
-  expires_at,
-});

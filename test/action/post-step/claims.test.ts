@@ -7,9 +7,8 @@ import { at, grantOf, intentOf, lockOf, place } from '../../locks/samples.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Records {
-  /** Undefined if the ledger cannot be read. */
-  readonly entries?: readonly Entry[] | undefined;
-  readonly damaged?: number;
+  readonly entries?: readonly Entry[];
+  readonly problem?: string;
   /** Locks in the saved state of the runner. */
   readonly saved?: readonly string[] | 'too many';
   readonly inFile?: string;
@@ -17,17 +16,14 @@ interface Records {
 
 const savedLock = (path: string) => lockOf(path, { id: `lock_${path}` });
 
-function claims({ entries, damaged = 0, saved, inFile = '' }: Records) {
+function claims({ entries = [], problem, saved, inFile = '' }: Records) {
   const folder = temporaryFolder();
   const locksFile = join(folder, 'locks.json');
   if (inFile !== '') writeFileSync(locksFile, inFile);
   const ledger = {
     file: 'ledger.jsonl',
     append: () => undefined,
-    read() {
-      if (entries === undefined) throw new Error('ENOENT');
-      return { entries, damaged };
-    },
+    read: () => ({ entries, problem }),
   };
   const locks = saved === 'too many' ? undefined : saved?.map(savedLock);
   const savedState = saved && { ...place, outlivesJob: false, locks };
@@ -41,7 +37,7 @@ const a = [intentOf('a'), grantOf('a')];
 const inDoubt = (path: string) => [path, 'records-damaged'] as const;
 
 describe('the locks that a step must release', () => {
-  const released: Entry = { kind: 'ended', ...place, path: 'b', id: 'lock_b', how: 'released', at };
+  const released: Entry = { kind: 'ended', ...place, path: 'b', id: 'lock_b', at };
   const begun: Entry = { kind: 'releasing', ...place, path: 'a', id: 'lock_a', at };
   const others = [intentOf('b', { step: 'other' }), grantOf('b', { step: 'other' })];
 
@@ -63,14 +59,14 @@ describe('the locks that a step must release', () => {
     ];
     expect(claims({ entries })).toMatchObject({ losses: [at, undefined], renewalError: 'It is down.' });
     expect(claims({ entries: entries.slice(0, 4) }).renewalError).toBeUndefined();
-    const damaged = claims({ entries, damaged: 1 });
+    const damaged = claims({ entries, problem: 'A line cannot be read.' });
     expect(damaged).toMatchObject({ losses: [undefined, undefined], renewalError: undefined });
   });
 
   test.each<[string, Records]>([
-    ['is unreadable', {}],
-    ['has lost lines', { entries: a, damaged: 1 }],
-    ['has no entries of the step', { entries: [] }],
+    ['is unreadable', { problem: 'It cannot be read.' }],
+    ['has lost lines', { entries: a, problem: 'A line cannot be read.' }],
+    ['has no entries of the step', {}],
     ['is missing a lock of the step', { entries: a }],
   ])('include the saved locks of the runner, marked as possibly released, if the ledger %s', (_, records) => {
     const { held, ledgerError } = claims({ ...records, saved: ['a', 'b'] });

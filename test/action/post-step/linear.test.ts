@@ -39,7 +39,7 @@ function endStep(ledger: Ledger, grants: readonly Grant[]): void {
   expect(claims.held).toHaveLength(grants.length);
   const endings = grants.flatMap(({ path, lock: { id, etag } }): readonly Entry[] => [
     { kind: 'releasing', ...place, path, id, etag, at },
-    { kind: 'ended', ...place, path, id, etag, how: 'released', at },
+    { kind: 'ended', ...place, path, id, etag, at },
   ]);
   ledger.append(...endings);
   const results = claims.held.map(({ grant }, index): CandidateResult => {

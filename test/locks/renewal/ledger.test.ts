@@ -57,7 +57,7 @@ describe('the expiry of a lock', () => {
 test('records a loss only for the lock that was lost, even after that lock ended', () => {
   const entries = [grant('a'), grant('b'), lost('a', 6), lost('z', 6)];
   expect(historyOf(entries).held.map(({ loss }) => loss?.path)).toEqual(['a', undefined]);
-  const ended: Entry = { kind: 'ended', ...place, path: 'a', how: 'absent', at: iso(7) };
+  const ended: Entry = { kind: 'ended', ...place, path: 'a', at: iso(7) };
   const { held, losses } = historyOf([...entries, ended]);
   expect(held.map(({ grant: { path } }) => path)).toEqual(['b']);
   expect(losses.get('a')).toMatchObject({ at: iso(6) });
@@ -78,7 +78,7 @@ test('a growing history finds locks by the key of their request, and records whi
   expect(history.hasStopped('s')).toBe(false);
   history.add([
     { kind: 'stop-renewing', step: 's', at: iso(4) },
-    { kind: 'ended', ...place, path: 'a', how: 'lost', at: iso(4) },
+    { kind: 'ended', ...place, path: 'a', at: iso(4) },
   ]);
   expect([history.hasStopped('s'), history.hasStopped('t')]).toEqual([true, false]);
   expect(history.find(grant('a'))).toBeUndefined();
