@@ -16,7 +16,9 @@ export interface AlreadyHeld {
 export interface OwnLock {
   readonly id?: string | undefined;
   readonly etag?: string | undefined;
+  readonly type?: string | undefined;
   readonly owner?: string | undefined;
+  readonly fence?: number | undefined;
   readonly acquired_at?: string | undefined;
   readonly expires_at?: string | undefined;
   /** The latest time at which the service may have granted the lock, by the clock of the service. */

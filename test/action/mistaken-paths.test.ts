@@ -45,7 +45,7 @@ async function resolve(path: string, options: Partial<ResolveOptions> = {}, glob
     throw new Error('The lines are refused before they are resolved.');
   const { from } = loaded.inputs.task;
   if (from.kind !== 'paths') throw new Error('The step names a pool.');
-  return resolvePaths(from.lines, { checkout, ...options });
+  return resolvePaths(from.paths, { checkout, ...options });
 }
 
 const pathsOf = async (...given: Parameters<typeof resolve>) => (await resolve(...given)).paths.map(({ path }) => path);

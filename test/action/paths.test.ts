@@ -48,7 +48,7 @@ function resolve(path: string, options: Partial<ResolveOptions> = {}, glob = tru
   if (!loaded.ok || loaded.inputs.task.operation !== 'lock') return undefined;
   const { from } = loaded.inputs.task;
   if (from.kind !== 'paths') throw new Error('The step names a pool.');
-  return resolvePaths(from.lines, { checkout, ...options });
+  return resolvePaths(from.paths, { checkout, ...options });
 }
 
 const paths = async (...given: Parameters<typeof resolve>) => (await resolve(...given))?.paths.map((each) => each.path);

@@ -1,4 +1,4 @@
-import { type Inputs, type LoadedInputs, loadInputs } from '../../src/action/inputs/load.ts';
+import { type LoadedInputs, loadInputs } from '../../src/action/inputs/load.ts';
 import type { GetInput, OperationName } from '../../src/action/inputs/table.ts';
 import { inputVariable, readActionFile, resolveInputs } from '../support/runner/action-file.ts';
 
@@ -45,7 +45,7 @@ export const rightStep = (operation: OperationName, given: Given = {}): Given =>
   ...given,
 });
 
-export function inputsOf(given: Given, environment?: NodeJS.ProcessEnv): Inputs {
+export function inputsOf(given: Given, environment?: NodeJS.ProcessEnv) {
   const loaded = loadStep(given, environment);
   if (!loaded.ok) throw new Error(loaded.problems.join('\n'));
   return loaded.inputs;

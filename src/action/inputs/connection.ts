@@ -1,31 +1,16 @@
 import { parseBaseUrl, parseToken } from '../../client/access.ts';
-import type { Duration } from '../../interface/duration.ts';
-import {
-  identityOf,
-  type JobIdentity,
-  parseAudience,
-  parseBoolean,
-  parseDurationBetween,
-  parseWholeNumber,
-} from './parse.ts';
+import { parseAudience, parseBoolean, parseDurationBetween, parseWholeNumber } from './parse.ts';
 import { complete, type Read, type Reader } from './reader.ts';
 
 /** The settings for reaching the service. */
-export interface ConnectionInputs {
-  readonly baseUrl: string;
-  readonly credentials: { readonly kind: 'given'; readonly token: string } | JobIdentity;
-  /** Time limit of one attempt. */
-  readonly requestTimeout: Duration;
-  /** Attempts after the first. */
-  readonly retries: number;
-}
+export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;
 
-export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv): Read<ConnectionInputs> {
+export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
   const { read } = reader;
   const allowHttp = read('allow-http', parseBoolean);
   // An invalid allow-http is reported on its own, and must not make the URL invalid as well.
   const baseUrl = read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
-  return complete<ConnectionInputs>({
+  return complete({
     baseUrl,
     credentials: readCredentials(reader, baseUrl, environment),
     requestTimeout: read('request-timeout', parseDurationBetween({ seconds: 1 }, { seconds: 3_600 })),
@@ -43,7 +28,7 @@ function readCredentials(
   { read, raw, complain }: Reader,
   baseUrl: Read<string>,
   environment: NodeJS.ProcessEnv,
-): Read<ConnectionInputs['credentials']> {
+): Read<{ readonly kind: 'given'; readonly token: string } | JobIdentity> {
   const audience = read('audience', parseAudience);
   if (raw.token !== '') {
     const token = read('token', parseServiceToken);
@@ -53,4 +38,20 @@ function readCredentials(
   if (identity === undefined) complain('token', neitherWay);
   if (identity === undefined || baseUrl === undefined || audience === undefined) return undefined;
   return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin };
+}
+
+/** The parameters for requesting an identity token: GitHub issues a JSON Web Token for an audience. */
+export interface JobIdentity {
+  readonly kind: 'identity';
+  readonly audience: string;
+  readonly requestUrl: string;
+  /** Issued by the runner for these requests, and secret. */
+  readonly requestToken: string;
+}
+
+/** Undefined if the job lacks the permission `id-token: write`. */
+function identityOf(environment: NodeJS.ProcessEnv): Pick<JobIdentity, 'requestUrl' | 'requestToken'> | undefined {
+  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
+  if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
+  return { requestUrl, requestToken };
 }

@@ -5,6 +5,7 @@ import { type Urgency, urgencies } from '../../client/queue.ts';
 import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { OwnLock } from '../../locks/ownership.ts';
 import { InputError } from './input-error.ts';
 
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
@@ -28,17 +29,16 @@ export function parsePriority(text: string): Parsed<Urgency> {
   return priority.ok ? accepted(urgencies[priority.value]) : priority;
 }
 
-export const lines = (text: string): readonly string[] =>
-  text
-    .split('\n')
-    .map((line) => line.trim())
-    .filter((line) => line !== '');
+export const lines = (text: string): readonly string[] => partsOf(text, /\n/);
 
-export const splitWords = (text: string): readonly string[] =>
+export const splitWords = (text: string): readonly string[] => partsOf(text, /[\n,]/);
+
+/** The parts of the text that are not blank. */
+export const partsOf = (text: string, separator: RegExp): readonly string[] =>
   text
-    .split(/[\n,]/)
-    .map((word) => word.trim())
-    .filter((word) => word !== '');
+    .split(separator)
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
 
 /** The spellings of true and false in the YAML 1.2 core schema. */
 export function parseBoolean(text: string): Parsed<boolean> {
@@ -83,24 +83,6 @@ export const parseAudience = (text: string): Parsed<string> =>
     ? refused('It must be an audience that the service accepts, such as its origin.')
     : accepted(text);
 
-/** The parameters for requesting an identity token: GitHub issues a JSON Web Token for an audience. */
-export interface JobIdentity {
-  readonly kind: 'identity';
-  readonly audience: string;
-  readonly requestUrl: string;
-  /** Issued by the runner for these requests, and secret. */
-  readonly requestToken: string;
-}
-
-/** Undefined if the job lacks the permission `id-token: write`. */
-export function identityOf(
-  environment: NodeJS.ProcessEnv,
-): Pick<JobIdentity, 'requestUrl' | 'requestToken'> | undefined {
-  const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
-  if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
-  return { requestUrl, requestToken };
-}
-
 /** Also refuses JSON that is nested too deeply: walking it would exhaust the stack. */
 export function parseJsonObject(text: string): Parsed<JsonObject> {
   const json = parseJson(text, (each) => each);
@@ -120,15 +102,8 @@ export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It must be an https URL.');
 
 /** A lock from the output `locks` of another step or job. */
-export interface HandoffLock {
+export interface HandoffLock extends OwnLock {
   readonly path: LockPath;
-  readonly type: string | undefined;
-  readonly id: string | undefined;
-  readonly etag: string | undefined;
-  readonly owner: string | undefined;
-  readonly acquired_at: string | undefined;
-  readonly fence: number | undefined;
-  readonly expires_at: string | undefined;
 }
 
 /** Exactly the locks in the output of a lock step. */
@@ -138,17 +113,12 @@ export type HandoffSelection =
 
 /** The locks in the output of a lock step, of this or another job. */
 export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[] {
-  switch (selection.kind) {
-    case 'locks':
-      return selection.locks;
-    case 'locks-file': {
-      const { file } = selection;
-      const text = readText(file);
-      const locks = text.ok ? parseHandoff(text.value) : text;
-      if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.reason}`]);
-      return locks.value;
-    }
-  }
+  if (selection.kind === 'locks') return selection.locks;
+  const { file } = selection;
+  const text = readText(file);
+  const locks = text.ok ? parseHandoff(text.value) : text;
+  if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.reason}`]);
+  return locks.value;
 }
 
 /**

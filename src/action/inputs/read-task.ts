@@ -22,19 +22,13 @@ import {
 import { type PathLine, parsePathLine } from './path-line.ts';
 import { complete, type Read, type Reader } from './reader.ts';
 import type { OperationName } from './table.ts';
-import type {
-  CheckTask,
-  ListBranchesTask,
-  ListLocksTask,
-  LockScope,
-  LockTask,
-  RegisterHookTask,
-  SyncTask,
-  Task,
-  UnlockTask,
-} from './task.ts';
 
-export function readTask(operation: OperationName, reader: Reader, environment: NodeJS.ProcessEnv): Read<Task> {
+/** The work of one step: an operation with the inputs that it uses. */
+export type Task = Exclude<ReturnType<typeof readTask>, undefined>;
+
+export type TaskOf<Operation extends OperationName> = Extract<Task, { readonly operation: Operation }>;
+
+export function readTask(operation: OperationName, reader: Reader, environment: NodeJS.ProcessEnv) {
   switch (operation) {
     case 'sync':
       return readSync(reader, environment);
@@ -51,20 +45,20 @@ export function readTask(operation: OperationName, reader: Reader, environment: 
     case 'list-workspaces':
       return { operation };
     case 'list-branches':
-      return complete<ListBranchesTask>({ operation, workspace: readWorkspace(reader) });
+      return complete({ operation, workspace: readWorkspace(reader) });
   }
 }
 
 const parseWait = parseDurationBetween({ seconds: 0 }, { seconds: 30 * 86_400 });
 
-function readSync(reader: Reader, environment: NodeJS.ProcessEnv): Read<SyncTask> {
+function readSync(reader: Reader, environment: NodeJS.ProcessEnv) {
   const parseBranch = (text: string): Parsed<string> => {
     const branch = text || runBranch(environment);
     return branch === undefined
       ? refused('The run is not on a branch: name the branch to sync.')
       : parseText('It must be the name of a branch.')(branch);
   };
-  return complete<SyncTask>({
+  return complete({
     operation: 'sync',
     workspace: readWorkspace(reader),
     branch: reader.read('branch', parseBranch),
@@ -83,12 +77,12 @@ export function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
 const renewalEnds =
   'Renewal ends with the job, so the locks of a step with `auto-release: false` would expire one `ttl` after it. Leave `renew` out, and choose a `ttl` that covers all jobs that need the locks.';
 
-function readLock(reader: Reader): Read<LockTask> {
+function readLock(reader: Reader) {
   const { read, raw, complain } = reader;
   const autoRelease = read('auto-release', parseBoolean);
   const renew = read('renew', parseBoolean);
   if (renew === true && autoRelease === false) complain('renew', renewalEnds);
-  return complete<LockTask>({
+  return complete({
     operation: 'lock',
     workspace: readWorkspace(reader),
     from: raw.pool === '' ? readLockPaths(reader) : readPool(reader),
@@ -104,12 +98,11 @@ function readLock(reader: Reader): Read<LockTask> {
   });
 }
 
-function readLockPaths(reader: Reader): Read<LockTask['from']> {
+function readLockPaths(reader: Reader): Read<PathSelection> {
   const { raw, complain } = reader;
   if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path per line.');
   if (raw.where !== '') complain('where', 'It chooses among the items of a pool: set `pool`, too.');
-  const paths = readPathLines(reader);
-  return paths && { kind: 'paths', lines: paths };
+  return readPaths(reader);
 }
 
 function readPool({ raw, read, complain, complainOfLine }: Reader): Read<PoolSelection> {
@@ -126,50 +119,46 @@ function readPool({ raw, read, complain, complainOfLine }: Reader): Read<PoolSel
   return name === undefined ? undefined : { kind: 'pool', name, where: Object.fromEntries(where) };
 }
 
-const readUnlock = (reader: Reader): Read<UnlockTask> =>
-  complete<UnlockTask>({
+const readUnlock = (reader: Reader) =>
+  complete({
     operation: 'unlock',
     workspace: readWorkspace(reader),
     selection: readUnlockSelection(reader),
     force: reader.read('force', parseBoolean),
   });
 
-function readUnlockSelection(reader: Reader): Read<UnlockTask['selection']> {
+function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelection | PathSelection> {
   const { raw, complain } = reader;
-  const paths = readPathLines(reader);
+  const paths = readPaths(reader);
   const [name, another] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
   if (another !== undefined) complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
   if (name === undefined) return paths && { kind: 'job' };
-  if (name === 'path') return paths && { kind: 'paths', paths };
+  if (name === 'path') return paths;
   return readHandoffSelection(reader, name);
 }
 
-const readCheck = (reader: Reader): Read<CheckTask> =>
-  complete<CheckTask>({
-    operation: 'check',
-    workspace: readWorkspace(reader),
-    selection: readCheckSelection(reader),
-  });
+const readCheck = (reader: Reader) =>
+  complete({ operation: 'check', workspace: readWorkspace(reader), selection: readCheckSelection(reader) });
 
-function readCheckSelection(reader: Reader): Read<CheckTask['selection']> {
+function readCheckSelection(reader: Reader): Read<JobSelection | HandoffSelection> {
   const [name, another] = (['locks', 'locks-file'] as const).filter((each) => reader.raw[each] !== '');
   if (another !== undefined) reader.complain(another, 'Give one of `locks` and `locks-file`, not both.');
   return name === undefined ? { kind: 'job' } : readHandoffSelection(reader, name);
 }
 
-function readHandoffSelection({ read, raw }: Reader, name: HandoffSelection['kind']): Read<HandoffSelection> {
-  switch (name) {
-    case 'locks': {
-      const locks = read('locks', parseHandoff);
-      return locks && { kind: 'locks', locks };
-    }
-    case 'locks-file':
-      return { kind: 'locks-file', file: raw['locks-file'] };
-  }
+/** All locks that the job holds in the workspace. */
+interface JobSelection {
+  readonly kind: 'job';
 }
 
-const readListLocks = (reader: Reader): Read<ListLocksTask> =>
-  complete<ListLocksTask>({
+function readHandoffSelection({ read, raw }: Reader, kind: HandoffSelection['kind']): Read<HandoffSelection> {
+  if (kind === 'locks-file') return { kind, file: raw['locks-file'] };
+  const locks = read('locks', parseHandoff);
+  return locks && { kind, locks };
+}
+
+const readListLocks = (reader: Reader) =>
+  complete({
     operation: 'list-locks',
     workspace: readWorkspace(reader),
     scope: readLockScope(reader),
@@ -181,12 +170,13 @@ const parseGitHubToken = parseToken(
   'With `changed-files: true` it must be a GitHub token, without spaces or line breaks. Leave it out to use the token of the job.',
 );
 
-function readLockScope(reader: Reader): Read<LockScope> {
+/** No paths mean the complete workspace. */
+function readLockScope(reader: Reader): Read<PathSelection | ChangedFiles> {
   const { read, raw, complain } = reader;
-  const paths = readPathLines(reader);
+  const paths = readPaths(reader);
   const changedFiles = read('changed-files', parseBoolean);
   if (changedFiles === undefined) return undefined;
-  if (!changedFiles) return paths && { kind: 'paths', paths };
+  if (!changedFiles) return paths;
   if (raw.path !== '') {
     complain(
       'path',
@@ -201,7 +191,18 @@ function readLockScope(reader: Reader): Read<LockScope> {
     : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
 }
 
-function readPathLines({ read, raw, complainOfLine }: Reader): Read<readonly PathLine[]> {
+interface ChangedFiles {
+  readonly kind: 'changed-files';
+  readonly githubToken: string;
+  readonly allowHttp: boolean;
+}
+
+interface PathSelection {
+  readonly kind: 'paths';
+  readonly paths: readonly PathLine[];
+}
+
+function readPaths({ read, raw, complainOfLine }: Reader): Read<PathSelection> {
   const glob = read('glob', parseBoolean);
   const parsed = lines(raw.path).map((line) => {
     // With an invalid `glob`, only lines that cannot be patterns are checked.
@@ -210,11 +211,11 @@ function readPathLines({ read, raw, complainOfLine }: Reader): Read<readonly Pat
     return path;
   });
   const right = parsed.flatMap((path) => (path.ok ? [path.value] : []));
-  return glob === undefined || right.length < parsed.length ? undefined : right;
+  return glob === undefined || right.length < parsed.length ? undefined : { kind: 'paths', paths: right };
 }
 
-const readRegisterHook = (reader: Reader): Read<RegisterHookTask> =>
-  complete<RegisterHookTask>({
+const readRegisterHook = (reader: Reader) =>
+  complete({
     operation: 'register-hook',
     workspace: readWorkspace(reader),
     url: reader.read('hook-url', parseHookUrl),

@@ -4,17 +4,13 @@ import type { FromLedger, InputName, RawInputs } from './table.ts';
 /** Undefined if the value is invalid; the problem has been recorded. */
 export type Read<T> = T | undefined;
 
-/** Reads inputs one by one and collects their problems, so that users see all of them at once. */
-export interface Reader {
-  readonly raw: RawInputs;
-  readonly problems: readonly string[];
-  complain(name: InputName, reason: string): void;
-  complainOfLine(name: InputName, line: string, reason: string): void;
-  read<T>(name: InputName, parse: Parse<T>): Read<T>;
-}
+export type Reader = ReturnType<typeof createReader>;
 
-/** `missing` has reasons for empty inputs. They replace the reasons of the parsers. */
-export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}): Reader {
+/**
+ * Reads inputs one by one and collects their problems, so that users see all of them at once. `missing` has reasons for
+ * empty inputs. They replace the reasons of the parsers.
+ */
+export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}) {
   const problems: string[] = [];
   const missingText: { readonly [Name in InputName]?: string } = missing;
   const complain = (name: InputName, reason: string): void => {
@@ -24,8 +20,9 @@ export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}
     raw,
     problems,
     complain,
-    complainOfLine: (name, line, reason) => void problems.push(lineProblem(name, line, reason)),
-    read(name, parse) {
+    complainOfLine: (name: InputName, line: string, reason: string): void =>
+      void problems.push(lineProblem(name, line, reason)),
+    read<T>(name: InputName, parse: Parse<T>): Read<T> {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;
       complain(name, (raw[name] === '' ? missingText[name] : undefined) ?? parsed.reason);
@@ -35,12 +32,12 @@ export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}
 }
 
 /** Returns the fields, or undefined if any of them is invalid. */
-export function complete<Fields extends object>(
-  fields: { readonly [Key in keyof Fields]: Read<Fields[Key]> },
-): Read<Fields> {
+export function complete<const Fields extends object>(fields: Fields): Read<Complete<Fields>> {
   // The check rules out undefined fields.
-  return Object.values(fields).includes(undefined) ? undefined : (fields as Fields);
+  return Object.values(fields).includes(undefined) ? undefined : (fields as Complete<Fields>);
 }
+
+type Complete<Fields> = { readonly [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 
 /** Inputs whose values are never shown, even if they are invalid. */
 const secretInputs: ReadonlySet<InputName> = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);

@@ -11,7 +11,7 @@ import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, lostRenewalText, pastMoment } from '../../locks/messages.ts';
 import { type OwnLock, standingOf } from '../../locks/ownership.ts';
 import { loadHandoff } from '../inputs/parse.ts';
-import type { CheckTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/outdated.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
@@ -19,7 +19,7 @@ import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Fails unless every lock is verified to be still held. Changes nothing in the service or the ledger. */
-export async function check(context: Context, task: CheckTask): Promise<Outcome> {
+export async function check(context: Context, task: TaskOf<'check'>): Promise<Outcome> {
   const { client, connection, log, redact } = context;
   const { workspace, selection } = task;
   const { locks, gap } = locksToCheck(context, task);
@@ -35,21 +35,14 @@ export async function check(context: Context, task: CheckTask): Promise<Outcome>
   const report = { service: connection.baseUrl, workspace, results, gap };
   const { title, lines, ...outcome } = checkReport(report, now, redact);
   log.group(title, lines);
-  const compared = locks.flatMap(({ path, lock }) => (lock.isCompared ? path : []));
+  const compared = locks.flatMap(({ path, isCompared }) => (isCompared ? path : []));
   const outdated = await findOutdated(context, workspace, compared);
   return { ...outcome, annotations: outdatedAnnotations(context, outdated, true) };
 }
 
-/** A lock of this job, or one that was handed over to it. */
-export interface CheckedLock extends OwnLock {
-  readonly type?: string | undefined;
-  readonly fence?: number | undefined;
-  readonly isCompared?: boolean | undefined;
-}
-
 /** The result for one lock. */
 export type CheckResult = { readonly path: LockPath } & (
-  | { readonly kind: 'kept'; readonly lock: CheckedLock }
+  | { readonly kind: 'kept'; readonly lock: OwnLock }
   | {
       readonly kind: 'lost';
       /** The lock as it was while the job held it. */
@@ -94,7 +87,8 @@ export function checkReport(
 
 export interface LockToCheck {
   readonly path: LockPath;
-  readonly lock: CheckedLock;
+  readonly lock: OwnLock;
+  readonly isCompared?: boolean | undefined;
   /** Set if the service refused to renew the lock. */
   readonly loss?: Loss | undefined;
 }
@@ -241,7 +235,7 @@ interface LocksToCheck {
   readonly gap: string | undefined;
 }
 
-function locksToCheck(context: Context, { selection, workspace }: CheckTask): LocksToCheck {
+function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>): LocksToCheck {
   if (selection.kind === 'job') return locksOfJob(context, workspace);
   return { locks: loadHandoff(selection).map(({ path, ...lock }) => ({ path, lock })), gap: undefined };
 }
@@ -258,7 +252,8 @@ function locksOfJob({ ledger, connection, log }: Context, workspace: string): Lo
   return {
     locks: relied.map(([path, { grant, loss }]) => ({
       path,
-      lock: { ...grant.lock, isCompared: grant.isCompared, grantedAt: grant.at },
+      lock: { ...grant.lock, grantedAt: grant.at },
+      isCompared: grant.isCompared,
       loss,
     })),
     gap: damaged

@@ -7,7 +7,7 @@ import { createLockedTest } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
 import { type ChangeSource, findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/input-error.ts';
-import type { ListLocksTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
@@ -23,7 +23,7 @@ interface Found {
 }
 
 /** Lists the locks of the workspace, of some paths or of the changed files, without those of ignored owners. */
-export async function listLocks(context: Context, task: ListLocksTask): Promise<Outcome> {
+export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client, connection, log, redact } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
   const extent = await extentOf(task, context);
@@ -75,7 +75,7 @@ type Extent =
   | { readonly kind: 'changed-files'; readonly source: ChangeSource };
 
 async function extentOf(
-  { scope, workspace }: ListLocksTask,
+  { scope, workspace }: TaskOf<'list-locks'>,
   { runner, connection, ledger, log }: Context,
 ): Promise<Extent> {
   switch (scope.kind) {
@@ -137,7 +137,7 @@ const capitalised = (text: string): string => text.charAt(0).toUpperCase() + tex
 /** The locks on these paths and below these folders, each once. */
 async function listAmong(
   { client }: Context,
-  { workspace }: ListLocksTask,
+  { workspace }: TaskOf<'list-locks'>,
   { paths, folders }: PathsToList,
   within: CallLimits,
 ): Promise<List<KnownLock>> {

@@ -1,6 +1,6 @@
 import type { List, NamedEntry } from '../../client/client.ts';
 import { pluralize } from '../../interface/words.ts';
-import type { ListBranchesTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -13,7 +13,7 @@ export async function listWorkspaces(context: Context): Promise<Outcome> {
   return succeeded({ ...outputs, workspaces: json }, sentence, { head: ['Workspace'], rows });
 }
 
-export async function listBranches(context: Context, { workspace }: ListBranchesTask): Promise<Outcome> {
+export async function listBranches(context: Context, { workspace }: TaskOf<'list-branches'>): Promise<Outcome> {
   const list = await context.client.listBranches({ workspace }, defaultLimits(context));
   const sentence = `The workspace ${workspace} has ${pluralize(list.items.length, 'branch', 'branches')}.`;
   const { json, ...outputs } = outputsOf(context, list, sentence, 'name');

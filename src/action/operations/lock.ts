@@ -21,7 +21,7 @@ import type { AlreadyHeld } from '../../locks/ownership.ts';
 import { rollBackInTime } from '../../locks/roll-back.ts';
 import { openLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/input-error.ts';
-import type { LockTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
 import { alreadyHeldText, blockedAdvice, rollBackTexts, stepText } from '../locks/messages.ts';
 import { findOutdated, outdatedAnnotations, warnOfAge } from '../locks/outdated.ts';
@@ -36,14 +36,14 @@ import { formatSavedState } from '../step/saved-state.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
-export async function lock(context: Context, task: LockTask): Promise<Outcome> {
+export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outcome> {
   const { client, clock, connection, ledger, runner, record, saveState, log } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const isLocked = createLockedTest(ledger, service, workspace);
   const pool = task.from.kind === 'pool' ? await openPoolOfStep(context, task, task.from) : undefined;
   const resolved =
-    task.from.kind === 'paths' ? await resolvePaths(task.from.lines, { ...runner, isLocked }) : undefined;
+    task.from.kind === 'paths' ? await resolvePaths(task.from.paths, { ...runner, isLocked }) : undefined;
   const paths = pool?.paths ?? resolved?.paths.map(({ path }) => path) ?? [];
   const wanted = wantedOf(task.any, paths);
   if (resolved?.warning !== undefined) log.warn(resolved.warning);
@@ -110,7 +110,7 @@ const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): re
 const maxNamed = 5;
 
 /** The number of paths to lock. */
-function wantedOf(any: LockTask['any'], paths: readonly LockPath[]): number {
+function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): number {
   if (any === 'all') return paths.length;
   if (any <= paths.length) return any;
   const found = `\`path\` names only ${pluralize(paths.length, 'path')}: ${joinFirst(paths, maxNamed)}`;
@@ -119,7 +119,7 @@ function wantedOf(any: LockTask['any'], paths: readonly LockPath[]): number {
 
 interface LockStep {
   readonly context: Context;
-  readonly task: LockTask;
+  readonly task: TaskOf<'lock'>;
   /** The id of the step in the ledger. */
   readonly step: string;
   readonly paths: readonly LockPath[];

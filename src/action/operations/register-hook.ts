@@ -1,8 +1,8 @@
-import type { RegisterHookTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
-export async function registerHook(context: Context, task: RegisterHookTask): Promise<Outcome> {
+export async function registerHook(context: Context, task: TaskOf<'register-hook'>): Promise<Outcome> {
   const { client, log } = context;
   const { workspace, url, events, secret } = task;
   const replaced = replacedOptions(task);
@@ -48,7 +48,7 @@ const withoutSignature: readonly unknown[] = ['github', 'buildkite', 'slack', 'd
 const looksAtSignature = (format: unknown): boolean => !withoutSignature.includes(format);
 
 /** Members of `hook-options` that a separate input overrides. */
-function replacedOptions({ options, events, secret }: RegisterHookTask): readonly string[] {
+function replacedOptions({ options, events, secret }: TaskOf<'register-hook'>): readonly string[] {
   const given = { url: true, events: events.length > 0, secret: secret !== '' };
   return Object.entries(given).flatMap(([name, isGiven]) => (isGiven && Object.hasOwn(options, name) ? [name] : []));
 }

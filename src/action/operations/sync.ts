@@ -12,11 +12,11 @@ import {
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import { byteSize, createPace } from '../../interface/transfer.ts';
 import { formatElapsed, formatNumber, pluralize } from '../../interface/words.ts';
-import type { SyncTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
-export async function sync(context: Context, task: SyncTask): Promise<Outcome> {
+export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outcome> {
   const { client, clock, log, setOutputs } = context;
   const { workspace, branch, wait } = task;
   const began = clock();
@@ -46,7 +46,12 @@ type Followed =
   | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly unseen: ServiceError | undefined }
   | { readonly kind: 'cancelled'; readonly last: SyncReport };
 
-async function waitForEnd(context: Context, task: SyncTask, started: StartedSync, tookMs: number): Promise<Outcome> {
+async function waitForEnd(
+  context: Context,
+  task: TaskOf<'sync'>,
+  started: StartedSync,
+  tookMs: number,
+): Promise<Outcome> {
   const { workspace, branch, wait } = task;
   const began = context.clock();
   const within = { deadline: began + milliseconds(wait), signal: context.signal };

@@ -2,7 +2,7 @@ import { type KnownLock, withRequest } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { clockTime, joinFirst, pluralize } from '../../interface/words.ts';
 import { heldText } from '../../locks/messages.ts';
-import type { UnlockTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
 
@@ -52,7 +52,7 @@ export function othersText(results: readonly UnlockResult[], now: number): strin
 interface UnlockReport {
   readonly service: string;
   readonly workspace: string;
-  readonly selection: UnlockTask['selection']['kind'];
+  readonly selection: TaskOf<'unlock'>['selection']['kind'];
   /** The reason why some locks may not have been released. */
   readonly gap?: string | undefined;
 }

@@ -16,7 +16,7 @@ import { hasIdentity, type ReleaseTarget, releaseTarget } from '../../locks/rele
 import { InputError } from '../inputs/input-error.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import { loadHandoff } from '../inputs/parse.ts';
-import type { UnlockTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import type { Outcome } from '../report/outcome.ts';
@@ -24,7 +24,7 @@ import { type Context, defaultLimits } from '../step/context.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
-export async function unlock(context: Context, task: UnlockTask): Promise<Outcome> {
+export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
   const { client, log, connection } = context;
   const { workspace, force } = task;
   const { targets, gap } = await unlockTargets(context, task);
@@ -134,7 +134,7 @@ interface UnlockTargets {
 }
 
 /** Resolves the inputs to targets, before the first request. */
-async function unlockTargets(context: Context, task: UnlockTask): Promise<UnlockTargets> {
+async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<UnlockTargets> {
   const { ledger, connection, runner, log } = context;
   const { selection, workspace, force } = task;
   const readLedger = (): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace);

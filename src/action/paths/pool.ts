@@ -1,13 +1,13 @@
 import type { PoolItem } from '../../client/client.ts';
 import { openPool, type Pool, type PoolSelection } from '../../locks/pool.ts';
 import { InputError } from '../inputs/input-error.ts';
-import type { LockTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 /** Reads the pool. Throws an InputError if it has too few items. */
 export const openPoolOfStep = (
   context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection' | 'log'>,
-  { workspace, any }: Pick<LockTask, 'workspace' | 'any'>,
+  { workspace, any }: Pick<TaskOf<'lock'>, 'workspace' | 'any'>,
   selection: PoolSelection,
 ): Promise<Pool> =>
   openPool(

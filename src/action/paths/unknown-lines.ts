@@ -1,5 +1,6 @@
 import { canonicalLockPath } from '../../interface/lock-path.ts';
 import { pluralize } from '../../interface/words.ts';
+import { partsOf } from '../inputs/parse.ts';
 import { quoted } from '../inputs/reader.ts';
 import type { Checkout } from './checkout.ts';
 
@@ -78,9 +79,3 @@ function areSeveralFiles(parts: readonly string[], { find }: Checkout): boolean 
   };
   return parts.length > 1 && parts.every(isFile);
 }
-
-const partsOf = (line: string, separator: RegExp): readonly string[] =>
-  line
-    .split(separator)
-    .map((part) => part.trim())
-    .filter((part) => part !== '');

@@ -8,7 +8,7 @@ import { unlessAborted } from '../../interface/timers.ts';
 import { formatTime } from '../../interface/words.ts';
 import { type Grant, parsedAddress, soonestEnd } from '../../locks/ledger/entry.ts';
 import { hasIdentity } from '../../locks/release.ts';
-import type { LockTask } from '../inputs/task.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
 import { environmentOfRenewal, formatRenewalOrder, proxiesIn } from './order.ts';
 import { lookAt } from './processes.ts';
@@ -29,7 +29,7 @@ export interface Renewal {
 }
 
 /** Prepares the renewal while the step requests its locks: Node takes longer to start than the service to respond. */
-export function prepareRenewal(context: Context, task: LockTask): Renewal {
+export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal {
   const { client, log, record, runner, saveState } = context;
   let renewer: Promise<RenewalProcess> | undefined;
   let handedOver = false;
@@ -108,7 +108,11 @@ type FirstRenewal =
       readonly request?: string | undefined;
     };
 
-async function renewFirst({ client, clock, signal }: Context, task: LockTask, grant: Grant): Promise<FirstRenewal> {
+async function renewFirst(
+  { client, clock, signal }: Context,
+  task: TaskOf<'lock'>,
+  grant: Grant,
+): Promise<FirstRenewal> {
   const { lock } = grant;
   const refusal = (error: ServiceError): FirstRenewal => {
     const reason = error.reason.replace(/\.$/, '');
@@ -172,7 +176,7 @@ const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promi
     })),
   ]);
 
-function handOver({ child }: RenewalProcess, context: Context, task: LockTask, step: string): void {
+function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: string): void {
   const { client, clock, connection, ledger, runner, saveState } = context;
   const order = formatRenewalOrder({
     connection,

@@ -1,7 +1,7 @@
 import { createTokenSource, type ExchangeContext } from '../../client/exchange.ts';
 import { openIssuer } from '../../client/identity-token.ts';
 import type { TokenSource } from '../../client/request.ts';
-import type { JobIdentity } from '../inputs/parse.ts';
+import type { JobIdentity } from '../inputs/connection.ts';
 import { claimsIn, trustCommand } from './trust-command.ts';
 
 type Mask = (secret: string) => void;
