@@ -7,35 +7,15 @@ import type { RunEvent } from '../step/runner.ts';
 /** Advice for an unusable response from GitHub. */
 export const retryAdvice = 'Run the job again, or name the files with `path`.';
 
-declare const brand: unique symbol;
-
-/** A full commit id, SHA-1 or SHA-256. */
-type CommitId = string & { readonly [brand]: 'CommitId' };
-
-/** An event that changes files. */
-export type Change =
+/** An event that changes files. `name` describes it in logs and errors. */
+export type Change = { readonly name: string } & (
   | { readonly kind: 'pull-request'; readonly number: number }
-  | { readonly kind: 'push'; readonly ref: string; readonly before: CommitId; readonly after: CommitId }
+  /** Its files are those that differ between two commits. */
+  | { readonly kind: 'push' | 'merge-group'; readonly base: string; readonly head: string }
   /** A new branch or tag: its files are those that differ from the default branch. */
-  | { readonly kind: 'new-ref'; readonly ref: string; readonly after: CommitId; readonly defaultBranch: string }
-  | { readonly kind: 'deleted-ref'; readonly ref: string }
-  | { readonly kind: 'merge-group'; readonly base: CommitId; readonly head: CommitId };
-
-/** Describes a change for logs and errors. */
-export function nameOf(change: Change): string {
-  switch (change.kind) {
-    case 'pull-request':
-      return `pull request #${change.number}`;
-    case 'push':
-      return `the push to ${shortRef(change.ref)} (${short(change.before)} to ${short(change.after)})`;
-    case 'new-ref':
-      return `the push that creates ${shortRef(change.ref)} (${short(change.after)}, compared with ${change.defaultBranch})`;
-    case 'deleted-ref':
-      return `the push that deletes ${shortRef(change.ref)}`;
-    case 'merge-group':
-      return `the merge group (${short(change.base)} to ${short(change.head)})`;
-  }
-}
+  | { readonly kind: 'new-ref'; readonly base: string; readonly head: string }
+  | { readonly kind: 'deleted-ref' }
+);
 
 /** A change, its repository, and the API to read it from. */
 export interface ChangeSource {
@@ -60,8 +40,6 @@ export function findSource(
   return accepted({ change: change.value, repository: repository.value, apiUrl: apiUrl.value, token });
 }
 
-const short = (commit: CommitId): string => commit.slice(0, 7);
-
 function readChange({ name, file }: RunEvent): Parsed<Change> {
   const text = readEvent(file);
   if (!text.ok) return text;
@@ -79,7 +57,7 @@ export function parseChange(event: string, payload: Json): Parsed<Change> {
   // All events about a pull request have its number here.
   const number = asObject(payload['pull_request'])['number'];
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
-    return accepted({ kind: 'pull-request', number });
+    return accepted({ kind: 'pull-request', name: `pull request #${number}`, number });
   }
   if (event === 'push') return parsePush(payload);
   if (event === 'merge_group') return parseMergeGroup(payload);
@@ -106,12 +84,17 @@ function parsePush(payload: JsonObject): Parsed<Change> {
   if (ref === undefined || before === undefined || after === undefined) {
     return refused(`The push event does not name its commits. ${instead}`);
   }
-  if (isNone(after)) return accepted({ kind: 'deleted-ref', ref });
-  if (!isNone(before)) return accepted({ kind: 'push', ref, before, after });
+  // Shortens `refs/heads/main` to `main`.
+  const branch = ref.replace(/^refs\/(?:heads|tags)\//, '');
+  if (isNone(after)) return accepted({ kind: 'deleted-ref', name: `the push that deletes ${branch}` });
+  if (!isNone(before)) {
+    const name = `the push to ${branch} (${short(before)} to ${short(after)})`;
+    return accepted({ kind: 'push', name, base: before, head: after });
+  }
   const defaultBranch = nameIn(asObject(payload['repository'])['default_branch']);
   if (defaultBranch === undefined) {
     return refused(
-      `The push creates ${JSON.stringify(shortRef(ref))}, and its event does not name the branch to compare it with. ${instead}`,
+      `The push creates ${JSON.stringify(branch)}, and its event does not name the branch to compare it with. ${instead}`,
     );
   }
   if (ref === `refs/heads/${defaultBranch}`) {
@@ -119,28 +102,28 @@ function parsePush(payload: JsonObject): Parsed<Change> {
       `The push creates the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`,
     );
   }
-  return accepted({ kind: 'new-ref', ref, after, defaultBranch });
+  const name = `the push that creates ${branch} (${short(after)}, compared with ${defaultBranch})`;
+  return accepted({ kind: 'new-ref', name, base: defaultBranch, head: after });
 }
-
-/** Shortens `refs/heads/main` to `main`. */
-const shortRef = (ref: string): string => ref.replace(/^refs\/(?:heads|tags)\//, '');
 
 function parseMergeGroup(payload: JsonObject): Parsed<Change> {
   const group = asObject(payload['merge_group']);
   const base = commitIn(group['base_sha']);
   const head = commitIn(group['head_sha']);
-  return base === undefined || head === undefined || isNone(base) || isNone(head)
-    ? refused(`The merge_group event does not name its commits. ${instead}`)
-    : accepted({ kind: 'merge-group', base, head });
+  if (base === undefined || head === undefined || isNone(base) || isNone(head)) {
+    return refused(`The merge_group event does not name its commits. ${instead}`);
+  }
+  return accepted({ kind: 'merge-group', name: `the merge group (${short(base)} to ${short(head)})`, base, head });
 }
 
-function commitIn(json: Json | undefined): CommitId | undefined {
-  // The only cast to CommitId: the text has just been checked.
-  return typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? (json as CommitId) : undefined;
-}
+const short = (commit: string): string => commit.slice(0, 7);
+
+/** A full commit id, SHA-1 or SHA-256. */
+const commitIn = (json: Json | undefined): string | undefined =>
+  typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? json : undefined;
 
 /** GitHub sends zeros as the commit of a branch that does not exist yet, or no longer exists. */
-const isNone = (commit: CommitId): boolean => /^0+$/.test(commit);
+const isNone = (commit: string): boolean => /^0+$/.test(commit);
 
 function parseRepository(text: string): Parsed<ChangeSource['repository']> {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];

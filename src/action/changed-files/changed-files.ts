@@ -2,7 +2,7 @@ import { type CallLimits, ServiceError, withRequest } from '../../client/client.
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { isFault } from '../report/error-text.ts';
 import type { Context } from '../step/context.ts';
-import { type Change, type ChangeSource, nameOf, retryAdvice } from './change.ts';
+import { type Change, type ChangeSource, retryAdvice } from './change.ts';
 import { filesBetween, filesSince } from './compared-files.ts';
 import { type GitHub, type GitHubContext, openGitHub } from './github.ts';
 import { type ListedFile, pullRequestFiles } from './listed-files.ts';
@@ -19,7 +19,6 @@ export async function lookUpChangedFiles(
   const { change, repository } = source;
   const { log, sleep, signal } = context;
   const github = openGitHub(source, context, within);
-  const of = nameOf(change);
   try {
     const files = await filesOf(change, github, (ms) => sleep(ms, signal));
     const paths = new Set<LockPath>();
@@ -28,10 +27,10 @@ export async function lookUpChangedFiles(
       if (path.ok) paths.add(path.value);
       else log.debug(`Skipped ${JSON.stringify(name)}, which cannot be locked. ${path.reason}`);
     }
-    return { of, files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
+    return { files: new Set(files.map(({ name }) => name)).size, paths: [...paths] };
   } catch (error) {
     if (isFault(error)) throw error;
-    const what = `Could not look up the files of ${of} of ${repository.owner}/${repository.repo}.`;
+    const what = `Could not look up the files of ${change.name} of ${repository.owner}/${repository.repo}.`;
     if (!(error instanceof ServiceError)) {
       throw new Error(`${what} ${error instanceof Error ? error.message : String(error)}`);
     }
@@ -50,13 +49,12 @@ async function filesOf(
     case 'pull-request':
       return pullRequestFiles(github, change.number, pause);
     case 'push':
-      return filesBetween(github, change.before, change.after);
-    case 'new-ref':
-      return filesSince(github, change.defaultBranch, change.after);
-    case 'deleted-ref':
-      return [];
     case 'merge-group':
       return filesBetween(github, change.base, change.head);
+    case 'new-ref':
+      return filesSince(github, change.base, change.head);
+    case 'deleted-ref':
+      return [];
   }
 }
 

@@ -5,7 +5,7 @@ import { byPath } from '../../interface/lock-path.ts';
 import { joinFirst, pluralize } from '../../interface/words.ts';
 import { createLockedTest } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
-import { type ChangeSource, findSource } from '../changed-files/change.ts';
+import { findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
@@ -26,9 +26,8 @@ interface Found {
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client, connection, log, redact } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
-  const extent = await extentOf(task, context);
   const within = defaultLimits(context);
-  const toList = await pathsOf(extent, context, within);
+  const toList = await pathsToList(task, context, within);
   const { items, incomplete } = await listAmong(context, task, toList, within);
   if (incomplete !== undefined) log.warn(incomplete);
   // Most owners here are logins of people, which are case-insensitive.
@@ -68,33 +67,6 @@ export function failuresOf({ locks, incomplete }: Found): readonly string[] {
     : [`${incomplete} With \`fail-if-locked\`, the step succeeds only if the list is complete.`];
 }
 
-/** The scope of the list, as far as it is known without a request. */
-type Extent =
-  | { readonly kind: 'workspace' }
-  | { readonly kind: 'paths'; readonly paths: readonly LockPath[]; readonly folders: readonly ResolvedFolder[] }
-  | { readonly kind: 'changed-files'; readonly source: ChangeSource };
-
-async function extentOf(
-  { scope, workspace }: TaskOf<'list-locks'>,
-  { runner, connection, ledger, log }: Context,
-): Promise<Extent> {
-  switch (scope.kind) {
-    case 'paths': {
-      const isLocked = createLockedTest(ledger, connection.baseUrl, workspace);
-      const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, folders: 'accepted' });
-      const { paths, folders, warning } = resolved;
-      if (warning !== undefined) log.warn(warning);
-      if (paths.length + folders.length === 0) return { kind: 'workspace' };
-      return { kind: 'paths', paths: paths.map(({ path }) => path), folders };
-    }
-    case 'changed-files': {
-      const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
-      if (source.ok) return { kind: 'changed-files', source: source.value };
-      throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
-    }
-  }
-}
-
 interface PathsToList {
   /** Undefined for all locks; an empty list for none. */
   readonly paths: readonly LockPath[] | undefined;
@@ -103,25 +75,30 @@ interface PathsToList {
   readonly among: string;
 }
 
-async function pathsOf(extent: Extent, context: Context, within: CallLimits): Promise<PathsToList> {
-  switch (extent.kind) {
-    case 'workspace':
-      return { paths: undefined, folders: [], among: '' };
-    case 'paths': {
-      const { paths, folders } = extent;
-      return { paths, folders, among: amongText(paths, folders) };
-    }
-    case 'changed-files': {
-      const { source } = extent;
-      // Loaded on demand: it is a large part of the bundle, and only a step with `changed-files` needs it.
-      const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
-      const { of, files, paths } = await lookUpChangedFiles(source, context, within);
-      const { owner, repo } = source.repository;
-      const different = paths.length === files ? '' : ` Looking up ${pluralize(paths.length, 'path')}.`;
-      context.log.line(`${capitalised(of)} of ${owner}/${repo} changes ${pluralize(files, 'file')}.${different}`);
-      return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${of}` };
-    }
+async function pathsToList(
+  { scope, workspace }: TaskOf<'list-locks'>,
+  context: Context,
+  within: CallLimits,
+): Promise<PathsToList> {
+  const { runner, connection, ledger, log } = context;
+  if (scope.kind === 'changed-files') {
+    const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
+    if (!source.ok) throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
+    // Loaded on demand: only a step with `changed-files` needs it.
+    const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
+    const { change, repository } = source.value;
+    const { files, paths } = await lookUpChangedFiles(source.value, context, within);
+    const changed = `${capitalised(change.name)} of ${repository.owner}/${repository.repo} changes ${pluralize(files, 'file')}.`;
+    log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
+    return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${change.name}` };
   }
+  const isLocked = createLockedTest(ledger, connection.baseUrl, workspace);
+  const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, folders: 'accepted' });
+  const { folders, warning } = resolved;
+  if (warning !== undefined) log.warn(warning);
+  if (resolved.paths.length + folders.length === 0) return { paths: undefined, folders, among: '' };
+  const paths = resolved.paths.map(({ path }) => path);
+  return { paths, folders, among: amongText(paths, folders) };
 }
 
 function amongText(paths: readonly LockPath[], folders: readonly ResolvedFolder[]): string {

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Change, findSource, nameOf, parseChange } from '../../../src/action/changed-files/change.ts';
+import { type Change, findSource, parseChange } from '../../../src/action/changed-files/change.ts';
 import type { RunEvent } from '../../../src/action/step/runner.ts';
 import type { Json } from '../../../src/client/json.ts';
 import { runs } from '../../support/runs.ts';
@@ -20,14 +20,14 @@ const parse = (event: string, payload: unknown) => parseChange(event, JSON.parse
 /** The name of the change, or the reason why it is rejected. */
 function nameIn(event: string, payload: object): string {
   const change = parse(event, payload);
-  return change.ok ? nameOf(change.value) : change.reason;
+  return change.ok ? change.value.name : change.reason;
 }
 
 describe('the change of an event', () => {
   test.each(['pull_request', 'pull_request_target', 'pull_request_review', 'check_of_tomorrow'])(
     'is the pull request of a %s event that has one',
     (event) => {
-      const value = { kind: 'pull-request', number: 7 };
+      const value = { kind: 'pull-request', name: 'pull request #7', number: 7 };
       expect(parse(event, { action: 'opened', pull_request: { number: 7 } })).toEqual({ ok: true, value });
     },
   );
@@ -120,7 +120,7 @@ test('parses any JSON of any event into a change that can be looked up, or an er
         return;
       }
       const { value } = change;
-      expect(nameOf(value)).not.toBe('');
+      expect(value.name).not.toBe('');
       const commits = Object.values(value).filter((each) => typeof each === 'string' && /^[12]{40}$/.test(each));
       expect(commits).toHaveLength(commitsOf[value.kind]);
       if (value.kind === 'pull-request') expect(value.number).toBeGreaterThan(0);
