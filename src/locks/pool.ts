@@ -14,14 +14,7 @@ export interface PoolSelection {
 }
 
 /** The selected items of a pool. Some of them are to be locked. */
-export interface Pool {
-  /** Their paths when the pool was opened. */
-  readonly paths: readonly LockPath[];
-  /** Reads the pool again. If that fails, the paths stay as they were. Throws a refusal if too few are left. */
-  readonly refresh: (within: CallLimits) => Promise<readonly LockPath[]>;
-  /** The items of these locks, with the values of secret properties. Throws a ServiceError. */
-  readonly itemsOf: (grants: readonly Grant[]) => Promise<readonly PoolItem[]>;
-}
+export type Pool = Awaited<ReturnType<typeof openPool>>;
 
 /** The name of an option in a text: an input of a step, or a flag of a command. */
 export type OptionName = (option: 'pool' | 'any' | 'where', place?: 'start of a sentence') => string;
@@ -33,19 +26,12 @@ interface PoolContext extends Pick<LockContext, 'client' | 'clock' | 'signal'> {
   readonly debug: (text: string) => void;
 }
 
-interface PoolRequest {
-  readonly workspace: WorkspaceId;
-  /** The number of items to lock. */
-  readonly any: number | 'all';
-  readonly selection: PoolSelection;
-}
-
 /** Reads the pool. Throws a refusal if it has too few items, and a ServiceError. */
 export async function openPool(
   { client, clock, signal, optionName, refuse, debug }: PoolContext,
-  { workspace, any, selection }: PoolRequest,
+  { workspace, any, selection }: { workspace: WorkspaceId; any: number | 'all'; selection: PoolSelection },
   firstLimits: CallLimits,
-): Promise<Pool> {
+) {
   const { name } = selection;
 
   async function readItems(within: CallLimits): Promise<readonly PoolItem[]> {
@@ -64,8 +50,10 @@ export async function openPool(
 
   let items = await chosen(firstLimits);
   return {
+    /** Their paths when the pool was opened. */
     paths: pathsOf(items),
-    async refresh(within) {
+    /** Reads the pool again. If that fails, the paths stay as they were. Throws a refusal if too few are left. */
+    async refresh(within: CallLimits): Promise<readonly LockPath[]> {
       try {
         items = await chosen(within);
       } catch (error) {
@@ -74,7 +62,8 @@ export async function openPool(
       }
       return pathsOf(items);
     },
-    async itemsOf(grants) {
+    /** The items of these locks, with the values of secret properties. Throws a ServiceError. */
+    async itemsOf(grants: readonly Grant[]): Promise<readonly PoolItem[]> {
       const ofLocked = (all: readonly PoolItem[]) =>
         all.filter(({ path }) => grants.some((grant) => grant.path === path));
       const known = ofLocked(items);

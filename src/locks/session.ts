@@ -60,26 +60,10 @@ interface SessionContext extends ReleaseContext {
   readonly announce: () => void;
 }
 
-interface HowToRelease {
-  /** The lock may already have been released. */
-  readonly mayBeReleased?: boolean;
-  /** A failed release is not tried again, because the caller does that. */
-  readonly attempts?: 'once';
-}
+export type LockSession = ReturnType<typeof openLockSession>;
 
 /** Acquires and releases single locks. Records each intent in the ledger before its request, and then the result. */
-export interface LockSession {
-  /** Records that a lock is about to be requested. */
-  intend(path: LockPath, terms: LockTerms): Intent;
-  /**
-   * Requests the lock of an intent. An unanswered request can be repeated with the same intent. All requests of the
-   * session in a line have one place.
-   */
-  ask(intent: Intent, within: CallLimits, line?: LineRequest): Promise<AcquireResult>;
-  release(grant: Grant, within: CallLimits, how?: HowToRelease): Promise<ReleaseResult>;
-}
-
-export function openLockSession(context: SessionContext): LockSession {
+export function openLockSession(context: SessionContext) {
   const { client, clock, record, step, origin, announce } = context;
   /** Times at which this process first requested a path, and first used a key. */
   const firstAsked = new Map<string, number>();
@@ -108,7 +92,8 @@ export function openLockSession(context: SessionContext): LockSession {
   }
 
   return {
-    intend(path, { service, workspace, type, ttl }) {
+    /** Records that a lock is about to be requested. */
+    intend(path: LockPath, { service, workspace, type, ttl }: LockTerms): Intent {
       intents += 1;
       const intent: Intent = {
         kind: 'intent',
@@ -132,18 +117,20 @@ export function openLockSession(context: SessionContext): LockSession {
       return intent;
     },
 
-    async ask(intent, within, line) {
+    /**
+     * Requests the lock of an intent. An unanswered request can be repeated with the same intent. All requests of the
+     * session in a line have one place.
+     */
+    async ask(intent: Intent, within: CallLimits, line?: LineRequest): Promise<AcquireResult> {
       const { service, key, type } = intent;
       const { workspace, path } = parsedAddress(intent);
       const ttl = parsedTtl(intent);
       const keySentBefore = !unsent.delete(intent);
       if (!firstAsked.has(path)) firstAsked.set(path, clock());
       if (!keySentBefore) askedWith.set(key, clock());
+      const firstSentAt = keySentBefore ? askedAt(intent) : undefined;
       const acquisition = await client.acquireLock(
-        {
-          ...{ workspace, path, type, ttl, idempotencyKey: key, line },
-          firstSentAt: keySentBefore ? askedAt(intent) : undefined,
-        },
+        { workspace, path, type, ttl, idempotencyKey: key, line, firstSentAt },
         within,
       );
       const entry = { service, workspace, path, step, key };
@@ -151,24 +138,15 @@ export function openLockSession(context: SessionContext): LockSession {
         case 'acquired': {
           const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
           const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
-          const isCompared = acquisition.lock.raw['outdated'] !== undefined;
-          const grant: Grant = {
-            kind: 'granted',
-            ...entry,
-            waitedMs,
-            lock,
-            ...(isCompared && { isCompared }),
-            at: now(),
-          };
+          const isCompared = acquisition.lock.raw['outdated'] !== undefined || undefined;
+          const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, isCompared, at: now() };
           record(grant);
           serviceAnswered = true;
           return { kind: 'acquired', grant };
         }
         case 'held': {
           const { holder, retryAfterMs, hasWaited, queue, error, mayBeOurs } = acquisition;
-          const turn = acquisition.turn
-            .map((each) => parseLockPath(each))
-            .flatMap((each) => (each.ok ? each.value : []));
+          const turn = acquisition.turn.map(parseLockPath).flatMap((each) => (each.ok ? each.value : []));
           const conflict: Conflict = { path, holder, retryAfterMs, hasWaited, queue, turn, error };
           // A service without idempotency keys treats a repeated request as a new one, and refuses it because of the
           // first.
@@ -190,9 +168,13 @@ export function openLockSession(context: SessionContext): LockSession {
       }
     },
 
-    release(grant, within, { mayBeReleased = false, attempts } = {}) {
-      const lock = { ...grant.lock, grantedAt: grant.at };
-      const target = { kind: 'own', lock, mayBeReleased } as const;
+    /** With `attempts: 'once'`, a failed release is not tried again, because the caller does that. */
+    release(
+      grant: Grant,
+      within: CallLimits,
+      { mayBeReleased = false, attempts }: { readonly mayBeReleased?: boolean; readonly attempts?: 'once' } = {},
+    ): Promise<ReleaseResult> {
+      const target = { kind: 'own', lock: { ...grant.lock, grantedAt: grant.at }, mayBeReleased } as const;
       return releaseTarget(context, { service: grant.service, ...parsedAddress(grant), target, attempts }, within);
     },
   };

@@ -14,7 +14,7 @@ import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { parseSavedState } from '../step/saved-state.ts';
 import { chartOf } from './chart.ts';
-import { type CandidateResult, readClaims } from './claims.ts';
+import { readClaims } from './claims.ts';
 import { releaseClaims, unreleased } from './release-claims.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
@@ -34,12 +34,6 @@ interface StepToRelease {
   readonly reporter: Reporter;
 }
 
-interface ReleaseResults {
-  readonly results: readonly CandidateResult[];
-  /** The current time by the clock of the service. */
-  readonly now: number;
-}
-
 /**
  * Releases the remaining locks of a step according to the ledger, and reports on all its locks. The task itself is not
  * read from the inputs: the runner evaluates their expressions again, and the values may have changed.
@@ -54,14 +48,6 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
   const savedState = parseSavedState(state('locks'));
   const claims = readClaims({ ledger, step, locksFile: locksFile(temporaryFolder, step), savedState });
 
-  async function report({ results, now }: ReleaseResults): Promise<void> {
-    const chart = chartOf(ledger, { step, results, now, redact });
-    // The step itself has rejected an invalid `summary`. Here it means the default.
-    const summary = parseBoolean(raw.summary);
-    const told = releaseReport(results, { chart, now, onLost: lossReaction(state('on-lost'), raw['on-lost']) });
-    await reporter.finishRelease(told, !summary.ok || summary.value);
-  }
-
   if (savedState?.outlivesJob) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
     return;
@@ -73,7 +59,8 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     return;
   }
 
-  async function releaseAll(): Promise<ReleaseResults> {
+  /** The results, and the current time by the clock of the service. */
+  async function releaseAll() {
     if (nothing) return { results: [], now: Date.now() };
     const reader = createReader(raw);
     const connection = readConnection(reader, process.env);
@@ -99,7 +86,15 @@ export async function releaseStep({ step, state, raw, redact, reporter }: StepTo
     }
   }
 
-  await report(await releaseAll());
+  const { results, now } = await releaseAll();
+  const chart = chartOf(ledger, { step, results, now, redact });
+  const onLost = lossReaction(state('on-lost'), raw['on-lost']);
+  const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost });
+  log.group(outcome.sentence, lines);
+  for (const text of warnings) log.warn(text);
+  // The step itself has rejected an invalid `summary`. Here it means the default.
+  const summary = parseBoolean(raw.summary);
+  await reporter.finish('Workspace: locks at the end of the job', outcome, !summary.ok || summary.value);
 }
 
 /** Logs only the first line about retries, and debugs the others: the report at the end covers all locks. */

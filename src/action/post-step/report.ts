@@ -6,7 +6,7 @@ import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/w
 import { type Grant, parsedAddress } from '../../locks/ledger/entry.ts';
 import { heldText, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
-import type { ReleaseReport } from '../report/reporter.ts';
+import type { Outcome } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
 import type { CandidateResult } from './claims.ts';
 
@@ -41,26 +41,26 @@ interface ReportOptions {
 export function releaseReport(
   results: readonly CandidateResult[],
   { chart, now, onLost }: ReportOptions,
-): ReleaseReport {
+): Outcome & { readonly warnings: readonly string[]; readonly lines: readonly string[] } {
   const sorted = results.toSorted(
     (one, other) => order.indexOf(fateOf(one)) - order.indexOf(fateOf(other)) || (pathOf(one) < pathOf(other) ? -1 : 1),
   );
   // All locks of a step are in the same workspace.
   const [about] = results.map((one) => ('grant' in one ? one.grant : one.intent));
   const lost = ofKind(sorted, 'lost');
+  const rows = sorted.map((one) => [
+    pathOf(one),
+    wordOf(one),
+    // The expiry of a lock matters only if it may still exist.
+    one.kind === 'failed' || one.kind === 'ambiguous' ? timeCell(one.grant.lock.expires_at) : '',
+  ]);
+  const rest = about && locksPage(about.service, about.workspace);
   return {
+    outputs: {},
     sentence: sentenceOf(results),
-    table: {
-      head: ['Path', 'Result', 'Ends'],
-      rows: sorted.map((one) => [
-        pathOf(one),
-        wordOf(one),
-        // The expiry of a lock matters only if it may still exist.
-        one.kind === 'failed' || one.kind === 'ambiguous' ? timeCell(one.grant.lock.expires_at) : '',
-      ]),
-      ...(about !== undefined && { rest: locksPage(about.service, about.workspace) }),
-    },
+    tables: [{ head: ['Path', 'Result', 'Ends'], rows, rest }],
     chart,
+    annotations: [],
     failures: onLost === 'fail' ? lost.map((one) => lostText(one, now)) : [],
     warnings: [
       ...(onLost === 'warn' && lost.length > 0 ? [several(lost, (one) => lostText(one, now))] : []),

@@ -6,6 +6,8 @@ export interface Outcome {
   /** The result in one sentence, for the summary. Its times are absolute, because a summary is read for months. */
   readonly sentence: string;
   readonly tables: readonly Table[];
+  /** Markdown below the tables. */
+  readonly chart?: string | undefined;
   /** The reasons why the step fails; empty if it succeeds. */
   readonly failures: readonly string[];
   readonly annotations: readonly FileAnnotation[];

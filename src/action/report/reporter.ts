@@ -15,18 +15,6 @@ const maxAnnotations = 10;
 /** Leaves room for the failures of the step. The last warning counts those that did not fit. */
 const maxWarnings = 4;
 
-/** The results of a step's locks at the end of the job. */
-export interface ReleaseReport {
-  readonly sentence: string;
-  readonly table: Table;
-  /** Markdown with a chart of how long each lock was waited for and held. */
-  readonly chart: string | undefined;
-  /** The reasons why the job fails, each about a lock that was lost while the job relied on it. */
-  readonly failures: readonly string[];
-  readonly warnings: readonly string[];
-  readonly lines: readonly string[];
-}
-
 /** The log of a step. No secret and no workflow command gets into it, whatever the texts contain. */
 export interface Log {
   /** Logs one action or one wait. */
@@ -39,21 +27,12 @@ export interface Log {
   group(title: string, lines: readonly string[]): void;
 }
 
-/** The only access to the runner: log, masks, outputs, annotations and job summary. */
-export interface Reporter {
-  readonly log: Log;
-  /** Keeps the secret out of everything that the step reports from now on. */
-  mask(secret: string): void;
-  setOutputs(outputs: Outputs): void;
-  /** Fails the step before it has done anything. */
-  refuse(problems: readonly string[]): void;
-  finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void>;
-  finishRelease(report: ReleaseReport, withSummary: boolean): Promise<void>;
-}
+export type Reporter = ReturnType<typeof createReporter>;
 
 type Annotation = Partial<Omit<FileAnnotation, 'text'>> & Pick<FileAnnotation, 'text'>;
 
-export function createReporter(secrets: readonly string[], { redact, add }: Redactor): Reporter {
+/** The only access to the runner: log, masks, outputs, annotations and job summary. */
+export function createReporter(secrets: readonly string[], { redact, add }: Redactor) {
   for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
   let warnings = 0;
@@ -131,7 +110,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }
 
-  async function summarise(title: string, sentence: string, tables: readonly Table[], chart = ''): Promise<void> {
+  async function summarise(title: string, { sentence, tables, chart = '' }: Outcome): Promise<void> {
     // Outside a workflow, there is no summary.
     if (!process.env['GITHUB_STEP_SUMMARY']) return;
     try {
@@ -141,32 +120,25 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
     }
   }
 
+  const log: Log = { line: (text) => core.info(clean(text)), warn, debug: (text) => core.debug(clean(text)), group };
   return {
-    log: {
-      line: (text) => core.info(clean(text)),
-      warn,
-      debug: (text) => core.debug(clean(text)),
-      group,
-    },
-    mask(secret) {
+    log,
+    /** Keeps the secret out of everything that the step reports from now on. */
+    mask(secret: string): void {
       maskInLog(secret);
       add(secret);
     },
     setOutputs,
-    refuse: (problems) => annotateFailures(problems, []),
-    async finish(title, { outputs, sentence, tables, failures, annotations }, withSummary) {
+    /** Fails the step before it has done anything. */
+    refuse: (problems: readonly string[]): void => annotateFailures(problems, []),
+    async finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void> {
+      const { outputs, failures, annotations } = outcome;
       setOutputs(outputs);
-      if (withSummary) await summarise(title, sentence, tables);
+      if (withSummary) await summarise(title, outcome);
       annotateFailures(
         failures,
         annotations.filter(({ isWarning }) => isWarning || failures.length > 0),
       );
-    },
-    async finishRelease({ sentence, table, chart, failures, warnings: cautions, lines }, withSummary) {
-      group(sentence, lines);
-      for (const text of cautions) warn(text);
-      if (withSummary) await summarise('Workspace: locks at the end of the job', sentence, [table], chart);
-      annotateFailures(failures, []);
     },
   };
 }

@@ -8,7 +8,7 @@ export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
   /** A link to the rows that do not fit into a summary. */
-  readonly rest?: { readonly text: string; readonly address: string };
+  readonly rest?: { readonly text: string; readonly address: string } | undefined;
 }
 
 /** The table of locks in a summary. It has a column for notes only if there are any. */

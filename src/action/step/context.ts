@@ -1,41 +1,30 @@
 import { type CallLimits, type LockComparison, sleep, steadyClock } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import type { Redact } from '../../interface/redact.ts';
-import type { LockContext } from '../../locks/context.ts';
-import { createRecorder, type Ledger, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
+import { createRecorder, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import { explainErrors, type GivenInputs } from '../inputs/refused-inputs.ts';
-import type { Outputs } from '../report/outcome.ts';
-import type { Log, Reporter } from '../report/reporter.ts';
+import type { Reporter } from '../report/reporter.ts';
 import { connect } from './connect.ts';
 import { cancellation, readRunner } from './runner.ts';
 
 /** State that the post-step of the same step can read. */
 export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
 
-/** The environment of an operation. It does not depend on the runner's toolkit, and tests pass their own. */
-export interface Context extends LockContext {
-  readonly connection: ConnectionInputs;
-  readonly runner: ReturnType<typeof readRunner>;
-  /** Locks of this step on outdated files. */
-  readonly compared: readonly LockComparison[];
-  readonly ledger: Ledger;
-  readonly log: Log;
-  /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
-  readonly setOutputs: (outputs: Outputs) => void;
+export type Context = ReturnType<typeof createContext>;
+
+interface ContextOptions {
   readonly saveState: (name: StateName, value: string) => void;
   readonly redact: Redact;
-  /** Keeps a secret out of the log, and out of everything that the step reports. */
-  readonly mask: (secret: string) => void;
-  /** Formats an error for users, in terms of the inputs of the step. */
-  readonly explain: (error: unknown) => string;
+  readonly given: GivenInputs;
 }
 
+/** The environment of an operation. It does not depend on the runner's toolkit, and tests pass their own. */
 export function createContext(
   connection: ConnectionInputs,
   { log, mask, setOutputs }: Reporter,
-  { saveState, redact, given }: Pick<Context, 'saveState' | 'redact'> & { readonly given: GivenInputs },
-): Context {
+  { saveState, redact, given }: ContextOptions,
+) {
   const runner = readRunner(process.env);
   const compared: LockComparison[] = [];
   const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
@@ -49,14 +38,17 @@ export function createContext(
       { log, mask },
       { branch: runner.branch, onCompared: (comparison) => compared.push(comparison) },
     ),
+    /** Locks of this step on outdated files. */
     compared,
     ledger,
     record: createRecorder(ledger, log),
     log,
+    /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
     setOutputs,
     saveState,
     redact,
     mask,
+    /** Formats an error for users, in terms of the inputs of the step. */
     explain: explainErrors(given),
     signal: cancellation(),
     clock: steadyClock,

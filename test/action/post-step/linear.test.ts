@@ -49,7 +49,7 @@ function endStep(ledger: Ledger, grants: readonly Grant[]): void {
   });
   const chart = chartOf(ledger, { step, results, now, redact });
   const report = releaseReport(results, { chart, now, onLost: 'fail' });
-  summaryHtml('Workspace: locks at the end of the job', report.sentence, [report.table], redact);
+  summaryHtml('Workspace: locks at the end of the job', report.sentence, report.tables, redact);
 }
 
 const readLocks = (ledger: Ledger): void => void readJobLocks(ledger, place.service, place.workspace);

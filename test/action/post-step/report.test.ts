@@ -108,27 +108,29 @@ describe('the report at the end of a job', () => {
   });
 
   test('has a table with dates and without ids, and with an end only for locks that may still exist', () => {
-    const { table } = report([
+    const { tables } = report([
       { kind: 'failed', grant: grantOf('f'), reason },
       { kind: 'released', grant },
     ]);
-    expect(table).toEqual({
-      head: ['Path', 'Result', 'Ends'],
-      rows: [
-        ['f', 'not released', '2026-03-01 13:00 UTC'],
-        ['a', 'released', ''],
-      ],
-      rest: { text: 'all locks of game', address: 'https://workspaces.example.com/workspaces/game/locks' },
-    });
+    expect(tables).toEqual([
+      {
+        head: ['Path', 'Result', 'Ends'],
+        rows: [
+          ['f', 'not released', '2026-03-01 13:00 UTC'],
+          ['a', 'released', ''],
+        ],
+        rest: { text: 'all locks of game', address: 'https://workspaces.example.com/workspaces/game/locks' },
+      },
+    ]);
   });
 
   test('lists the locks that need attention first', () => {
-    const { sentence, table } = report([
+    const { sentence, tables } = report([
       { kind: 'released', grant: grantOf('b') },
       { kind: 'failed', grant: grantOf('c'), reason: '' },
       lost('a'),
     ]);
-    expect(table.rows.map(([path]) => path)).toEqual(['a', 'c', 'b']);
+    expect(tables[0]?.rows.map(([path]) => path)).toEqual(['a', 'c', 'b']);
     expect(sentence).toBe('Released 1 lock at the end of the job, 1 lost to another holder, 1 not released.');
   });
 });
@@ -159,9 +161,9 @@ describe('the summary sentence at the end of a job', () => {
   });
 
   test('matches the lines and the table for a lost lock', () => {
-    const { lines, table } = report([toNobody]);
+    const { lines, tables } = report([toNobody]);
     expect(lines).toEqual(['a: lost and now free']);
-    expect(table.rows).toEqual([['a', 'lost and now free', '']]);
+    expect(tables[0]?.rows).toEqual([['a', 'lost and now free', '']]);
   });
 });
 
