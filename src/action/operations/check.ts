@@ -5,7 +5,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/words.ts';
-import type { Loss } from '../../locks/ledger/entry.ts';
+import { type Loss, soonestEnd } from '../../locks/ledger/entry.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, lostRenewalText, pastMoment } from '../../locks/messages.ts';
@@ -155,40 +155,34 @@ function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
   if (unknown > 0) {
     return `Could not determine whether ${isOne ? `the ${one}` : `${formatNumber(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
   }
-  const soonest = kept.reduce((end, { lock }) => Math.min(end, endOf(lock)), Number.POSITIVE_INFINITY);
+  const soonest = soonestEnd(kept.map(({ lock }) => lock));
   const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
   if (isOne) return `The ${one} is still held${until}.`;
   return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;
 }
 
-/** The path, the result, the holder and the expiry. */
-function rowOf(result: CheckResult): readonly string[] {
-  const { path } = result;
+/** The result, the holder and the expiry. */
+function cellsOf(result: CheckResult): readonly [what: string, holder: string, end: string | undefined] {
   switch (result.kind) {
     case 'kept':
-      return [path, 'kept', 'this job', timeCell(result.lock.expires_at)];
+      return ['kept', 'this job', result.lock.expires_at];
     case 'lost':
-      return [path, 'lost', holderName(result.holder), timeCell(result.holder?.expires_at)];
+      return ['lost', holderName(result.holder), result.holder?.expires_at];
     case 'unknown':
-      return [path, 'unknown', '', ''];
+      return ['unknown', '', undefined];
   }
+}
+
+function rowOf(result: CheckResult): readonly string[] {
+  const [what, holder, end] = cellsOf(result);
+  return [result.path, what, holder, timeCell(end)];
 }
 
 function lineOf(result: CheckResult, now: number): string {
-  const until = (lock: Parameters<typeof endOf>[0]): string =>
-    Number.isNaN(endOf(lock)) ? '' : ` until ${formatTime(endOf(lock), now)}`;
-  switch (result.kind) {
-    case 'kept':
-      return `${result.path}: kept${until(result.lock)}`;
-    case 'lost':
-      return `${result.path}: lost, held by ${holderName(result.holder)}${until(result.holder)}`;
-    case 'unknown':
-      return `${result.path}: unknown`;
-  }
+  const [what, holder, end] = cellsOf(result);
+  const until = end === undefined ? '' : ` until ${formatTime(Date.parse(end), now)}`;
+  return `${result.path}: ${what}${result.kind === 'lost' ? `, held by ${holder}` : ''}${until}`;
 }
-
-const endOf = (lock: { readonly expires_at?: string | undefined } | undefined): number =>
-  Date.parse(lock?.expires_at ?? '');
 
 const holderName = (holder: KnownLock | undefined): string =>
   holder === undefined
@@ -210,16 +204,8 @@ function failuresOf({ results, gap }: CheckReport, now: number): readonly string
   ];
 }
 
-interface LostLock {
-  readonly path: string;
-  /** The lock as it was while the job held it. */
-  readonly lock: OwnLock;
-  /** Undefined if nobody holds the path. */
-  readonly holder: KnownLock | undefined;
-}
-
 /** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
-function lostText({ path, lock, holder }: LostLock, now: number): string {
+function lostText({ path, lock, holder }: Extract<CheckResult, { kind: 'lost' }>, now: number): string {
   const end = Date.parse(lock.expires_at ?? '');
   const isOver = end <= now + responseClockMs || end <= Date.parse(holder?.acquired_at ?? '');
   const parts = [`This job lost its lock on ${path}.`];
@@ -229,33 +215,26 @@ function lostText({ path, lock, holder }: LostLock, now: number): string {
   return parts.join(' ');
 }
 
-interface LocksToCheck {
-  readonly locks: readonly LockToCheck[];
-  /** The reason why there may be more locks. */
-  readonly gap: string | undefined;
-}
-
-function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>): LocksToCheck {
-  if (selection.kind === 'job') return locksOfJob(context, workspace);
-  return { locks: loadHandoff(selection).map(({ path, ...lock }) => ({ path, lock })), gap: undefined };
-}
-
-/** The locks of the job, except those whose release has started: the job no longer relies on them. */
-function locksOfJob({ ledger, connection, log }: Context, workspace: string): LocksToCheck {
+/** The locks to check, and the reason why there may be more. */
+function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>) {
+  if (selection.kind !== 'job') {
+    const locks = loadHandoff(selection).map(({ path, ...lock }): LockToCheck => ({ path, lock }));
+    return { locks, gap: undefined };
+  }
+  const { ledger, connection, log } = context;
   const { held, otherWorkspaces, damaged } = readJobLocks(ledger, connection.baseUrl, workspace);
   if (otherWorkspaces.length > 0) {
     log.line(
       `The locks of this job in ${joinFirst(otherWorkspaces)} are not checked: each workspace needs its own step.`,
     );
   }
+  // The job no longer relies on locks whose release has started.
   const relied = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
   return {
-    locks: relied.map(([path, { grant, loss }]) => ({
-      path,
-      lock: { ...grant.lock, grantedAt: grant.at },
-      isCompared: grant.isCompared,
-      loss,
-    })),
+    locks: relied.map(([path, { grant, loss }]): LockToCheck => {
+      const lock = { ...grant.lock, grantedAt: grant.at };
+      return { path, lock, isCompared: grant.isCompared, loss };
+    }),
     gap: damaged
       ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not checked. Name them with \`locks\` or \`locks-file\`.`
       : undefined,

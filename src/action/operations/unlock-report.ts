@@ -83,27 +83,25 @@ export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' 
   return results.every(({ kind }) => kind === 'absent') ? 'absent' : 'held';
 }
 
+const words = {
+  released: 'released',
+  absent: 'was not locked',
+  lost: 'held by someone else, left alone',
+  'not-ours': 'not locked by this job, left alone',
+  ambiguous: 'may be the lock of another job, left alone',
+  unanswered: 'may not have been released',
+  failed: 'not released',
+};
+
 /** Without `now`, the text is for a summary. */
 export function resultText(result: UnlockResult, now?: number): string {
   switch (result.kind) {
-    case 'released':
-      return 'released';
-    case 'absent':
-      return 'was not locked';
-    case 'lost':
-      return 'held by someone else, left alone';
     case 'held':
       return `${holderText(result.holder, now)}, left alone`;
-    case 'not-ours':
-      return 'not locked by this job, left alone';
-    case 'ambiguous':
-      return 'may be the lock of another job, left alone';
     case 'refused':
       return `${holderText(result.holder, now)}, and this token may not release it`;
-    case 'unanswered':
-      return 'may not have been released';
-    case 'failed':
-      return 'not released';
+    default:
+      return words[result.kind];
   }
 }
 
@@ -141,19 +139,21 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
       ? 'Nothing was released'
       : `Released ${results.length === 1 ? first.path : pluralize(released.length, 'lock')}`;
   if (results.length === 0) return `${what} in ${workspace}: ${nothingText(selection)}.`;
-  const numberOf = (...kinds: readonly UnlockResult['kind'][]): number =>
-    results.filter(({ kind }) => kinds.includes(kind)).length;
   const owners = new Set(ofKind(results, 'held').map(({ holder }) => holder?.owner ?? 'someone else'));
-  const others = [
-    [numberOf('absent'), 'not locked'],
-    [numberOf('lost'), 'lost'],
-    [numberOf('not-ours'), 'not locked by this job'],
-    [numberOf('ambiguous'), 'left alone'],
-    [numberOf('held'), `held by ${joinFirst([...owners])}`],
-    [numberOf('failed', 'refused', 'unanswered'), 'not released'],
-  ] as const;
-  const parts = others.filter(([number]) => number > 0).map(([number, words]) => `, ${number} ${words}`);
-  return `${what} in ${workspace}${parts.join('')}.`;
+  const phrase = (text: string, ...kinds: readonly UnlockResult['kind'][]): string => {
+    const number = results.filter(({ kind }) => kinds.includes(kind)).length;
+    return number === 0 ? '' : `, ${number} ${text}`;
+  };
+  return [
+    `${what} in ${workspace}`,
+    phrase('not locked', 'absent'),
+    phrase('lost', 'lost'),
+    phrase('not locked by this job', 'not-ours'),
+    phrase('left alone', 'ambiguous'),
+    phrase(`held by ${joinFirst([...owners])}`, 'held'),
+    phrase('not released', 'failed', 'refused', 'unanswered'),
+    '.',
+  ].join('');
 }
 
 /** The reason why an unlock finds nothing to release. */

@@ -1,11 +1,4 @@
-import {
-  type CallLimits,
-  inParallel,
-  type KnownLock,
-  type ServiceError,
-  type WorkspaceId,
-  withRequest,
-} from '../../client/client.ts';
+import { inParallel, type KnownLock, type ServiceError, type WorkspaceId, withRequest } from '../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
@@ -71,17 +64,6 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
     }
   }
 
-  async function releaseAllFound(): Promise<void> {
-    const paths = pathsOf(targets.filter(isOfKind('path')));
-    const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
-    await inParallel(paths, async (path) => {
-      const found = lookup(path);
-      if (found.kind === 'failed') results.push(failed(path, found.error));
-      else
-        await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, asked: 'by-name' }));
-    });
-  }
-
   // The job's own locks come first: a slow list must not use up their time.
   await inParallel(targets.filter(isOfKind('lock')), ({ path, lock, mayBeReleased, asked }) =>
     // A lock that this job may have released itself is not lost.
@@ -89,8 +71,21 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
       mayBeReleased ? { path, kind: 'held', holder, asked } : { path, kind: 'lost', holder },
     ),
   );
-  const [, others] = await Promise.all([releaseAllFound(), lookAtOthers(context, workspace, targets, within)]);
-  results.push(...others);
+  const others = targets.filter(({ kind }) => kind !== 'lock').map(({ path }) => path);
+  const lookup = await lookupIn(listOnPaths(client, workspace, others, within));
+  await inParallel(targets.filter(isOfKind('path')), async ({ path }) => {
+    const found = lookup(path);
+    if (found.kind === 'failed') results.push(failed(path, found.error));
+    else await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, asked: 'by-name' }));
+  });
+  for (const { path, kind } of targets) {
+    const found = lookup(path);
+    if (kind !== 'not-ours' && kind !== 'matched') continue;
+    const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
+    if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked });
+    // For a pattern, paths without a known holder are left out.
+    else if (asked === 'by-name') results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
+  }
   results.sort(byPath);
 
   const now = client.serverNow();
@@ -137,26 +132,20 @@ interface UnlockTargets {
 async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<UnlockTargets> {
   const { ledger, connection, runner, log } = context;
   const { selection, workspace, force } = task;
-  const readLedger = (): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace);
-  switch (selection.kind) {
-    case 'job':
-      return locksOfJob(context, workspace, readLedger());
-    case 'paths': {
-      const jobLocks = readLedger();
-      const { held } = jobLocks;
-      const isLocked = (path: LockPath): boolean => held.has(path);
-      const lockedPaths = [...held.keys()];
-      const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
-      if (warning !== undefined) log.warn(warning);
-      // With `force`, the holder does not matter.
-      return {
-        targets: paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks))),
-      };
-    }
-    case 'locks':
-    case 'locks-file':
-      return { targets: loadHandoff(selection).map(fromHandoff) };
+  if (selection.kind === 'locks' || selection.kind === 'locks-file') {
+    return { targets: loadHandoff(selection).map(fromHandoff) };
   }
+  const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace);
+  if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
+  const { held } = jobLocks;
+  const isLocked = (path: LockPath): boolean => held.has(path);
+  const lockedPaths = [...held.keys()];
+  const { paths, warning } = await resolvePaths(selection.paths, { ...runner, lockedPaths, isLocked });
+  if (warning !== undefined) log.warn(warning);
+  // With `force`, the holder does not matter.
+  return {
+    targets: paths.map((each) => (force ? { kind: 'path', path: each.path } : resolveFromLedger(each, jobLocks))),
+  };
 }
 
 export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
@@ -202,30 +191,6 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
 /** A 403 without a missing scope is about the lock: someone else holds it. */
 const refusesThisLock = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
-
-/** Time limit for looking up the holders of locks that are left alone, which is only informative. */
-const courtesyMs = 10_000;
-
-/** The holders of locks that this job may not release. For a pattern, paths without a known holder are left out. */
-async function lookAtOthers(
-  { client, clock }: Context,
-  workspace: WorkspaceId,
-  targets: readonly UnlockTarget[],
-  limits: CallLimits,
-): Promise<readonly UnlockResult[]> {
-  const within = { ...limits, deadline: Math.min(limits.deadline, clock() + courtesyMs) };
-  const others = targets.filter(({ kind }) => kind === 'not-ours' || kind === 'matched');
-  const find = await lookupIn(listOnPaths(client, workspace, pathsOf(others), within));
-  return others.flatMap(({ path, kind }): UnlockResult | readonly UnlockResult[] => {
-    const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
-    const found = find(path);
-    if (found.kind === 'locked') return { path, kind: 'held', holder: found.lock, asked };
-    if (asked === 'by-pattern') return [];
-    return { path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' };
-  });
-}
-
-const pathsOf = (targets: readonly UnlockTarget[]): readonly LockPath[] => targets.map(({ path }) => path);
 
 const isOfKind =
   <Kind extends UnlockTarget['kind']>(kind: Kind) =>

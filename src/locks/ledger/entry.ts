@@ -6,9 +6,9 @@ import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 /** A lock as the service granted it, with its proof of ownership (id, ETag) and the facts for reports. */
 export type GrantedLock = Checked<typeof isGrantedLock>;
 
-/** The earliest expiry of the locks, in milliseconds since 1970; NaN if any of the times is invalid. */
-export const soonestEnd = (locks: readonly Pick<GrantedLock, 'expires_at'>[]): number =>
-  locks.reduce((soonest, { expires_at }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
+/** The earliest expiry of the locks, in milliseconds since 1970; NaN if any of the times is unknown. */
+export const soonestEnd = (locks: readonly { readonly expires_at?: string | undefined }[]): number =>
+  locks.reduce((soonest, { expires_at = '' }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
 /** The location of a lock: a job may use several services and workspaces. */
 export type LockAddress = Pick<Intent, 'service' | 'workspace' | 'path'>;
