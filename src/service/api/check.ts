@@ -2,21 +2,12 @@ import { z } from '@hono/zod-openapi';
 import { type CheckedPaths, latestModes, pushLockModes } from '../../interface/resources.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { asOfField, branchField, heldPathField, lockSchema, outdatedSchema } from '../contract/schemas.ts';
-import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
-import type { Compare } from '../latest/compare.ts';
 import { branchOf, lockOf } from '../locks/lock-row.ts';
-import type { Locks } from '../locks/locks.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { pushLockMode } from '../workspaces/latest.ts';
-import { type Api, addOperation, jsonResponse } from './operation.ts';
-import { workspaceParameter } from './parameters.ts';
-
-export interface CheckRoute extends AccessControl {
-  readonly locks: Pick<Locks, 'findAll'>;
-  readonly compare: Compare;
-}
+import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
+import type { ApiParts } from './parts.ts';
 
 const maxPaths = 1_000;
 
@@ -51,21 +42,19 @@ const checkedSchema = z
   })
   .openapi('CheckedPaths') satisfies z.ZodType<CheckedPaths>;
 
-export function addCheckRoute(api: Api, route: CheckRoute): void {
-  const { storage, locks, compare } = route;
+export function addCheckRoute(api: Api, route: ApiParts): void {
+  const { locks, compare } = route;
 
-  addOperation(api, route, {
+  addWorkspaceOperation(api, route, {
     operationId: 'checkPaths',
     summary: 'Find the locks on many paths, and the files that are newer on another branch',
     description: 'Changes nothing. For hooks of git servers, and for clients that hold locks.',
     method: 'post',
     path: '/v1/workspaces/{id}/check',
     access: 'locks:read',
-    params: workspaceParameter,
     body: requestSchema,
     responses: { 200: jsonResponse('What holds for the paths.', checkedSchema) },
-    async handle({ c, body: { paths, branch, versions } }) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle({ c, workspace, body: { paths, branch, versions } }) {
       const [held, comparison] = await Promise.all([
         measureCost(route.turns, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
         compare({ workspace, branch, paths, versions: byPath(paths, versions) }),

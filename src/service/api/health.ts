@@ -1,21 +1,14 @@
 import { z } from '@hono/zod-openapi';
 import { unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
-import type { Metrics } from '../runtime/metrics.ts';
 import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
+import type { ApiParts } from './parts.ts';
 
 const statusSchema = z.object({ status: z.literal('ok') }).openapi('Health');
 
-export interface HealthRoutes extends AccessControl {
-  readonly metrics: Metrics;
-  readonly isStopping: () => boolean;
-  readonly version: string;
-}
-
-export function addHealthRoutes(api: Api, routes: HealthRoutes): void {
+export function addHealthRoutes(api: Api, routes: ApiParts): void {
   const { storage, metrics, isStopping, version } = routes;
   const info = {
     title: 'Workspace service',

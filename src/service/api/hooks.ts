@@ -1,31 +1,21 @@
 import { jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
-import { type AccessControl, requireFreeDisk } from '../http/access.ts';
+import { requireFreeDisk } from '../http/access.ts';
 import { actorOf, bearerOf } from '../http/context.ts';
-import type { Idempotent } from '../idempotency/idempotency.ts';
-import type { TargetCheck } from '../outbound/target-address.ts';
 import { createdHookSchema, hookRequestSchema, registerRequested, targetOf } from '../webhooks/registration.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
-import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
-import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
+import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
+import { keyedRequestOf, keyHeader } from './parameters.ts';
+import type { ApiParts } from './parts.ts';
 
-export interface HookRoutes extends AccessControl {
-  readonly idempotent: Idempotent;
-  readonly targets: TargetCheck;
-  /** Called when a webhook was added or changed. */
-  readonly onHooksChanged: () => void;
-}
-
-export function addHookRoutes(api: Api, routes: HookRoutes): void {
+export function addHookRoutes(api: Api, routes: ApiParts): void {
   const { storage, idempotent, targets, onHooksChanged } = routes;
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'registerHook',
     summary: 'Register a build webhook, or replace the one with the same url',
     method: 'post',
     path: '/v1/workspaces/{id}/hooks',
     access: 'hooks:write',
-    params: workspaceParameter,
     headers: keyHeader,
     body: hookRequestSchema,
     responses: {
@@ -33,8 +23,7 @@ export function addHookRoutes(api: Api, routes: HookRoutes): void {
       201: jsonResponse('Registered.', createdHookSchema, optionalHeaders('Idempotency-Replayed')),
     },
     refusals: { 409: requiredHeaders('Retry-After') },
-    async handle({ c, body }) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle({ c, workspace, body }) {
       requireFreeDisk(routes);
       const response = await idempotent(
         { workspace: workspace.id },

@@ -4,16 +4,14 @@ import { type LockPath, maxLockPathBytes, parseHeldPath } from '../../interface/
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../contract/schemas.ts';
-import { type AccessControl, authenticateRequest } from '../http/access.ts';
+import { authenticateRequest } from '../http/access.ts';
 import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
-import type { Locks } from '../locks/locks.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
-import { type Api, addOperation, jsonResponse, optionalHeaders } from './operation.ts';
-import { workspaceParameter } from './parameters.ts';
+import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
+import type { ApiParts } from './parts.ts';
 import { maxPreferLength, preferredWait } from './prefer.ts';
 
 /** Opaque to clients, so that its content can change. */
@@ -71,27 +69,21 @@ const preferHeader = z.object({
     }),
 });
 
-export interface LockListRoute extends AccessControl {
-  readonly locks: Pick<Locks, 'find' | 'wait'>;
-}
-
-export function addLockListRoute(api: Api, route: LockListRoute): void {
+export function addLockListRoute(api: Api, route: ApiParts): void {
   const { storage } = route;
 
-  addOperation(api, route, {
+  addWorkspaceOperation(api, route, {
     operationId: 'listLocks',
     summary: 'List the active locks of a workspace by path, or wait until a path is free (Prefer)',
     method: 'get',
     path: '/v1/workspaces/{id}/locks',
     access: 'locks:read',
-    params: workspaceParameter,
     query: querySchema,
     headers: preferHeader,
     responses: {
       200: jsonResponse('A page of locks.', pageSchema, optionalHeaders('Link', 'Vary', 'Preference-Applied')),
     },
-    async handle({ c, query: { cursor, ...filter } }) {
-      const { id } = await addressedWorkspace(c, storage);
+    async handle({ c, workspace: { id }, query: { cursor, ...filter } }) {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
       const { path, prefix, owner } = filter;
       const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
@@ -130,7 +122,7 @@ function linkToNext(query: LockQuery, cursor: string): string {
 /** Undefined if the response must be sent at once. */
 async function waitUntilFree(
   c: Context<Environment>,
-  { storage, locks: { find, wait } }: LockListRoute,
+  { storage, locks: { find, wait } }: ApiParts,
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const began = performance.now();

@@ -6,36 +6,32 @@ import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, describedBranch, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
-import {
-  type AccessControl,
-  authenticateRequest,
-  refundRelease,
-  requireFreeDisk,
-  tooManyRequests,
-} from '../http/access.ts';
+import { authenticateRequest, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { actorOf, bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { lastSegment } from '../http/request-target.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
-import type { Compare } from '../latest/compare.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch } from '../locks/id-match.ts';
 import { keptMs, urgencyMs } from '../locks/line.ts';
-import type { LockRequest, Locks } from '../locks/locks.ts';
+import type { LockRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { anotherLock, heldBy } from '../locks/responses.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import type { Storage } from '../storage/storage.ts';
 import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
-import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
+import {
+  type Api,
+  addOperation,
+  addWorkspaceOperation,
+  jsonResponse,
+  optionalHeaders,
+  requiredHeaders,
+} from './operation.ts';
 import { originHeader, runOriginOf } from './origin.ts';
-import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter, workspaceParameter } from './parameters.ts';
+import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter } from './parameters.ts';
+import type { ApiParts } from './parts.ts';
 import { maxPreferLength, maxPriorityLength, preferredWait, urgencyOf } from './prefer.ts';
-
-export interface LockRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'acquire' | 'renew' | 'release'>;
-  readonly compare: Compare;
-}
 
 /** RFC 9110 section 8.8.3. */
 const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
@@ -84,16 +80,15 @@ const branchHeader = z.object({
 
 const headersOfLock = { ...requiredHeaders('ETag', 'Location'), ...optionalHeaders('Idempotency-Replayed') };
 
-export function addLockRoutes(api: Api, routes: LockRoutes): void {
+export function addLockRoutes(api: Api, routes: ApiParts): void {
   const { storage, locks } = routes;
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'acquireLock',
     summary: 'Take a lock on a path, or renew one (If-Match)',
     method: 'post',
     path: '/v1/workspaces/{id}/locks',
     access: 'locks:write',
-    params: workspaceParameter,
     headers: z.object({
       ...keyHeader.shape,
       ...conditionHeader.shape,
@@ -111,15 +106,14 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
       409: optionalHeaders('Retry-After', 'Preference-Applied'),
       412: optionalHeaders('ETag'),
     },
-    async handle({ c, body: { until_merged: untilMerged, ...body } }) {
-      const found = await addressedWorkspace(c, storage);
+    async handle({ c, workspace, body: { until_merged: untilMerged, ...body } }) {
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
-      const of = { workspace: found.id, bearer: bearerOf(c) };
+      const of = { workspace: workspace.id, bearer: bearerOf(c) };
       if (ifMatch !== undefined) return locks.renew(key, { ...body, ...of, match: parseIfMatch(ifMatch) });
       requireFreeDisk(routes);
       const branch = lockBranchOf(c);
-      const compare = () => routes.compare({ workspace: found, branch, paths: [body.path] });
+      const compare = () => routes.compare({ workspace, branch, paths: [body.path] });
       return acquireOrWait(c, routes, key, { ...body, ...of, origin: runOriginOf(c), branch, compare, untilMerged });
     },
   });
@@ -202,7 +196,7 @@ export function addLockRoutes(api: Api, routes: LockRoutes): void {
 
 async function acquireOrWait(
   c: Context<Environment>,
-  { storage, locks }: LockRoutes,
+  { storage, locks }: ApiParts,
   key: KeyedRequest | undefined,
   request: LockRequest,
 ): Promise<ApiResponse> {

@@ -8,6 +8,9 @@ import { type Access, type AccessControl, requireAccess } from '../http/access.t
 import { readJsonBody } from '../http/body.ts';
 import { type Environment, send } from '../http/context.ts';
 import { readQuery, refuseUnknownParameters } from '../http/urlencoded.ts';
+import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
+import type { FoundWorkspace } from '../workspaces/workspaces.ts';
+import { workspaceParameter } from './parameters.ts';
 
 const text = (description: string, example?: string) => ({
   description,
@@ -85,7 +88,7 @@ interface DescribedResponse {
 
 type Responses = Readonly<Record<string, DescribedResponse>>;
 
-interface Operation<Body, Query> {
+interface Operation<Body, Query, More = unknown> {
   readonly operationId: string;
   readonly summary: string;
   /** For operations that need more than a summary. */
@@ -107,7 +110,7 @@ interface Operation<Body, Query> {
   readonly responses: Responses;
   /** Problems that do not follow from the other properties: headers by status. */
   readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
-  handle(call: Call<Body, Query>): Promise<ApiResponse>;
+  handle(call: Call<Body, Query> & More): Promise<ApiResponse>;
 }
 
 interface Call<Body, Query> {
@@ -136,6 +139,19 @@ export function addOperation<Body, Query>(api: Api, control: AccessControl, oper
     if (operation.access !== 'anyone' && path.startsWith('/v1/')) refuseUnknownParameters(target, queryNames);
     const query = parseRequestPart(operation.query, () => readQuery(target, queryNames));
     return send(c, await operation.handle({ c, body, query }));
+  });
+}
+
+/** An operation on the workspace in its path. The response for one that the token may not see is 404. */
+export function addWorkspaceOperation<Body, Query>(
+  api: Api,
+  control: AccessControl,
+  { handle, ...operation }: Operation<Body, Query, { readonly workspace: FoundWorkspace }>,
+): void {
+  addOperation<Body, Query>(api, control, {
+    params: workspaceParameter,
+    ...operation,
+    handle: async (call) => handle({ ...call, workspace: await addressedWorkspace(call.c, control.storage) }),
   });
 }
 

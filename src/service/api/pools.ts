@@ -3,21 +3,15 @@ import type { Context } from 'hono';
 import type { Pool } from '../../interface/resources.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { poolSchema } from '../contract/schemas.ts';
-import type { AccessControl } from '../http/access.ts';
 import { bearerOf, type Environment } from '../http/context.ts';
-import type { Locks } from '../locks/locks.ts';
 import { addressedPool } from '../pools/addressed-pool.ts';
 import { findPools, type StoredPool } from '../pools/pools.ts';
 import { seatsOf } from '../pools/seats.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
-import { type Api, addOperation, jsonResponse } from './operation.ts';
-import { poolParameter, workspaceParameter } from './parameters.ts';
+import { type Api, addOperation, addWorkspaceOperation, jsonResponse } from './operation.ts';
+import { poolParameter } from './parameters.ts';
+import type { ApiParts } from './parts.ts';
 
-export interface PoolRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'find'>;
-}
-
-export function addPoolRoutes(api: Api, routes: PoolRoutes): void {
+export function addPoolRoutes(api: Api, routes: ApiParts): void {
   const { storage, locks } = routes;
 
   const shown = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
@@ -25,17 +19,15 @@ export function addPoolRoutes(api: Api, routes: PoolRoutes): void {
     return { name: pool.name, items: seats.map(({ item }) => item) };
   };
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'listPools',
     summary: 'List the pools of a workspace: names for lists of lock paths',
     method: 'get',
     path: '/v1/workspaces/{id}/pools',
     access: 'locks:read',
-    params: workspaceParameter,
     responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
-    async handle({ c }) {
-      const { id: workspace } = await addressedWorkspace(c, storage);
-      const pools = await findPools(storage.read, { workspace });
+    async handle({ c, workspace }) {
+      const pools = await findPools(storage.read, { workspace: workspace.id });
       return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => shown(c, pool))) });
     },
   });

@@ -15,9 +15,10 @@ import { findPushTarget } from '../workspaces/push-secret.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
 import { workspaceParameter } from './parameters.ts';
-import { queuedResponse, type SyncRoutes } from './syncs.ts';
+import type { ApiParts } from './parts.ts';
+import { queuedResponse } from './syncs.ts';
 
-export function addPushRoute(api: Api, routes: SyncRoutes): void {
+export function addPushRoute(api: Api, routes: ApiParts): void {
   const { storage, prepareSync, publicUrl, onQueued } = routes;
 
   addOperation(api, routes, {
@@ -68,7 +69,7 @@ const holding = limitMemory({
 const noSecret = newWebhookSecret();
 
 /** Verifies and parses an event. All requests without a valid signature get the same response. */
-async function receive(c: Context<Environment>, { read }: SyncRoutes['storage']) {
+async function receive(c: Context<Environment>, { read }: ApiParts['storage']) {
   const { incoming } = c.env;
   const { headers } = incoming;
   const forge = forges.find((name) => name === c.req.param('forge'));

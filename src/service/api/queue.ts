@@ -2,18 +2,13 @@ import { z } from '@hono/zod-openapi';
 import { Refusal } from '../contract/problem.ts';
 import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { heldPathField, lockRequestSchema, lockSchema } from '../contract/schemas.ts';
-import { type AccessControl, requireFreeDisk } from '../http/access.ts';
+import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
-import type { Locks } from '../locks/locks.ts';
 import { withoutPlaceId } from '../locks/responses.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
-import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
-import { keyedRequestOf, keyHeader, workspaceParameter } from './parameters.ts';
-
-export interface QueueRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'queue' | 'askFor' | 'withdraw'>;
-}
+import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
+import { keyedRequestOf, keyHeader } from './parameters.ts';
+import type { ApiParts } from './parts.ts';
 
 const queuedSchema = z
   .object({
@@ -39,25 +34,24 @@ const askSchema = z
 
 const path = '/v1/workspaces/{id}/queue';
 
-export function addQueueRoutes(api: Api, routes: QueueRoutes): void {
-  const { storage, locks } = routes;
+export function addQueueRoutes(api: Api, routes: ApiParts): void {
+  const { locks } = routes;
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'listQueue',
     summary: 'List who waits for the lock on a path, or for any lock, in order',
     method: 'get',
     path,
     access: 'locks:read',
-    params: workspaceParameter,
     query: z.object({ path: heldPathField.optional().openapi({ description: 'Only the line of this path.' }) }),
     responses: { 200: jsonResponse('Those who wait.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')) },
-    async handle({ c, query }) {
-      const { id: workspace } = await addressedWorkspace(c, storage);
-      return jsonApiResponse(200, { queue: (await locks.queue({ workspace, path: query.path })).map(withoutPlaceId) });
+    async handle({ workspace, query }) {
+      const queue = await locks.queue({ workspace: workspace.id, path: query.path });
+      return jsonApiResponse(200, { queue: queue.map(withoutPlaceId) });
     },
   });
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'askForLock',
     summary: 'Ask for a lock that someone else holds',
     description:
@@ -65,30 +59,26 @@ export function addQueueRoutes(api: Api, routes: QueueRoutes): void {
     method: 'post',
     path,
     access: 'locks:write',
-    params: workspaceParameter,
     headers: keyHeader,
     body: askSchema,
     responses: { 201: jsonResponse('Waits in line.', queuedSchema, optionalHeaders('Idempotency-Replayed')) },
     refusals: { 409: requiredHeaders('Retry-After') },
-    async handle({ c, body }) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle({ c, workspace, body }) {
       requireFreeDisk(routes);
       const ttl = body.ttl ?? lfsLockTtl(workspace);
       return locks.askFor(keyedRequestOf(c), { ...body, ttl, workspace: workspace.id, bearer: bearerOf(c) });
     },
   });
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'withdrawRequest',
     summary: 'Withdraw a request for a lock',
     method: 'delete',
     path,
     access: 'locks:write',
-    params: workspaceParameter,
     query: z.object({ path: heldPathField }),
     responses: { 204: { description: 'Withdrawn.' } },
-    async handle({ c, query }) {
-      const { id: workspace } = await addressedWorkspace(c, storage);
+    async handle({ c, workspace: { id: workspace }, query }) {
       if (await locks.withdraw({ workspace, path: query.path, bearer: bearerOf(c) })) return emptyResponse(204);
       throw new Refusal(
         'not-found',

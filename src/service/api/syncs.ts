@@ -3,36 +3,25 @@ import type { Sync } from '../../interface/resources.ts';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { branchField, syncSchema } from '../contract/schemas.ts';
-import { type AccessControl, requireFreeDisk } from '../http/access.ts';
+import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
-import type { Idempotent } from '../idempotency/idempotency.ts';
 import { findSync, isSyncId } from '../syncs/queue.ts';
-import { type PrepareSync, startPrepared } from '../syncs/trigger.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
-import { type Api, addOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
-import { keyedRequestOf, keyHeader, syncParameter, workspaceParameter } from './parameters.ts';
-
-export interface SyncRoutes extends AccessControl {
-  readonly idempotent: Idempotent;
-  readonly prepareSync: PrepareSync;
-  /** The public origin of the service; undefined if unknown. */
-  readonly publicUrl: () => string | undefined;
-  /** Called when a sync was queued. */
-  readonly onQueued: () => void;
-}
+import { startPrepared } from '../syncs/trigger.ts';
+import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
+import { keyedRequestOf, keyHeader, syncParameter } from './parameters.ts';
+import type { ApiParts } from './parts.ts';
 
 const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
 
-export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
+export function addSyncRoutes(api: Api, routes: ApiParts): void {
   const { storage, idempotent, prepareSync, onQueued, publicUrl } = routes;
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'startSync',
     summary: 'Sync a branch, or join its queued sync',
     method: 'post',
     path: '/v1/workspaces/{id}/sync',
     access: 'sync',
-    params: workspaceParameter,
     headers: keyHeader,
     body: syncRequestSchema,
     responses: {
@@ -42,8 +31,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
       }),
     },
     refusals: { 409: requiredHeaders('Retry-After') },
-    async handle({ c, body: { branch } }) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle({ c, workspace, body: { branch } }) {
       requireFreeDisk(routes);
       const response = await idempotent(
         { workspace: workspace.id },
@@ -61,7 +49,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
     },
   });
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'getSync',
     summary: 'Get the status of a sync',
     method: 'get',
@@ -69,8 +57,7 @@ export function addSyncRoutes(api: Api, routes: SyncRoutes): void {
     access: 'sync',
     params: syncParameter,
     responses: { 200: jsonResponse('The sync.', syncSchema) },
-    async handle({ c }) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle({ c, workspace }) {
       const id = c.req.param('sync_id') ?? '';
       const sync = isSyncId(id) ? await findSync(storage.read, workspace.id, id) : undefined;
       if (sync === undefined) throw new Refusal('not-found', 'This workspace has no such sync.');

@@ -4,18 +4,13 @@ import { problemMediaType } from '../../interface/problem.ts';
 import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
-import type { AccessControl } from '../http/access.ts';
 import { isForm, readText } from '../http/body.ts';
 import { addressOf, type Environment } from '../http/context.ts';
 import { readParameters } from '../http/urlencoded.ts';
-import type { ExchangeToken } from '../trust/exchange.ts';
 import { exchangedTokenSeconds } from '../trust/exchanged-tokens.ts';
 import { maxIdentityLength } from '../trust/verify-identity.ts';
 import { type Api, addOperation, jsonResponse, requiredHeaders } from './operation.ts';
-
-export interface TokenExchangeRoute extends AccessControl {
-  readonly exchangeToken: ExchangeToken;
-}
+import type { ApiParts } from './parts.ts';
 
 const grantType = 'urn:ietf:params:oauth:grant-type:token-exchange';
 const typeOf = (name: 'jwt' | 'id_token' | 'access_token') => `urn:ietf:params:oauth:token-type:${name}` as const;
@@ -56,7 +51,7 @@ const errorSchema = z
   .openapi('TokenExchangeError');
 
 /** Token exchange of RFC 8693. Its errors are those of OAuth, not problem details. */
-export function addTokenExchangeRoute(api: Api, routes: TokenExchangeRoute): void {
+export function addTokenExchangeRoute(api: Api, routes: ApiParts): void {
   const { exchangeToken } = routes;
 
   addOperation(api, routes, {

@@ -1,9 +1,9 @@
 import { z } from '@hono/zod-openapi';
 import { scopes } from '../../interface/scopes.ts';
 import { jsonApiResponse } from '../contract/response.ts';
-import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { type Api, addOperation, jsonResponse } from './operation.ts';
+import type { ApiParts } from './parts.ts';
 
 const tokenSchema = z
   .object({
@@ -19,7 +19,7 @@ const tokenSchema = z
   .openapi('Token');
 
 /** Describes the token of the request, so that a client recognizes its own locks. */
-export function addTokenRoute(api: Api, control: AccessControl): void {
+export function addTokenRoute(api: Api, control: ApiParts): void {
   addOperation(api, control, {
     operationId: 'getToken',
     summary: 'Get the owner and the scopes of the token of this request',

@@ -2,22 +2,15 @@ import { z } from '@hono/zod-openapi';
 import { Refusal, unavailable } from '../contract/problem.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
-import type { AccessControl } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import { maySee } from '../tokens/tokens.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
-import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { listWorkspaces } from '../workspaces/workspaces.ts';
-import { type Api, addOperation, jsonResponse } from './operation.ts';
-import { workspaceParameter } from './parameters.ts';
+import { type Api, addOperation, addWorkspaceOperation, jsonResponse } from './operation.ts';
+import type { ApiParts } from './parts.ts';
 
-export interface WorkspaceRoutes extends AccessControl {
-  readonly remoteMemory: Pick<RemoteMemory, 'askAgain'>;
-}
-
-export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
+export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
   const { storage, remoteMemory } = routes;
 
   addOperation(api, routes, {
@@ -33,16 +26,14 @@ export function addWorkspaceRoutes(api: Api, routes: WorkspaceRoutes): void {
     },
   });
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'listBranches',
     summary: 'List the branches of the remote and their last sync',
     method: 'get',
     path: '/v1/workspaces/{id}/branches',
     access: 'any-token',
-    params: workspaceParameter,
     responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
-    async handle({ c }) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle({ workspace }) {
       const { listing, failure } = await remoteMemory.askAgain(workspace);
       if (failure?.isBusy) throw new Refusal('unavailable', failure.reason, { headers: { 'retry-after': '5' } });
       if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);

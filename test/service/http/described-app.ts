@@ -1,7 +1,8 @@
 import pino from 'pino';
 import type { Scope } from '../../../src/interface/scopes.ts';
-import { type ApiParts, createApi } from '../../../src/service/api/api.ts';
+import { createApi } from '../../../src/service/api/api.ts';
 import type { Api } from '../../../src/service/api/operation.ts';
+import type { ApiParts } from '../../../src/service/api/parts.ts';
 import { createDashboard } from '../../../src/service/dashboard/dashboard.ts';
 import type { DashboardParts } from '../../../src/service/dashboard/frame/page.ts';
 import type { Git } from '../../../src/service/git/git.ts';
