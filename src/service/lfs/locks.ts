@@ -21,7 +21,6 @@ import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew-lfs-locks.ts';
 import { heldBy } from '../locks/responses.ts';
 import type { Storage } from '../storage/storage.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
@@ -40,15 +39,14 @@ export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
 }
 
 function addTakeRoute(app: App, routes: LfsLockRoutes): void {
-  const { storage, locks } = routes;
+  const { locks } = routes;
 
   addRoute(app, routes, {
     method: 'POST',
     path: '/locks',
     access: 'locks:write',
     hasBody: true,
-    async handle(c) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle(c, workspace) {
       const { path, ref: branch } = parseRequestPart(takeSchema, () => c.get('body'));
       requireFreeDisk(routes);
       const { body } = await locks.acquire(keyedRequestOf(c), {
@@ -83,8 +81,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     method: 'GET',
     path: '/locks',
     access: 'locks:read',
-    async handle(c) {
-      const { id: workspace } = await addressedWorkspace(c, storage);
+    async handle(c, { id: workspace }) {
       const query = parseRequestPart(querySchema, () => readQuery(c.env.incoming.url ?? '', queryNames));
       const { path, id, limit, cursor: after } = query;
       if (id !== undefined) {
@@ -104,8 +101,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     path: '/locks/verify',
     access: 'locks:read',
     hasBody: true,
-    async handle(c) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle(c, workspace) {
       const { limit, cursor: after } = parseRequestPart(verifySchema, () => c.get('body'));
       const { locks, next } = await measureCost(routes.turns, [bearerOf(c).id], () =>
         listLiveLocks(storage, { workspace: workspace.id, limit, after }),
@@ -141,9 +137,8 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
     access: 'locks:write',
     ownReleaseIsFree: true,
     hasBody: true,
-    async handle(c): Promise<ApiResponse> {
+    async handle(c, { id: workspace }): Promise<ApiResponse> {
       const admission = c.get('releaseAdmission');
-      const { id: workspace } = await addressedWorkspace(c, storage);
       const { force: asked } = parseRequestPart(releaseSchema, () => c.get('body'));
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);

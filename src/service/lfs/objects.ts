@@ -7,7 +7,6 @@ import type { AccessControl } from '../http/access.ts';
 import { type App, bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { hostOrigin } from '../http/request-target.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { lfsEndpoint } from '../workspaces/lfs-endpoint.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { addDownloadRoute, type DownloadRoutes } from './download.ts';
@@ -50,7 +49,7 @@ const mirrorScope: Scope = 'contents:read';
 const maxObjects = 1_000;
 
 export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
-  const { storage, objectsOf, addressSigner, publicUrl, askUpstream } = routes;
+  const { objectsOf, addressSigner, publicUrl, askUpstream } = routes;
 
   function downloadFrom(origin: string, workspace: string, object: ObjectName): ObjectResponse {
     const { text, expiresAt } = addressSigner.sign(workspace, object);
@@ -104,8 +103,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     path: '/objects/batch',
     access: 'any-token',
     hasBody: true,
-    async handle(c) {
-      const workspace = await addressedWorkspace(c, storage);
+    async handle(c, workspace) {
       const batch = parseRequestPart(batchSchema, () => c.get('body'));
       if (batch.operation === 'upload') return sendToStore(workspace);
       const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));

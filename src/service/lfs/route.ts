@@ -4,6 +4,8 @@ import type { ApiResponse } from '../contract/response.ts';
 import { type AccessControl, requireAccess } from '../http/access.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
 import { type App, type Environment, send } from '../http/context.ts';
+import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
+import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export const address = '/v1/workspaces/:id/lfs';
 
@@ -15,7 +17,7 @@ interface Route {
   /** Same as in the API: see requireAccess(). */
   readonly ownReleaseIsFree?: true;
   readonly hasBody?: true;
-  handle(c: Context<Environment>): Promise<ApiResponse>;
+  handle(c: Context<Environment>, workspace: FoundWorkspace): Promise<ApiResponse>;
 }
 
 export function addRoute(app: App, control: AccessControl, route: Route): void {
@@ -23,5 +25,5 @@ export function addRoute(app: App, control: AccessControl, route: Route): void {
   const path = address + route.path;
   app.on(method, path, requireAccess(control, access, ownReleaseIsFree));
   if (hasBody) app.on(method, path, readOptionalJsonBody);
-  app.on(method, path, async (c) => send(c, await handle(c)));
+  app.on(method, path, async (c) => send(c, await handle(c, await addressedWorkspace(c, control.storage))));
 }

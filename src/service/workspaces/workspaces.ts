@@ -35,12 +35,8 @@ const selectWorkspaces = batchQuery((db, members) =>
 );
 
 const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
-  const rows = await selectWorkspaces(
-    db,
-    now,
-    ids.map((id) => ({ id })),
-  );
-  return inInputOrder(ids, rows);
+  const asked = ids.map((id) => ({ id }));
+  return inInputOrder(ids, await selectWorkspaces(db, now, asked));
 });
 
 /** Undefined if the workspace does not exist or the token may not see it. */
@@ -92,23 +88,6 @@ export type Removal =
   | { readonly kind: 'unknown' }
   | { readonly kind: 'locked'; readonly locks: number };
 
-/** `endedLocks` is the number of locks that were ended for the removal. */
-export async function removeWorkspaceAudited(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  id: string,
-  endedLocks = 0,
-): Promise<Removal> {
-  const workspace = await findWorkspace(db, id);
-  const removal = await removeWorkspace(db, now, id);
-  if (workspace !== undefined && removal.kind === 'removed') {
-    const detail = { ...detailOf(workspace), ...(endedLocks > 0 && { ended_locks: endedLocks }) };
-    await recordAudit(db, now, { actor, action: 'workspace.removed', detail });
-  }
-  return removal;
-}
-
 export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote' | 'created_at'>): Workspace => ({
   id,
   remote: shownRemote(remote),
@@ -127,16 +106,25 @@ export async function addWorkspace(db: Database, now: Now, workspace: NewWorkspa
 
 /**
  * Removes a workspace without active locks: the holder of a lock relies on it. Removes all its data in the same
- * transaction: see remove-workspace.ts for a workspace with much data.
+ * transaction: see remove-workspace.ts for a workspace with much data. `endedLocks` were ended for the removal.
  */
-export async function removeWorkspace(db: Database, now: Now, id: string): Promise<Removal> {
-  if ((await findWorkspace(db, id)) === undefined) return { kind: 'unknown' };
+export async function removeWorkspaceAudited(
+  db: Database,
+  now: Now,
+  actor: Actor,
+  id: string,
+  endedLocks = 0,
+): Promise<Removal> {
+  const workspace = await findWorkspace(db, id);
+  if (workspace === undefined) return { kind: 'unknown' };
   const locks = await countHeldLocks(db, now, id);
   if (locks > 0) return { kind: 'locked', locks };
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
   // Stored responses contain locks and hooks that a later workspace with this id does not have.
   await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
+  const detail = { ...detailOf(workspace), ...(endedLocks > 0 && { ended_locks: endedLocks }) };
+  await recordAudit(db, now, { actor, action: 'workspace.removed', detail });
   return { kind: 'removed' };
 }
 

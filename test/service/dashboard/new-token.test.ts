@@ -2,10 +2,11 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { listTokens } from '../../../src/service/tokens/tokens.ts';
-import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { operator } from '../../support/trusted-jobs.ts';
 import { type Fields, signedIn, type Visitor, visit } from './browser-like.ts';
 import { expectHarmless, hostileTexts } from './hostile.ts';
 
@@ -269,7 +270,7 @@ describe('the form of a new token', () => {
     const visitor = await administrator();
     const short = await service.workspace();
     const fields = await filled(visitor, { name: 'too late', reach: 'some', workspace: [short] });
-    await service.storage.commit('global', (db) => removeWorkspace(db, service.storage.now, short));
+    await service.storage.commit('global', (db) => removeWorkspaceAudited(db, service.storage.now, operator, short));
     expect((await visitor.post('/tokens', fields)).status).toBe(422);
     expect(await named('too late')).toEqual([]);
   });

@@ -1,7 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
-import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { realDatabaseKinds } from '../../support/databases.ts';
+import { operator } from '../../support/trusted-jobs.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService } from './shared-service.ts';
 
@@ -74,7 +75,7 @@ describe.each(realDatabaseKinds)('locks on $name', (kind) => {
     }
     const { storage } = service;
     await storage.commit({ workspace: id }, async (db) => {
-      expect(await removeWorkspace(db, storage.now, id)).toEqual({ kind: 'removed' });
+      expect(await removeWorkspaceAudited(db, storage.now, operator, id)).toEqual({ kind: 'removed' });
       await addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/game.git' });
     });
     fences.push((await ada.take('a')).body.fence);

@@ -8,9 +8,10 @@ import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createAddressSigner } from '../../../src/service/lfs/signed-address.ts';
-import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
+import { operator } from '../../support/trusted-jobs.ts';
 import { locksOf, sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsOf } from './lfs-of.ts';
 
@@ -140,7 +141,9 @@ describe('an object', () => {
 
   test('is not served after its workspace was removed, or its file was damaged', async () => {
     const [removed, changed] = [await addressed(), await addressed()];
-    await service.storage.commit('global', (db) => removeWorkspace(db, service.storage.now, removed.workspace));
+    await service.storage.commit('global', (db) =>
+      removeWorkspaceAudited(db, service.storage.now, operator, removed.workspace),
+    );
     await writeFile(changed.path, 'damaged');
     for (const { href } of [removed, changed]) {
       expect(expectLfsError(await refusalOf(href), 404)).toContain('objects/batch');

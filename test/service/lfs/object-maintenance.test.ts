@@ -7,13 +7,14 @@ import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { Oid } from '../../../src/service/lfs/oid.ts';
 import { usageOf } from '../../../src/service/lfs/usage.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
-import { removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { operator } from '../../support/trusted-jobs.ts';
 import { sharedService } from '../http/shared-service.ts';
 
 describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
@@ -134,7 +135,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
   test('does nothing for a workspace that was removed', async () => {
     const { workspace, left } = await stocked(50);
     const { storage } = service;
-    await storage.commit('global', (db) => removeWorkspace(db, storage.now, workspace));
+    await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, operator, workspace));
     upkeep().lookSoon(workspace);
     await upkeep().lookAtAll();
     expect([await left(), await usageOf(storage, workspace)]).toEqual([[true, true, true], undefined]);

@@ -6,13 +6,14 @@ import { pathToFileURL } from 'node:url';
 import pg from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createToken, revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { readLockHistory, readOutbox } from '../../support/instances/history.ts';
 import { type Ask, ask, type Reply, type RunningService, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../../support/seed.ts';
+import { operator } from '../../support/trusted-jobs.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../support/webhook-receiver.ts';
 
 const workspaces = Array.from({ length: 8 }, (_, index) => `workspace-${index}`);
@@ -119,7 +120,7 @@ describe.skipIf(postgresServer === undefined)('concurrent changes of all kinds (
       fences.set(id, [...(fences.get(id) ?? []), taken.body.fence]);
       await send(random, 'DELETE', `${id}/locks/a`);
     }
-    await storage.commit(scope, (db) => removeWorkspace(db, storage.now, id));
+    await storage.commit(scope, (db) => removeWorkspaceAudited(db, storage.now, operator, id));
   }
 
   async function makeAndRevokeToken(random: Random): Promise<void> {

@@ -2,12 +2,13 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createDatabaseGauges } from '../../../src/service/database-gauges.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, databaseKinds, sqlite } from '../../support/databases.ts';
 import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
+import { operator } from '../../support/trusted-jobs.ts';
 
 const day = 86_400;
 
@@ -37,7 +38,7 @@ describe.each(databaseKinds)('the gauges of the database on $name', (kind) => {
       'workspace_locks{workspace="game"} 2',
       'workspace_locks{workspace="idle"} 0',
     ]);
-    await storage.commit('global', (db) => removeWorkspace(db, storage.now, 'idle'));
+    await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, operator, 'idle'));
     await measureWorkspaces();
     expect(await shown('workspace_locks')).not.toContain('workspace_locks{workspace="idle"} 0');
   });

@@ -16,10 +16,11 @@ import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
 import { newTokenSecret, secretHash } from '../../../src/service/tokens/secret.ts';
 import { authenticate, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { addWorkspace, removeWorkspace } from '../../../src/service/workspaces/workspaces.ts';
+import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
 import { createOldSqlite } from '../../support/old-sqlite.ts';
 import { borrowPGlite, lentPGlite, pgliteBroadcast } from '../../support/pglite.ts';
+import { operator } from '../../support/trusted-jobs.ts';
 import { valueIn } from '../../support/value-in.ts';
 
 interface OldDatabase {
@@ -333,7 +334,7 @@ test.each([
       'released held',
       'released late',
     ]);
-    await storage.commit('global', (db) => removeWorkspace(db, storage.now, 'game'));
+    await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, operator, 'game'));
     expect(await storage.read.selectFrom('lock_history').selectAll().execute()).toEqual([]);
   },
 );
