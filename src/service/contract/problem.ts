@@ -55,7 +55,7 @@ export function toProblemResponse(
   name: ProblemName,
   detail: string,
   requestId: string,
-  { errors, lock, outdated, queue, turn, headers = {} }: RefusalExtras = {},
+  { headers = {}, ...members }: RefusalExtras = {},
 ): ApiResponse {
   const { status, title } = problems[name];
   const problem: Problem = {
@@ -64,11 +64,7 @@ export function toProblemResponse(
     status,
     detail,
     request_id: requestId,
-    ...(errors && { errors }),
-    ...(lock && { lock }),
-    ...(outdated && { outdated }),
-    ...(queue && { queue }),
-    ...(turn && { turn }),
+    ...members,
   };
   return {
     status,

@@ -1,5 +1,6 @@
 import { access, mkdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { unlessMissing } from '../platform/missing-file.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 import { inScratchFolder } from './scratch.ts';
@@ -57,11 +58,8 @@ export async function layOutRepository(folder: string, mirror: Mirror): Promise<
 
 /** Head of a branch fetched into a repository of layOutRepository(). Its ref is a file: refs are not packed there. */
 export async function fetchedHead(folder: string, branch: BranchName): Promise<string | undefined> {
-  const head = await readFile(join(folder, branchRef(branch)), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return '';
-    throw error;
-  });
-  return head.trim() || undefined;
+  const head = await unlessMissing(readFile(join(folder, branchRef(branch)), 'utf8'));
+  return head?.trim() || undefined;
 }
 
 /** Head of the branch in a local repository; undefined if it does not have the branch. */
@@ -96,7 +94,4 @@ export const isRepository = (folder: string): Promise<boolean> =>
 
 /** Content of the file HEAD, which names the default branch; undefined without a repository. */
 export const readHead = (folder: string): Promise<string | undefined> =>
-  readFile(join(folder, 'HEAD'), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return undefined;
-    throw error;
-  });
+  unlessMissing(readFile(join(folder, 'HEAD'), 'utf8'));

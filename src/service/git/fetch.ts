@@ -42,11 +42,6 @@ export async function estimateObjects(transfer: Transfer): Promise<Estimate> {
   }
 }
 
-export interface Fetched {
-  readonly head: string;
-  readonly receivedObjects: number;
-}
-
 export interface FetchEvents {
   readonly onReceived?: (objects: number) => void;
   /** Called when git or the remote writes any line. */
@@ -56,10 +51,7 @@ export interface FetchEvents {
 }
 
 /** Fetches the branch into the mirror, with all its objects. If it fails, the branches of the mirror are unchanged. */
-export async function fetchBranch(
-  transfer: Transfer,
-  { onReceived, onSign, beforeLanding }: FetchEvents,
-): Promise<Fetched> {
+export async function fetchBranch(transfer: Transfer, { onReceived, onSign, beforeLanding }: FetchEvents) {
   const { git, mirror, remote, branch } = transfer;
   let receivedObjects = 0;
   await makeRepository(git, mirror);

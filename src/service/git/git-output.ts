@@ -2,11 +2,11 @@ import { setImmediate } from 'node:timers/promises';
 
 const maxLineLength = 8_192;
 
-/**
- * Splits a stream of text into lines, also at the carriage returns of progress lines. Very long lines are truncated to
- * limit memory.
- */
-export function intoLines(onLine: (line: string) => void): { push(text: string): void; end(): void } {
+/** Also the carriage returns of progress lines. */
+const lineEnds = /[\r\n]/;
+
+/** Splits a stream of text into lines that are not empty. Very long lines are truncated to limit memory. */
+export function intoLines(onLine: (line: string) => void, separator: RegExp | string = lineEnds) {
   let line = '';
   const add = (text: string): void => {
     line = (line + text).slice(0, maxLineLength);
@@ -16,8 +16,8 @@ export function intoLines(onLine: (line: string) => void): { push(text: string):
     line = '';
   };
   return {
-    push(text) {
-      for (const [index, part] of text.split(/[\r\n]/).entries()) {
+    push(text: string): void {
+      for (const [index, part] of text.split(separator).entries()) {
         if (index > 0) end();
         add(part);
       }
@@ -27,8 +27,8 @@ export function intoLines(onLine: (line: string) => void): { push(text: string):
 }
 
 /** Handler of output of any length, for each line that ends. Yields after each chunk, so that other work can run. */
-export function eachLine(onLine: (line: string) => void): (chunk: Buffer) => Promise<void> {
-  const lines = intoLines(onLine);
+export function eachLine(onLine: (line: string) => void, separator?: string): (chunk: Buffer) => Promise<void> {
+  const lines = intoLines(onLine, separator);
   const decoder = new TextDecoder();
   return async (chunk) => {
     lines.push(decoder.decode(chunk, { stream: true }));
@@ -36,17 +36,8 @@ export function eachLine(onLine: (line: string) => void): (chunk: Buffer) => Pro
   };
 }
 
-/** Handler of output of any length, for each text that a zero byte ends, like eachLine(). */
-export function eachToken(onToken: (token: string) => void): (chunk: Buffer) => Promise<void> {
-  const decoder = new TextDecoder();
-  let rest = '';
-  return async (chunk) => {
-    const tokens = `${rest}${decoder.decode(chunk, { stream: true })}`.split('\0');
-    rest = (tokens.pop() ?? '').slice(0, maxLineLength);
-    for (const token of tokens) onToken(token);
-    await setImmediate();
-  };
-}
+/** Like eachLine(), for each text that a zero byte ends. */
+export const eachToken = (onToken: (token: string) => void) => eachLine(onToken, '\0');
 
 const maxWordsLength = 500;
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
@@ -51,9 +52,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       // Not isRepository(): incomplete ones are removed too.
       if (!existsSync(repository)) return;
       await inScratchFolder(scratch, async (folder) => {
-        await rename(repository, join(folder, 'forgotten.git')).catch((error: NodeJS.ErrnoException) => {
-          if (error.code !== 'ENOENT') throw error;
-        });
+        await unlessMissing(rename(repository, join(folder, 'forgotten.git')));
       });
     });
 
@@ -133,10 +132,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
 }
 
 async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
-  const folders = await readdir(mirrors).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === 'ENOENT') return [];
-    throw error;
-  });
+  const folders = (await unlessMissing(readdir(mirrors))) ?? [];
   return folders.flatMap((folder) => {
     const workspace = folder.endsWith(ending) ? workspaceOfFolder(folder.slice(0, -ending.length)) : undefined;
     return workspace === undefined ? [] : [workspace];

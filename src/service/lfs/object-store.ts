@@ -2,6 +2,7 @@ import { createHash, randomUUID } from 'node:crypto';
 import { constants } from 'node:fs';
 import { copyFile, type FileHandle, mkdir, open, readdir, rename, rm, stat, utimes } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { isMissing, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { type ObjectName, type Oid, parseOid } from './oid.ts';
 
@@ -97,11 +98,7 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     }
   }
 
-  async function partial(
-    file: FileHandle,
-    { oid, size }: ObjectName,
-    { path, left, parts, isNew }: PartialFiles,
-  ) {
+  async function partial(file: FileHandle, { oid, size }: ObjectName, { path, left, parts, isNew }: PartialFiles) {
     let hash = createHash('sha256');
     let offset = 0;
     let isOpen = true;
@@ -232,14 +229,6 @@ export const removeObjects = (dataFolder: string, workspace: string): Promise<vo
   rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
 
 const namesIn = async (folder: string): Promise<readonly string[]> => (await unlessMissing(readdir(folder))) ?? [];
-
-const unlessMissing = <T>(work: Promise<T>): Promise<T | undefined> =>
-  work.catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
-
-const isMissing = (error: unknown): boolean => error instanceof Error && 'code' in error && error.code === 'ENOENT';
 
 const storeFolder = (dataFolder: string, workspace: string): string =>
   join(objectsFolder(dataFolder), workspaceFolder(workspace));
