@@ -37,11 +37,6 @@ export function basicPasswordIn(authorization: string | undefined): string | und
   );
 }
 
-function credentialIn(authorization: string | undefined, wanted: 'bearer' | 'basic'): string | undefined {
-  const [, scheme = '', credential = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
-  return scheme.toLowerCase() === wanted ? credential : undefined;
-}
-
 export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
@@ -150,3 +145,8 @@ const tokenRefused = (detail: string): Refusal => unauthorized(detail, `${realm}
 /** RFC 6750 section 3.1: the challenge has no error code if the request has no token, or uses another scheme. */
 export const unauthorized = (detail: string, challenge: string = realm): Refusal =>
   new Refusal('unauthorized', detail, { headers: { 'www-authenticate': challenge } });
+
+function credentialIn(authorization: string | undefined, wanted: 'bearer' | 'basic'): string | undefined {
+  const [, scheme = '', credential = ''] = /^(\S*) *(.*)$/s.exec(authorization ?? '') ?? [];
+  return scheme.toLowerCase() === wanted ? credential : undefined;
+}

@@ -22,18 +22,15 @@ export interface FileResponse {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-export interface StartedResponse {
-  readonly response: Response;
-  /** Fulfilled when everything has been sent, or the client has disconnected. The file is closed then. */
-  readonly ended: Promise<void>;
-}
-
-/** Sends a range of a file in chunks, as fast as the client reads them. */
+/**
+ * Sends a range of a file in chunks, as fast as the client reads them. `ended` is fulfilled when everything has been
+ * sent, or the client has disconnected. The file is closed then.
+ */
 export async function sendFile(
   { env: { outgoing } }: Context<Environment>,
   { path, range: { start, end }, status, headers }: FileResponse,
   maxMsPerChunk = defaultMaxMsPerChunk,
-): Promise<StartedResponse> {
+) {
   const file = await open(path, 'r');
   if (outgoing.destroyed) {
     await file.close();

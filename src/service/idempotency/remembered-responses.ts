@@ -47,12 +47,7 @@ export async function recallAll(
   requests: readonly (IndexedRequest | undefined)[],
 ): Promise<readonly (ApiResponse | Refusal | undefined)[]> {
   if (requests.every((request) => request === undefined)) return requests.map(() => undefined);
-  const rows = await selectResponses(
-    db,
-    now,
-    requests.map((request) => request ?? {}),
-  );
-  return inInputOrder(requests, rows).map((row, index) => {
+  return inInputOrder(requests, await selectResponses(db, now, requests)).map((row, index) => {
     if (row === undefined) return undefined;
     if (row.fingerprint !== requests[index]?.fingerprint) return keyReused();
     // Only rememberAll() writes this column.

@@ -1,19 +1,17 @@
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
 
-/** By path: the newest change of each file on another branch that a branch lacks. */
-export type NewerVersions = ReadonlyMap<string, FileChange>;
-
-export type FindNewerVersions = (workspace: string, ours: string, theirs: string) => Promise<NewerVersions>;
-
 const limits = { timeoutMs: 10_000 };
 
 /** More differences mean unrelated branches. Files beyond this number count as current. */
 const maxPaths = 200_000;
 const maxPairs = 100;
 
+/** By path: the newest change of each file on another branch that a branch lacks. */
+type NewerVersions = ReadonlyMap<string, FileChange>;
+
 /** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
-export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>): FindNewerVersions {
+export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>) {
   const remembered = new Map<string, Promise<NewerVersions>>();
   const sizes = new Map<string, number>();
 
@@ -42,7 +40,7 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
     return newest;
   }
 
-  return (workspace, ours, theirs) => {
+  return (workspace: string, ours: string, theirs: string): Promise<NewerVersions> => {
     const key = `${workspace} ${ours} ${theirs}`;
     const known = remembered.get(key);
     if (known !== undefined) return known;

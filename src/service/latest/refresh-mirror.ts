@@ -18,22 +18,10 @@ export interface RefreshParts {
   readonly onQueued: () => void;
 }
 
-/** The heads in the mirror of the branches that locks are compared with, and of the branch of a request. */
-export interface ComparedHeads {
-  readonly compared: ReadonlyMap<string, string>;
-  readonly own: string | undefined;
-  /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
-  readonly asOf: number | undefined;
-  /** When the mirror was last compared with the remote, by the clock of this process. */
-  readonly refreshedAt: number;
-}
+type RefreshMirror = ReturnType<typeof createRefreshMirror>;
 
-/** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
-export type RefreshMirror = (
-  workspace: FoundWorkspace,
-  branch: string | undefined,
-  maxAgeMs: number,
-) => Promise<ComparedHeads>;
+/** The heads in the mirror of the branches that locks are compared with, and of the branch of a request. */
+export type ComparedHeads = Awaited<ReturnType<RefreshMirror>>;
 
 const timeoutMs = 5_000;
 const pollMs = 200;
@@ -46,7 +34,8 @@ interface Refresh {
   readonly fetched: ReadonlyMap<string, SyncedBranch>;
 }
 
-export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: RefreshParts): RefreshMirror {
+/** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
+export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: RefreshParts) {
   const once = createOnce<Refresh>();
   /** A remote that is slow or silent is not waited for again within the same minute. */
   const refreshes = new Map<string, Refresh>();
@@ -104,7 +93,7 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     return done;
   }
 
-  return async (workspace, branch, maxAgeMs) => {
+  return async (workspace: FoundWorkspace, branch: string | undefined, maxAgeMs: number) => {
     const { at, isCurrent, fetched } = await lastRefresh(workspace, branch, maxAgeMs);
     const heads = new Map(await syncedBranches(storage, workspace.id));
     for (const [name, head] of fetched) {
@@ -122,7 +111,9 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     return {
       compared: new Map(considered.flatMap(([name, { head }]) => (counts(name) ? [[name, head]] : []))),
       own: branch === undefined ? undefined : heads.get(branch)?.head,
+      /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
       asOf: isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
+      /** When the mirror was last compared with the remote, by the clock of this process. */
       refreshedAt: at,
     };
   };

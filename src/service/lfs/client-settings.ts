@@ -12,23 +12,16 @@ export const lfsWays = {
   forRemote: `Objects never come near the service. Lock with "git lfs lock --remote ${remoteName} PATH"; pushes are not checked against these locks.`,
 } as const;
 
-export interface LfsClientSettings {
-  readonly url: string;
-  /** A `.lfsconfig` to commit: it applies to every clone. */
-  readonly committed: string;
-  /** Commands for one clone. */
-  readonly perClone: readonly string[];
-  /** Another `.lfsconfig`: for locks only, with a remote that users name in each command. */
-  readonly forRemote: string;
-}
-
-export function lfsClientSettings(origin: string, workspace: string): LfsClientSettings {
+export function lfsClientSettings(origin: string, workspace: string) {
   const url = `${origin}/v1/workspaces/${workspace}/lfs`;
   const locksverify = 'true';
   return {
     url,
+    /** A `.lfsconfig` to commit: it applies to every clone. */
     committed: section('lfs', { url, locksverify }),
+    /** Commands for one clone. */
     perClone: [`git config lfs.url ${url}`, 'git config lfs.locksverify true'],
+    /** Another `.lfsconfig`: for locks only, with a remote that users name in each command. */
     forRemote: section('lfs', { locksverify }) + section(`remote "${remoteName}"`, { lfsurl: url }),
   };
 }

@@ -8,13 +8,7 @@ export interface Usage {
   readonly bytes: number;
 }
 
-export interface Eviction {
-  /** Usage after the eviction. */
-  readonly usage: Usage;
-  readonly evicted: Usage;
-  /** Bytes that the heads of synced branches need. Undefined if not computed because everything fits. */
-  readonly neededBytes: number | undefined;
-}
+export type Eviction = Awaited<ReturnType<typeof evict>>;
 
 export interface EvictionRule {
   /** Null for no limit. */
@@ -43,7 +37,7 @@ export const keptAfterUseMs = addressLifetimeSeconds * 1_000 + useIsNotedWithinM
 export async function evict(
   store: Pick<ObjectStore, 'list' | 'find' | 'remove'>,
   { limitBytes, neededObjects, now, signal, maxEvicted = defaultMaxEvicted }: EvictionRule,
-): Promise<Eviction> {
+) {
   const none = { objects: 0, bytes: 0 };
   const before = await measure(store, () => signal.throwIfAborted());
   if (limitBytes === null || before.bytes <= limitBytes) {
@@ -70,8 +64,10 @@ export async function evict(
     evicted.bytes += size;
   }
   return {
+    /** After the eviction. */
     usage: { objects: usage.objects - evicted.objects, bytes: usage.bytes - evicted.bytes },
     evicted,
+    /** For the heads of synced branches. Undefined if not computed because everything fits. */
     neededBytes,
   };
 }

@@ -28,13 +28,10 @@ export async function recordUsage(
   );
 }
 
-/** Usage at the last measurement. */
-export interface MeasuredUsage extends Usage {
-  /** Bytes that the heads of synced branches need, if not everything fits. */
-  readonly neededBytes: number | null;
-}
+export type MeasuredUsage = NonNullable<Awaited<ReturnType<typeof usageOf>>>;
 
-export async function usageOf({ read }: Pick<Storage, 'read'>, workspace: string): Promise<MeasuredUsage | undefined> {
+/** Usage at the last measurement. `neededBytes` is for the heads of synced branches, if not everything fits. */
+export async function usageOf({ read }: Pick<Storage, 'read'>, workspace: string) {
   return read
     .selectFrom('lfs_usage')
     .select(['objects', 'bytes', 'needed_bytes as neededBytes'])

@@ -108,12 +108,8 @@ export async function acquireLocks(
   const decided = before.map((found, index): AcquireDecision | QuotaExceeded | undefined =>
     superseded[index] ? { kind: 'superseded' } : found?.live ? heldBy(found) : undefined,
   );
-  const lines = await firstInLines(
-    db,
-    now,
-    requests.map((request) => ({ ...linePathOf(request), placeId: request.place?.id ?? null })),
-  );
-  for (const [index, first] of lines.entries()) {
+  const questions = requests.map((request) => ({ ...linePathOf(request), placeId: request.place?.id ?? null }));
+  for (const [index, first] of (await firstInLines(db, now, questions)).entries()) {
     const isBehind = first !== undefined && isAhead(first, requests[index]?.place?.id ?? null);
     if (isBehind) decided[index] ??= { kind: 'queued', first };
   }
@@ -125,21 +121,15 @@ export async function acquireLocks(
     free.set(place, { request, index, id: newLockId() });
   }
   const places = [...free.values()];
-  const decisions = await quota(
-    db,
-    now,
-    places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner })),
-  );
+  const owners = places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner }));
+  const decisions = await quota(db, now, owners);
   const asked = places.filter(({ index }, place) => {
     decided[index] = decisions[place];
     return decided[index] === undefined;
   });
   if (asked.length > 0) {
-    const fences = await nextFences(
-      db,
-      now,
-      asked.map(({ request }) => request.workspace),
-    );
+    const workspaces = asked.map(({ request }) => request.workspace);
+    const fences = await nextFences(db, now, workspaces);
     const rows = asked.map((place, index) => newLock(place, fences[index]));
     const taken = new Map((await upsertLocks(db, now, rows)).map((lock) => [lock.id, lock]));
     const changes: LockChange[] = [];
@@ -152,11 +142,8 @@ export async function acquireLocks(
       changes.push({ kind: 'acquired', lock });
     }
     await recordLockChanges(db, now, changes);
-    await endPlaces(
-      db,
-      now,
-      asked.flatMap(({ id, request: { place } }) => (place !== undefined && taken.has(id) ? place : [])),
-    );
+    const granted = asked.flatMap(({ id, request: { place } }) => (place !== undefined && taken.has(id) ? place : []));
+    await endPlaces(db, now, granted);
   }
 
   const open = requests.filter((_, index) => decided[index] === undefined);
@@ -179,15 +166,10 @@ async function areSuperseded(db: Database, now: Now, requests: readonly AcquireR
 }
 
 async function endPlaces(db: Database, now: Now, places: readonly Place[]): Promise<void> {
-  const [ended, kept] = [places.filter((place) => place.endsWithGrant), places.filter((place) => !place.endsWithGrant)];
-  if (ended.length > 0)
-    await removePlaces(
-      db,
-      now,
-      ended.map(({ id: placeId }) => ({ placeId })),
-    );
-  const kinds = kept.map(({ id: placeId }) => ({ placeId, presentMs: betweenRequestsMs }));
-  if (kept.length > 0) await keepPresent(db, now, kinds);
+  const rows = places.map(({ id, endsWithGrant }) => ({ placeId: id, endsWithGrant, presentMs: betweenRequestsMs }));
+  const { ended, kept } = Object.groupBy(rows, ({ endsWithGrant }) => (endsWithGrant ? 'ended' : 'kept'));
+  if (ended !== undefined) await removePlaces(db, now, ended);
+  if (kept !== undefined) await keepPresent(db, now, kept);
 }
 
 const heldBy = (found: StoredLock): AcquireDecision => ({

@@ -3,11 +3,7 @@ import type { Broadcast, Database, Storage } from '../storage/storage.ts';
 import type { LinePath } from './line.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
 
-/** Releases locks in a transaction that may make other changes, too. After the commit, waiting clients are notified. */
-export type CommitReleases = <T>(
-  workspace: string,
-  work: (db: Database, release: ReleaseWithin) => Promise<T>,
-) => Promise<T>;
+export type CommitReleases = ReturnType<typeof createCommitReleases>;
 
 export type ReleaseWithin = (requests: readonly ReleaseRequest[]) => Promise<readonly ReleaseDecision[]>;
 
@@ -17,11 +13,12 @@ export function commitReleasesOf(storage: Storage): CommitReleases {
   return createCommitReleases(storage, async (released) => void (await Promise.all(released.map(send))));
 }
 
+/** Releases locks in a transaction that may make other changes, too. After the commit, waiting clients are notified. */
 export function createCommitReleases(
   { commit, now }: Pick<Storage, 'commit' | 'now'>,
   onReleased: (locks: readonly LinePath[]) => Promise<void>,
-): CommitReleases {
-  return async (workspace, work) => {
+) {
+  return async <T>(workspace: string, work: (db: Database, release: ReleaseWithin) => Promise<T>): Promise<T> => {
     const released = new Map<string, LinePath>();
     const result = await commit({ workspace }, (db) => {
       // The transaction may be retried.

@@ -50,11 +50,8 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
         .where(isOver(now))
         .returningAll()
         .execute();
-      await recordLockChanges(
-        db,
-        now,
-        removed.map((lock) => ({ kind: 'expired', lock })),
-      );
+      const changes = removed.map((lock) => ({ kind: 'expired' as const, lock }));
+      await recordLockChanges(db, now, changes);
       return removed.length;
     });
   const removed = await Promise.all(workspaces.map(({ workspace_id }) => removedFrom(workspace_id)));

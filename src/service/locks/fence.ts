@@ -21,11 +21,8 @@ const raiseFences = batchQuery((db, members) =>
 /** Next fence for each entry, in input order; an entry is the workspace of a new lock. */
 export async function nextFences(db: Database, now: Now, workspaces: readonly string[]): Promise<readonly number[]> {
   const counts = Map.groupBy(workspaces, (workspace) => workspace);
-  const raised = await raiseFences(
-    db,
-    now,
-    [...counts].map(([workspace, { length: count }]) => ({ workspace, count })),
-  );
+  const raises = [...counts].map(([workspace, { length: count }]) => ({ workspace, count }));
+  const raised = await raiseFences(db, now, raises);
   const next = new Map(
     raised.map(({ workspace_id, value }) => [workspace_id, value - (counts.get(workspace_id)?.length ?? 0)]),
   );

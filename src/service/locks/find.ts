@@ -17,13 +17,7 @@ export const findCommittedLockById = coalesceReads(
   },
 );
 
-export interface StoredLock extends LockRow {
-  /** False if the lock has expired and its row has not been removed yet. */
-  readonly live: boolean;
-  readonly remainingMs: number;
-  /** Rounded up, so that a client that waits this long does not retry too early. */
-  readonly remainingSeconds: number;
-}
+export type StoredLock = ReturnType<typeof foundLock>;
 
 export interface LockPlace {
   readonly workspace: string;
@@ -57,17 +51,10 @@ export async function findLocks(
   now: Now,
   places: readonly LockPlace[],
 ): Promise<readonly (StoredLock | undefined)[]> {
-  const rows = await selectLocks(
-    db,
-    now,
-    places.map(({ workspace, path }) => ({ workspace, path })),
-  );
-  const found = inInputOrder(places, rows).map((row) => row && foundLock(row));
-  const others = await findOtherSpellings(
-    db,
-    now,
-    places.map((place, index) => (found[index]?.live ? undefined : place)),
-  );
+  const asked = places.map(({ workspace, path }) => ({ workspace, path }));
+  const found = inInputOrder(places, await selectLocks(db, now, asked)).map((row) => row && foundLock(row));
+  const open = places.map((place, index) => (found[index]?.live ? undefined : place));
+  const others = await findOtherSpellings(db, now, open);
   return found.map((lock, index) => others[index] ?? lock);
 }
 
@@ -82,16 +69,19 @@ async function findOtherSpellings(
   places: readonly (LockPlace | undefined)[],
 ): Promise<readonly (StoredLock | undefined)[]> {
   if (places.every((place) => place?.foldedPath === undefined)) return [];
-  const rows = await selectOtherSpellings(
-    db,
-    now,
-    places.map((place) => (place === undefined ? {} : { workspace: place.workspace, foldedPath: place.foldedPath })),
-  );
-  return inInputOrder(places, rows).map((row) => row && foundLock(row));
+  const asked = places.map((place) => place && { workspace: place.workspace, foldedPath: place.foldedPath });
+  return inInputOrder(places, await selectOtherSpellings(db, now, asked)).map((row) => row && foundLock(row));
 }
 
 type SelectedLock = LockRow & { readonly place: number; readonly remaining: number };
 
-function foundLock({ place: _, remaining, ...lock }: SelectedLock): StoredLock {
-  return { ...lock, live: remaining > 0, remainingMs: remaining, remainingSeconds: Math.ceil(remaining / 1_000) };
+function foundLock({ place: _, remaining, ...lock }: SelectedLock) {
+  return {
+    ...lock,
+    /** False if the lock has expired and its row has not been removed yet. */
+    live: remaining > 0,
+    remainingMs: remaining,
+    /** Rounded up, so that a client that waits this long does not retry too early. */
+    remainingSeconds: Math.ceil(remaining / 1_000),
+  };
 }

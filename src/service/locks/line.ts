@@ -59,14 +59,6 @@ export interface PlaceRequest extends LinePath {
   readonly ttl?: number;
 }
 
-export interface JoinedPlace {
-  /** Whether it waited nowhere before. */
-  readonly isNew: boolean;
-  readonly since: number;
-  /** The paths of all its lines. */
-  readonly paths: readonly string[];
-}
-
 export const isPresent = (now: Now) => sql<boolean>`(lock_places.present_until > ${now} or lock_places.ttl > 0)`;
 
 const forgetOld = batchQuery((db, members, now) =>
@@ -126,25 +118,24 @@ const linesOfPlaces = batchQuery((db, members) =>
 );
 
 /** Puts each request in the line of its path. A place that is asked for again keeps its rank. */
-export async function joinLines(
-  db: Database,
-  now: Now,
-  requests: readonly PlaceRequest[],
-): Promise<readonly JoinedPlace[]> {
+export async function joinLines(db: Database, now: Now, requests: readonly PlaceRequest[]) {
   const rows = requests.map((request) => ({ ...request, bonusMs: (request.urgency - defaultUrgency) * urgencyMs }));
   const places = lastOf(rows, ({ placeId }) => placeId);
+  const lines = lastOf(rows, ({ placeId, path }) => `${placeId} ${path}`);
   await forgetOld(db, now, places);
   const known = inInputOrder(rows, await knownPlaces(db, now, rows));
   await upsertPlaces(db, now, places);
-  await upsertLines(
-    db,
-    now,
-    lastOf(rows, ({ placeId, path }) => `${placeId} ${path}`),
-  );
-  const lines = Map.groupBy(await linesOfPlaces(db, now, rows), ({ place }) => place);
+  await upsertLines(db, now, lines);
+  const linesOf = Map.groupBy(await linesOfPlaces(db, now, rows), ({ place }) => place);
   return requests.map((_, index) => {
-    const own = lines.get(index) ?? [];
-    return { isNew: known[index] === undefined, since: own[0]?.since ?? 0, paths: own.map(({ path }) => path) };
+    const own = linesOf.get(index) ?? [];
+    return {
+      /** Whether it waited nowhere before. */
+      isNew: known[index] === undefined,
+      since: own[0]?.since ?? 0,
+      /** The paths of all its lines. */
+      paths: own.map(({ path }) => path),
+    };
   });
 }
 

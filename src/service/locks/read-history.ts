@@ -1,24 +1,10 @@
 import { type Selectable, sql } from 'kysely';
-import type { Timestamp } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import type { LockChangeKind } from './history.ts';
 import { lastSortKey } from './list.ts';
 
-export interface RecordedLockChange {
-  readonly at: Timestamp;
-  /** Another version of the service may have recorded other kinds. They are shown unchanged. */
-  readonly kind: LockChangeKind | (string & {});
-  readonly path: string;
-  readonly lock_id: string;
-  /** Owner of the lock. */
-  readonly owner: string;
-  readonly origin: string | null;
-  readonly note: string | null;
-  /** Name of the token that released it. */
-  readonly ended_by: string | null;
-}
+export type RecordedLockChange = ReturnType<typeof changeOf>;
 
 /** A position in the history of a workspace. */
 export type HistoryPosition = Pick<Selectable<Tables['lock_history']>, 'at' | 'fence' | 'kind'>;
@@ -37,12 +23,7 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
-export interface HistoryPage {
-  /** Newest first. */
-  readonly changes: readonly RecordedLockChange[];
-  /** Cursor of the next page; undefined on the last one. A page with few or no changes is not always the last. */
-  readonly next: HistoryPosition | undefined;
-}
+export type HistoryPage = Awaited<ReturnType<typeof readLockHistory>>;
 
 /**
  * Maximum number of rows scanned for one page. Filters by owner, kind or prefix have no index, and on SQLite a scan
@@ -50,11 +31,7 @@ export interface HistoryPage {
  */
 const maxLookedAt = 20_000;
 
-export async function readLockHistory(
-  { read }: Pick<Storage, 'read'>,
-  query: HistoryQuery,
-  lookAt = maxLookedAt,
-): Promise<HistoryPage> {
+export async function readLockHistory({ read }: Pick<Storage, 'read'>, query: HistoryQuery, lookAt = maxLookedAt) {
   const { workspace, path, prefix, owner, kind, from, until, before, limit } = query;
   let rows = read.selectFrom('lock_history').where('workspace_id', '=', workspace);
   if (path !== undefined) rows = rows.where('path', '=', path);
@@ -86,11 +63,14 @@ export async function readLockHistory(
           .offset(lookAt - 1)
           .executeTakeFirst();
   return {
+    /** Newest first. */
     changes: shown.map(changeOf),
+    /** Cursor of the next page; undefined on the last one. A page with few or no changes is not always the last. */
     next: last && { at: last.at, fence: last.fence, kind: last.kind },
   };
 }
 
+/** Another version of the service may have recorded other kinds. They are shown unchanged. */
 const changeOf = ({ at, fence: _, workspace_id: __, ...change }: Selectable<Tables['lock_history']>) => ({
   ...change,
   at: asTimestamp(at),

@@ -29,12 +29,9 @@ export async function countWaiting(
   const lines = locks.map(({ workspace_id: workspace, path, folded_path }) => ({
     workspace,
     path: folded_path ?? path,
+    placeId: null,
   }));
-  const queues = await queuePositions(
-    read,
-    now,
-    lines.map((line) => ({ ...line, placeId: null })),
-  );
+  const queues = await queuePositions(read, now, lines);
   return new Map(locks.map(({ id }, index) => [id, queues[index]?.length ?? 0]));
 }
 

@@ -71,11 +71,8 @@ const deleteLocks = batchQuery((db, members, now) =>
 
 async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
   if (granted.length === 0) return;
-  const deleted = await deleteLocks(
-    db,
-    now,
-    granted.map(({ workspace, path }) => ({ workspace, path })),
-  );
+  const places = granted.map(({ workspace, path }) => ({ workspace, path }));
+  const deleted = await deleteLocks(db, now, places);
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
   const changes = granted.flatMap((release): LockChange[] => {
     const { found: lock, releaser, mergedInto } = release;

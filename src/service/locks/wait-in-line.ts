@@ -11,7 +11,6 @@ import {
   betweenRequestsMs,
   defaultUrgency,
   isInLine,
-  type JoinedPlace,
   joinLines,
   keepPresent,
   type LinePath,
@@ -171,18 +170,15 @@ export async function joinAndNotify(
   db: Database,
   now: Now,
   requests: readonly PlaceRequest[],
-): Promise<readonly JoinedPlace[]> {
+): ReturnType<typeof joinLines> {
   const joined = await joinLines(db, now, requests);
   const fresh = requests.flatMap((request, index) => {
     const place = joined[index];
     return place?.isNew ? { ...request, since: place.since } : [];
   });
   if (fresh.length === 0) return joined;
-  const locks = await findLocks(
-    db,
-    now,
-    fresh.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path })),
-  );
+  const asked = fresh.map(({ workspace, path, askedPath }) => ({ workspace, path: askedPath, foldedPath: path }));
+  const locks = await findLocks(db, now, asked);
   const events = fresh.flatMap(({ owner, origin, note, since }, index) => {
     const lock = locks[index];
     return lock?.live ? requestedEvent(lock, { owner, origin, note }, since) : [];

@@ -1,24 +1,13 @@
-import type { PoolItem } from '../../interface/resources.ts';
 import { withoutSecrets } from '../../interface/secret-properties.ts';
-import type { StoredLock } from '../locks/find.ts';
 import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import type { StoredPool } from './pools.ts';
 
-export interface Seat {
-  /** As the caller may see it: with the values of secret properties only if the lock is the caller's own. */
-  readonly item: PoolItem;
-  /** The current lock. */
-  readonly lock: StoredLock | undefined;
-}
+export type Seat = Awaited<ReturnType<typeof seatsOf>>[number];
 
-/** The items of a pool, with the locks on them. */
-export const seatsOf = (
-  locks: Pick<Locks, 'find'>,
-  { workspace, items }: StoredPool,
-  { owner, id: tokenId }: Bearer,
-): Promise<readonly Seat[]> =>
+/** The items of a pool, with the locks on them: with secret properties only if the lock is the caller's own. */
+export const seatsOf = (locks: Pick<Locks, 'find'>, { workspace, items }: StoredPool, { owner, id: tokenId }: Bearer) =>
   Promise.all(
     items.map(async (item) => {
       const found = await locks.find({ workspace, path: item.path });

@@ -12,15 +12,9 @@ export interface WantedObjects {
   readonly settings: { readonly lfs_url: string | null; readonly lfs_mode: string | null };
 }
 
-/** Number and total size of LFS objects. */
-export interface ObjectCounts {
-  readonly objects: number;
-  readonly bytes: number;
-}
-
 export interface FetchedObjects {
-  readonly wanted: ObjectCounts;
-  readonly received: ObjectCounts;
+  readonly wanted: { readonly objects: number; readonly bytes: number };
+  readonly received: { readonly objects: number; readonly bytes: number };
   readonly missing: { readonly count: number; readonly named: readonly MissingObject[] };
 }
 

@@ -3,10 +3,7 @@ import type { Storage } from '../storage/storage.ts';
 import { type SyncRow, syncOf, syncsIn } from './queue.ts';
 
 /** A sync with fields that are not part of the resource in the API. */
-export interface RecordedSync extends Sync {
-  /** Name of the token that requested it first; null if an earlier version of the service queued it. */
-  readonly requested_by: string | null;
-}
+export type RecordedSync = ReturnType<typeof recordedSyncOf>;
 
 /** Position in the history: a time in milliseconds, and the id of a sync that was created at this time. */
 export interface SyncPosition {
@@ -21,18 +18,12 @@ export interface SyncQuery {
   readonly limit: number;
 }
 
-export interface SyncPage {
-  /** Newest first, by time of creation. */
-  readonly syncs: readonly RecordedSync[];
-  /** Cursor of the next page; undefined on the last one. */
-  readonly next: SyncPosition | undefined;
-}
-
+/** A page of syncs, newest first by time of creation, and the cursor of the next page; undefined on the last one. */
 export async function listSyncs(
   { read }: Pick<Storage, 'read'>,
   workspace: string,
   { branch, before, limit }: SyncQuery,
-): Promise<SyncPage> {
+) {
   let syncs = syncsIn(read, workspace);
   if (branch !== undefined) syncs = syncs.where('branch', '=', branch);
   if (before !== undefined) {
@@ -69,4 +60,8 @@ export async function findRecordedSync(
   return row && recordedSyncOf(row);
 }
 
-const recordedSyncOf = (row: SyncRow): RecordedSync => ({ ...syncOf(row), requested_by: row.requested_by });
+const recordedSyncOf = (row: SyncRow) => ({
+  ...syncOf(row),
+  /** Name of the token that requested it first; null if an earlier version of the service queued it. */
+  requested_by: row.requested_by,
+});

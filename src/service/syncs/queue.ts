@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type Selectable, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import { type MissingObject, type Sync, syncStatuses } from '../../interface/resources.ts';
-import { type Leased, leasedUntil } from '../runtime/lease.ts';
+import { leasedUntil } from '../runtime/lease.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import type { FetchedObjects, WantedObjects } from './lfs-objects.ts';
+import type { FetchedObjects } from './lfs-objects.ts';
 
 export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
 
@@ -62,20 +62,7 @@ const maxAttempts = 5;
 const maxInARow = 3;
 const rowMs = 5_000;
 
-export interface ClaimedSync extends Leased {
-  readonly workspace: string;
-  readonly branch: string;
-  /** Stored address of the remote, with credentials. */
-  readonly remote: string;
-  /** By the clock of the database. */
-  readonly startedAt: number;
-  /** Whether a change of a file on this branch ends the lock of a person. */
-  readonly releasesLocks: boolean;
-  /** LFS settings of its workspace. */
-  readonly lfs: WantedObjects['settings'];
-  /** True if it was started too often without finishing. */
-  readonly exhausted: boolean;
-}
+export type ClaimedSync = NonNullable<Awaited<ReturnType<typeof claimSync>>>;
 
 /**
  * Claims the oldest sync that is queued or whose lease has expired. A queued sync waits while another sync of its
@@ -85,7 +72,7 @@ export interface ClaimedSync extends Leased {
 export async function claimSync(
   { claim, dialect, now }: Storage,
   { except = [] }: { readonly except?: readonly string[] } = {},
-): Promise<ClaimedSync | undefined> {
+) {
   const lease = randomUUID();
   try {
     return await claim(async (db) => {
@@ -155,11 +142,16 @@ export async function claimSync(
         id: row.id,
         workspace: row.workspace_id,
         branch: row.branch,
+        /** Stored address of the remote, with credentials. */
         remote,
+        /** By the clock of the database. */
         startedAt: row.started_at ?? 0,
+        /** Whether a change of a file on this branch ends the lock of a person. */
         releasesLocks: release_on === row.branch,
+        /** LFS settings of its workspace. */
         lfs,
         lease,
+        /** True if it was started too often without finishing. */
         exhausted: row.attempts > maxAttempts,
       };
     });

@@ -1,5 +1,4 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sync } from '../../interface/resources.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
@@ -117,20 +116,16 @@ export async function previousCount(db: Database, workspace: StoredWorkspace, br
   return { kind: 'ready' as const, estimatedObjects: row?.received_objects ?? 0 };
 }
 
-export type SyncStart =
-  | { readonly kind: 'queued'; readonly sync: Sync }
-  | Extract<Preparation, { kind: 'unknown-branch' }>;
-
 /** Queues a sync that was prepared before this transaction. The caller wakes the worker afterwards. */
 export async function startPrepared(
   db: Database,
   now: Now,
   wanted: Omit<QueuedSync, 'estimatedObjects'>,
   preparation: Preparation,
-): Promise<SyncStart> {
+) {
   if (preparation.kind === 'unknown-branch') return preparation;
   const { estimatedObjects } = preparation;
-  return { kind: 'queued', sync: await enqueue(db, now, { ...wanted, estimatedObjects }) };
+  return { kind: 'queued' as const, sync: await enqueue(db, now, { ...wanted, estimatedObjects }) };
 }
 
 const maxNamed = 5;

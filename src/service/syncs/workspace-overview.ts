@@ -1,33 +1,19 @@
 import { sql } from 'kysely';
-import type { SyncStatus, Timestamp, Workspace } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { allSyncedBranches, type SyncedBranches } from '../workspaces/synced-branches.ts';
-import { type StoredWorkspace, toWorkspace } from '../workspaces/workspaces.ts';
+import { toWorkspace } from '../workspaces/workspaces.ts';
 import { syncOf } from './queue.ts';
 
-export interface LastSync {
-  readonly id: string;
-  readonly branch: string;
-  readonly status: SyncStatus;
-  /** Time of its end, start or creation: the latest that is known. */
-  readonly at: Timestamp;
-}
+export type WorkspaceOverview = Awaited<ReturnType<typeof overviewOfWorkspaces>>[number];
 
-export interface WorkspaceOverview extends Workspace {
-  /** For requests to its remote. */
-  readonly stored: StoredWorkspace;
-  /** Number of active locks. */
-  readonly locks: number;
-  /** The sync that was created last, finished or not. */
-  readonly lastSync: LastSync | null;
-  readonly synced: SyncedBranches;
-}
+/** The sync that was created last, finished or not. */
+export type LastSync = NonNullable<WorkspaceOverview['lastSync']>;
 
 const noBranches: SyncedBranches = new Map();
 
 /** Overview of all workspaces, ordered by id. */
-export async function overviewOfWorkspaces(storage: Storage): Promise<readonly WorkspaceOverview[]> {
+export async function overviewOfWorkspaces(storage: Storage) {
   const [workspaces, locks, syncs, synced] = await Promise.all([
     storage.read.selectFrom('workspaces').selectAll().orderBy('id').execute(),
     countLocks(storage),
@@ -36,7 +22,9 @@ export async function overviewOfWorkspaces(storage: Storage): Promise<readonly W
   ]);
   return workspaces.map((row) => ({
     ...toWorkspace(row),
+    /** For requests to its remote. */
     stored: { id: row.id, remote: row.remote },
+    /** Number of active locks. */
     locks: locks.get(row.id) ?? 0,
     lastSync: syncs.get(row.id) ?? null,
     synced: synced.get(row.id) ?? noBranches,
@@ -60,7 +48,7 @@ async function countLocks({ read, now }: Storage): Promise<ReadonlyMap<string, n
 }
 
 /** One index lookup per workspace, regardless of the number of its syncs. */
-async function lastSyncs({ read }: Storage): Promise<ReadonlyMap<string, LastSync>> {
+async function lastSyncs({ read }: Storage) {
   const rows = await read
     .selectFrom('workspaces')
     .innerJoin('syncs', (join) =>
@@ -82,6 +70,7 @@ async function lastSyncs({ read }: Storage): Promise<ReadonlyMap<string, LastSyn
         id: row.id,
         branch: row.branch,
         status: syncOf(row).status,
+        /** Time of its end, start or creation: the latest that is known. */
         at: asTimestamp(row.finished_at ?? row.started_at ?? row.created_at),
       },
     ]),

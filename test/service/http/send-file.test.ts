@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { App, Environment } from '../../../src/service/http/context.ts';
-import { type StartedResponse, sendFile } from '../../../src/service/http/send-file.ts';
+import { sendFile } from '../../../src/service/http/send-file.ts';
 import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -14,7 +14,7 @@ const size = 64 * 1_024 * 1_024;
 const agent = new Agent({ keepAlive: true });
 let path: string;
 let server: ListeningServer;
-let begun: StartedResponse;
+let begun: Awaited<ReturnType<typeof sendFile>>;
 
 beforeEach(async () => {
   path = join(temporaryFolder(), 'object');
