@@ -5,13 +5,13 @@ import { createGit, type Git } from '../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../src/service/git/remote-branches.ts';
 import { createTargetCheck } from '../../src/service/outbound/target-address.ts';
 import { defaultHookQuotas } from '../../src/service/outbox/hook-quotas.ts';
-import { endlessDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import { openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
 import { temporaryDataFolder } from '../../test/support/databases.ts';
+import { endlessDisk } from '../../test/support/endless-disk.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from '../../test/support/shipped-settings.ts';
 
 export interface Picture {

@@ -11,13 +11,14 @@ import type { MirrorLimits } from '../../src/service/mirror/limits.ts';
 import { createTargetCheck, type Resolve } from '../../src/service/outbound/target-address.ts';
 import { defaultHookQuotas, type HookQuotas } from '../../src/service/outbox/hook-quotas.ts';
 import { parseCidr } from '../../src/service/platform/ip-address.ts';
-import { endlessDisk, type FreeDisk } from '../../src/service/runtime/free-disk.ts';
+import type { FreeDisk } from '../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../src/service/runtime/metrics.ts';
 import { startService } from '../../src/service/service.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
 import { createToken } from '../../src/service/tokens/tokens.ts';
 import { addWorkspace, type WorkspaceSettings } from '../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, temporaryDataFolder } from './databases.ts';
+import { endlessDisk } from './endless-disk.ts';
 import { shippedQuotas, shippedRateLimit, shippedRetention } from './shipped-settings.ts';
 import { valueIn } from './value-in.ts';
 

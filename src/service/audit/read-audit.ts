@@ -20,14 +20,13 @@ export interface AuditQuery {
   readonly workspace?: string | undefined;
 }
 
-export interface AuditPage {
-  /** Newest first. With a workspace, pages before the last one may be shorter than the limit, or empty. */
-  readonly entries: readonly RecordedEntry[];
-  /** Cursor of the next page; undefined on the last one. */
-  readonly next: number | undefined;
-}
+export type AuditPage = Awaited<ReturnType<typeof readAudit>>;
 
-export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, query: AuditQuery): Promise<AuditPage> {
+/**
+ * Newest first. With a workspace, pages before the last one may be shorter than the limit, or empty. `next` is the
+ * cursor of the next page; undefined on the last one.
+ */
+export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, query: AuditQuery) {
   const { limit, before = Number.MAX_SAFE_INTEGER, action, actor, since, from, until, workspace } = query;
   const most = limit + 1;
   const first = from === undefined ? 0 : await firstSequenceAt(read, from);
@@ -56,14 +55,9 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
 
 /** Binary search, because times have no index. Entries are ordered by time, except after corrections of the clock. */
 export async function firstSequenceAt(read: Storage['read'], at: number): Promise<number> {
-  const last = await read
-    .selectFrom('audit')
-    .select('sequence')
-    .orderBy('sequence', 'desc')
-    .limit(1)
-    .executeTakeFirst();
+  const newest = read.selectFrom('audit').select('sequence').orderBy('sequence', 'desc').limit(1);
   let low = 0;
-  let high = (last?.sequence ?? 0) + 1;
+  let high = ((await newest.executeTakeFirst())?.sequence ?? 0) + 1;
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
     const entry = await read

@@ -8,8 +8,8 @@ const tablesOfUsers = ['workspaces', 'tokens', 'trust_rules', 'audit'] as const;
 
 export async function refuseStoredData(db: Database): Promise<void> {
   for (const table of tablesOfUsers) {
-    const [found] = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db).then(({ rows }) => rows);
-    if (found === undefined) continue;
+    const { rows } = await sql`select 1 from ${sql.table(table)} limit 1`.execute(db);
+    if (rows.length === 0) continue;
     throw new BackupError(
       'The database is not empty. Restore into an empty one, or add --replace to remove its data, including the audit.',
     );
@@ -33,7 +33,7 @@ export async function refuseOtherUsers(db: Database): Promise<void> {
 
 /** Drops the tables, because rows of the audit cannot be deleted. */
 export async function emptyDatabase(db: Database, dialect: Dialect): Promise<void> {
-  for (const table of [...tableKeys.map((each) => each.table).toReversed(), 'schema_version'])
+  for (const table of [...tableKeys.map(([table]) => table).toReversed(), 'schema_version'])
     await sql`drop table ${sql.table(table)}`.execute(db);
   if (dialect === 'postgres') await sql`drop function audit_refuses(), audit_keeps()`.execute(db);
 }

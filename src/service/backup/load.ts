@@ -3,16 +3,11 @@ import type { Database, Dialect } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { type Counts, damaged, foreign, type Header, type Part, type Row } from './format.ts';
 
-export interface Loader {
+interface Loader {
   readonly db: Database;
   readonly dialect: Dialect;
   /** Empties the tables and creates the schema of the backup, before the first row. */
   prepare(header: Header): Promise<void>;
-}
-
-export interface Loaded {
-  readonly header: Header;
-  readonly rows: Counts;
 }
 
 /** Below the limits of both databases for a statement. */
@@ -25,7 +20,7 @@ interface OpenTable {
 }
 
 /** Loads all rows. Fails if the backup is incomplete. */
-export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }: Loader): Promise<Loaded> {
+export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }: Loader) {
   const counts: Record<string, number> = {};
   let [header, end, open]: [Header?, Counts?, OpenTable?] = [];
 

@@ -7,38 +7,23 @@ import type { Database, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { emptyDatabase, refuseOtherUsers, refuseStoredData } from './empty.ts';
 import { raiseFences, readFences } from './fences.ts';
-import { BackupError, type Counts, type Header } from './format.ts';
+import { BackupError, type Header } from './format.ts';
 import { load } from './load.ts';
 import { readBackup } from './read.ts';
 import { waitForReader } from './snapshot.ts';
 
-export interface RestoreOptions {
-  /** Remove the data of the database first. */
-  readonly replace: boolean;
-  readonly actor: Actor;
-}
-
-export interface Restored {
-  readonly header: Header;
-  readonly rows: Counts;
-  /** Schema after the migration. */
-  readonly schema: number;
-  readonly fencesRaisedBy: number;
-  readonly endedSessions: number;
-  readonly endedLinks: number;
-  /** Locks that have not expired yet. */
-  readonly liveLocks: number;
-}
+export type Restored = Awaited<ReturnType<typeof restoreBackup>>;
 
 /**
  * Restores the database from a backup of SQLite or PostgreSQL, in one transaction: after an error, nothing is changed.
- * Fences that were issued since the backup are not issued again, and sessions that ended since then stay ended.
+ * Fences that were issued since the backup are not issued again, and sessions that ended since then stay ended. With
+ * `replace`, removes the data of the database first.
  */
 export const restoreBackup = (
   { commit, dialect, now }: Storage,
   input: Readable,
-  { replace, actor }: RestoreOptions,
-): Promise<Restored> =>
+  { replace, actor }: { readonly replace: boolean; readonly actor: Actor },
+) =>
   commit('global', async (db) => {
     if (dialect === 'postgres') {
       await refuseOtherUsers(db);
@@ -56,9 +41,7 @@ export const restoreBackup = (
     const loaded = await readBackup(input, (parts) => load(parts, { db, dialect, prepare }));
     await migrate(db, dialect);
 
-    const { time } = await sql<{ time: number }>`select ${now} as time`
-      .execute(db)
-      .then(({ rows }) => rows[0] ?? { time: 0 });
+    const { time } = await db.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
     const fencesRaisedBy = await raiseFences(db, fencesBefore, time - loaded.header.taken_at);
     const ended = { ...(await endSessions(db)), liveLocks: await countLiveLocks(db, time) };
     await recordAudit(db, now, {
@@ -77,7 +60,7 @@ function refuseNewerSchema({ schema, service }: Header): void {
 }
 
 /** A session or a link that ended after the backup must not work again. */
-async function endSessions(db: Database): Promise<Pick<Restored, 'endedSessions' | 'endedLinks'>> {
+async function endSessions(db: Database) {
   const sessions = await db.deleteFrom('sessions').executeTakeFirst();
   const links = await db
     .updateTable('sign_in_links')

@@ -28,9 +28,4 @@ const keys: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   audit: ['sequence'],
 };
 
-export interface TableKey {
-  readonly table: string;
-  readonly key: readonly string[];
-}
-
-export const tableKeys: readonly TableKey[] = Object.entries(keys).map(([table, key]) => ({ table, key }));
+export const tableKeys: readonly (readonly [table: string, key: readonly string[]])[] = Object.entries(keys);

@@ -3,17 +3,14 @@ import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { sql } from 'kysely';
 import type { Database, Storage } from '../storage/storage.ts';
-import { type Counts, format, type Header } from './format.ts';
+import { format, type Header } from './format.ts';
 import { readSnapshot } from './snapshot.ts';
-import { type TableKey, tableKeys } from './tables.ts';
+import { tableKeys } from './tables.ts';
 
-export interface WrittenBackup {
-  readonly header: Header;
-  readonly rows: Counts;
-}
+export type WrittenBackup = Awaited<ReturnType<typeof writeBackup>>;
 
 /** Writes a snapshot of the complete database. The service can run at the same time. */
-export const writeBackup = (storage: Storage, service: string, output: Writable): Promise<WrittenBackup> =>
+export const writeBackup = (storage: Storage, service: string, output: Writable) =>
   readSnapshot(storage, async (db) => {
     const { rows } = await sql<{ schema: number; taken_at: number }>`
       select version as schema, ${storage.now} as taken_at from schema_version`.execute(db);
@@ -24,13 +21,14 @@ export const writeBackup = (storage: Storage, service: string, output: Writable)
 
     async function* lines(): AsyncGenerator<string> {
       yield lineOf(header);
-      for (const each of tableKeys) {
-        counts[each.table] = 0;
-        for await (const page of pagesOf(db, each)) {
-          if (counts[each.table] === 0) yield lineOf({ table: each.table, columns: Object.keys(page[0] ?? {}) });
-          counts[each.table] = (counts[each.table] ?? 0) + page.length;
+      for (const [table, key] of tableKeys) {
+        let rows = 0;
+        for await (const page of pagesOf(db, table, key)) {
+          if (rows === 0) yield lineOf({ table, columns: Object.keys(page[0] ?? {}) });
+          rows += page.length;
           yield page.map((row) => lineOf(Object.values(row))).join('');
         }
+        counts[table] = rows;
       }
       yield lineOf({ rows: counts });
     }
@@ -47,7 +45,7 @@ const rowsAtOnce = 200;
 type StoredRow = Readonly<Record<string, unknown>>;
 
 /** Each page starts after the last row of the previous one. */
-async function* pagesOf(db: Database, { table, key }: TableKey): AsyncGenerator<readonly StoredRow[]> {
+async function* pagesOf(db: Database, table: string, key: readonly string[]): AsyncGenerator<readonly StoredRow[]> {
   const columns = sql.join(key.map((name) => sql.ref(name)));
   let last: StoredRow | undefined;
   do {

@@ -1,12 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import {
-  type Cidr,
-  type IpAddress,
-  isInside,
-  parseIpAddress,
-  unmapped,
-  writeIpAddress,
-} from '../platform/ip-address.ts';
+import { type Cidr, type IpAddress, isInside, parseIpAddress, unmapped } from '../platform/ip-address.ts';
 
 /**
  * The IP address of the client; null if the connection is closed. Only entries of trusted proxies count, because a
@@ -26,7 +19,7 @@ export function createClientAddress(trusted: readonly Cidr[]): (incoming: Incomi
       client = before;
       if (!isTrusted(before)) break;
     }
-    return writeIpAddress(client);
+    return client.toString();
   };
 }
 

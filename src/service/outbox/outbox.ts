@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
-import { batchQuery, inputIndex, numberOf, textOf } from '../storage/batch-query.ts';
+import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
 import type { HookEventOccurrence } from './event.ts';
@@ -40,50 +40,24 @@ export interface OccurredEvent {
  * Inserts deliveries that are due now, or that settleDelivery() makes due after the previous one with the same key. The
  * previous one is in the table or earlier in the list.
  */
-const insertDeliveries = batchQuery((db, members, now) =>
-  db
-    .insertInto('deliveries')
-    .columns(['id', 'hook_id', 'ordering_key', 'event', 'status', 'attempts', 'next_attempt_at', 'created_at'])
-    .expression((from) =>
-      from
-        .selectFrom(members)
-        .select(({ selectFrom, exists, case: choose }) => [
-          textOf('id').as('id'),
-          textOf('hookId').as('hook_id'),
-          textOf('orderingKey').as('ordering_key'),
-          textOf('event').as('event'),
-          sql.lit<string>('pending' satisfies DeliveryStatus).as('status'),
-          sql.lit(0).as('attempts'),
-          choose()
-            .when(numberOf('follows'), '=', 1)
-            .then(null)
-            .when(
-              exists(
-                selectFrom('deliveries')
-                  .select('deliveries.id')
-                  .where('deliveries.hook_id', '=', textOf('hookId'))
-                  .where('deliveries.ordering_key', '=', textOf('orderingKey'))
-                  .where('deliveries.finished_at', 'is', null),
-              ),
-            )
-            .then(null)
-            .else(now)
-            .end()
-            .as('next_attempt_at'),
-          now.as('created_at'),
-        ])
-        .orderBy(inputIndex),
-    ),
-);
-
-interface NewDelivery {
-  readonly id: string;
-  readonly hookId: string;
-  readonly orderingKey: string;
-  readonly event: string;
-  /** 1 if an earlier delivery in the list has the same hook and key. */
-  readonly follows: 0 | 1;
-}
+const insertDeliveries = batchQuery((db, members, now) => {
+  const unfinished = db
+    .selectFrom('deliveries as other')
+    .select('other.id')
+    .where('other.hook_id', '=', textOf('hookId'))
+    .where('other.ordering_key', '=', textOf('orderingKey'))
+    .where('other.finished_at', 'is', null);
+  return insertFrom(db, members, 'deliveries', {
+    id: textOf('id'),
+    hook_id: textOf('hookId'),
+    ordering_key: textOf('orderingKey'),
+    event: textOf('event'),
+    status: sql.lit('pending' satisfies DeliveryStatus),
+    attempts: sql.lit(0),
+    next_attempt_at: sql`case when ${numberOf('follows')} = 1 or exists ${unfinished} then null else ${now} end`,
+    created_at: now,
+  });
+});
 
 /** Limits the length of a statement: a hundred hooks may subscribe to hundreds of locks. */
 const maxInsertedAtOnce = 1_000;
@@ -96,7 +70,7 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
   if (events.length === 0) return;
   const subscribers = await subscribersOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
   if (subscribers.length === 0) return;
-  const deliveries: NewDelivery[] = [];
+  const deliveries: object[] = [];
   const keys = new Set<string>();
   for (const { event, subject } of events) {
     const { orderingKey } = subject;
@@ -110,6 +84,7 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
       subscriber.added += 1;
       const id = `msg_${randomUUID()}`;
       const key = JSON.stringify([hook.id, orderingKey]);
+      // An earlier delivery in the list has the same hook and key.
       const follows = keys.has(key) ? 1 : 0;
       keys.add(key);
       deliveries.push({ id, hookId: hook.id, orderingKey, event: JSON.stringify({ ...event, id }), follows });

@@ -4,9 +4,6 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
-/** Text of an address in its canonical form (RFC 5952). */
-export const writeIpAddress = (address: IpAddress): string => address.toString();
-
 /**
  * The address if the host of a URL is an IP address and not a name. The URL parser has normalized unusual spellings.
  */
@@ -63,7 +60,7 @@ export function parseIpAddress(text: string): IpAddress | undefined {
 export function subscriberOf(address: string): string {
   const parsed = parseIpAddress(address);
   if (parsed === undefined || parsed.kind() === 'ipv4') return address;
-  return `${writeIpAddress(networkOf(parsed, 64))}/64`;
+  return `${networkOf(parsed, 64)}/64`;
 }
 
 /** First address of the network that contains the address. */

@@ -36,6 +36,12 @@ const sqliteTexts: Readonly<Record<number, string>> = {
   26: 'the database file is not an SQLite database',
 };
 
+/** Primary result code of an error of SQLite; undefined for other errors. */
+export const sqliteCode = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' ? error.errcode & 0xff : undefined;
+
+/** SQLITE_BUSY: https://www.sqlite.org/rescode.html#busy */
+export const isBusy = (error: unknown): boolean => sqliteCode(error) === 5;
+
 /** Reason why SQLite fails regardless of the query; undefined if the query itself was wrong. */
-export const sqliteErrorText = (error: Error): string | undefined =>
-  'errcode' in error && typeof error.errcode === 'number' ? sqliteTexts[error.errcode & 0xff] : undefined;
+export const sqliteErrorText = (error: unknown): string | undefined => sqliteTexts[sqliteCode(error) ?? 0];

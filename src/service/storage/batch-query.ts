@@ -70,7 +70,7 @@ const columnsOf = <Name extends string, Value>(names: readonly Name[], of: (name
 
 type Columns<Table extends keyof Tables> = Readonly<Partial<Record<keyof Tables[Table] & string, RawBuilder<unknown>>>>;
 
-/** Inserts a row for each member of a list. */
+/** Inserts a row for each member of a list, in its order. */
 export const insertFrom = <Table extends keyof Tables>(
   db: Database,
   members: Members,
@@ -87,7 +87,8 @@ export const insertFrom = <Table extends keyof Tables>(
         .selectFrom(members)
         .select(names.map((name) => sql`${columns[name]}`.as(name)))
         // SQLite parses `ON CONFLICT` after a SELECT without WHERE as a join constraint.
-        .where(sql<boolean>`true`),
+        .where(sql<boolean>`true`)
+        .orderBy(inputIndex),
     );
 };
 

@@ -1,4 +1,4 @@
-import { type DatabaseConnection, sql } from 'kysely';
+import { sql } from 'kysely';
 import type { Database } from './storage.ts';
 
 /** Reads the newest row of each table that locks need, through an index. A query without tables would read no data. */
@@ -11,25 +11,3 @@ export async function checkNewestRows(db: Database): Promise<void> {
     (select lock_id from lock_history order by workspace_id desc, at desc, fence desc, kind desc limit 1) as change,
     (select fingerprint from remembered_answers order by created_at desc limit 1) as answer`.execute(db);
 }
-
-/** Reports statements that find the database damaged. No check reads all pages, and damage does not disappear. */
-export function watchForDamage(connection: DatabaseConnection, onDamage: (error: unknown) => void): void {
-  const execute = connection.executeQuery.bind(connection);
-  connection.executeQuery = async (...call) => {
-    try {
-      return await execute(...call);
-    } catch (error) {
-      if (isDamage(error)) onDamage(error);
-      throw error;
-    }
-  };
-}
-
-/** SQLITE_CORRUPT and SQLITE_NOTADB: https://www.sqlite.org/rescode.html */
-const damaged = [11, 26];
-
-const isDamage = (error: unknown): boolean =>
-  error instanceof Error &&
-  'errcode' in error &&
-  typeof error.errcode === 'number' &&
-  damaged.includes(error.errcode & 0xff);

@@ -1,8 +1,8 @@
 import { setTimeout as sleep, setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Duration } from '../../interface/duration.ts';
+import { maxBusyPauseMs } from './sqlite-statements.ts';
 import type { Database, Storage } from './storage.ts';
-import { maxBusyPauseMs } from './when-busy.ts';
 
 /** Time that the service keeps data that it no longer needs itself. */
 export interface Retention {

@@ -2,13 +2,13 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync, type SQLInputValue, type StatementSync } from 'node:sqlite';
 import { Kysely, type SqliteDatabase, SqliteDialect, type SqliteStatement, sql } from 'kysely';
-import { checkNewestRows, watchForDamage } from './check-storage.ts';
+import { checkNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { makeFolder } from './make-folder.ts';
 import { type Migration, migrate } from './migrate.ts';
+import { busyTimeoutMs, superviseStatements } from './sqlite-statements.ts';
 import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
-import { busyTimeoutMs, waitWhenBusy } from './when-busy.ts';
 
 /**
  * Pages in the write-ahead log, 16 MiB, before they are copied into the database, which costs two more flushes. The
@@ -74,10 +74,7 @@ const openKysely = (database: DatabaseSync, onDamage: (error: unknown) => void):
   new Kysely({
     dialect: new SqliteDialect({
       database: asKyselyDatabase(database),
-      async onCreateConnection(connection) {
-        waitWhenBusy(connection);
-        watchForDamage(connection, onDamage);
-      },
+      onCreateConnection: async (connection) => superviseStatements(connection, onDamage),
     }),
   });
 

@@ -7,7 +7,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { BackupError, format } from '../../../src/service/backup/format.ts';
-import { type RestoreOptions, restoreBackup } from '../../../src/service/backup/restore.ts';
+import { restoreBackup } from '../../../src/service/backup/restore.ts';
 import { tableKeys } from '../../../src/service/backup/tables.ts';
 import { writeBackup } from '../../../src/service/backup/write.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
@@ -41,7 +41,7 @@ async function backupOf(storage: Storage): Promise<Buffer> {
 
 const actor = { name: 'operator:test', tokenId: null, address: null };
 
-const restore = (storage: Storage, backup: Buffer, options: Partial<RestoreOptions> = {}) =>
+const restore = (storage: Storage, backup: Buffer, options: { readonly replace?: boolean } = {}) =>
   restoreBackup(storage, Readable.from([backup]), { replace: false, actor, ...options });
 
 async function fenceOfNewLock(storage: Storage, path: string, workspace = 'game'): Promise<number> {
@@ -60,7 +60,7 @@ describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
   test('keeps the rows of every table, but ends sessions and sign-in links', async () => {
     const [source, target] = [await openFull(from), await open(to)];
     const before = await rowsOf(source);
-    expect(Object.keys(before).toSorted()).toEqual(tableKeys.map(({ table }) => table).toSorted());
+    expect(Object.keys(before).toSorted()).toEqual(tableKeys.map(([table]) => table).toSorted());
 
     const restored = await restore(target, await backupOf(source));
     const counts = Object.entries(everyTable).map(([table, { length }]) => [table, length]);

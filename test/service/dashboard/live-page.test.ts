@@ -10,8 +10,8 @@ import { createApp } from '../../../src/service/http/app.ts';
 import type { App, Environment } from '../../../src/service/http/context.ts';
 import { createRateLimiter } from '../../../src/service/http/rate-limit.ts';
 import { startServer } from '../../../src/service/http/server.ts';
-import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { endlessDisk } from '../../support/endless-disk.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { signedIn } from './browser-like.ts';
 

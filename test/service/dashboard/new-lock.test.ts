@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
+import { endlessDisk } from '../../support/endless-disk.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';

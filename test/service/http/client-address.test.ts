@@ -4,7 +4,7 @@ import { expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { parseTrustedProxy } from '../../../src/service/cli/definition/values.ts';
 import { createClientAddress } from '../../../src/service/http/client-address.ts';
-import { parseIpAddress, writeIpAddress } from '../../../src/service/platform/ip-address.ts';
+import { parseIpAddress } from '../../../src/service/platform/ip-address.ts';
 import { sqlite } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { valueIn } from '../../support/value-in.ts';
@@ -26,7 +26,7 @@ const request = (remoteAddress: string | undefined, ...lines: readonly string[])
 function canonical(text: string): string {
   const address = parseIpAddress(text);
   if (address === undefined) throw new Error(`${text} is no address.`);
-  return writeIpAddress(address);
+  return address.toString();
 }
 
 const stranger = fc

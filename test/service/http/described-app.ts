@@ -17,11 +17,11 @@ import { defaultMirrorLimits } from '../../../src/service/mirror/limits.ts';
 import { createMirror, type MirrorParts } from '../../../src/service/mirror/mirror.ts';
 import { asTextToGit } from '../../../src/service/mirror/responses.ts';
 import { createTargetCheck } from '../../../src/service/outbound/target-address.ts';
-import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createToken } from '../../../src/service/tokens/tokens.ts';
 import { sqlite } from '../../support/databases.ts';
+import { endlessDisk } from '../../support/endless-disk.ts';
 import { type Ask, ask, type Reply } from '../../support/running-service.ts';
 
 const notHere = (): never => {

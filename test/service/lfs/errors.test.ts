@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scopes } from '../../../src/interface/scopes.ts';
-import { endlessDisk } from '../../../src/service/runtime/free-disk.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { databaseKinds, sqlite } from '../../support/databases.ts';
+import { endlessDisk } from '../../support/endless-disk.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
 import { serveApp } from '../http/described-app.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseCidr, parseIpAddress, subscriberOf, writeIpAddress } from '../../../src/service/platform/ip-address.ts';
+import { parseCidr, parseIpAddress, subscriberOf } from '../../../src/service/platform/ip-address.ts';
 import { words } from '../http/shared-service.ts';
 import { whyOf } from '../webhooks/samples.ts';
 
@@ -34,7 +34,7 @@ test.each([
   ['192.0.2.7', '192.0.2.7'],
 ])('%s is written as %s', (text, written) => {
   const address = parseIpAddress(text);
-  expect(address && writeIpAddress(address)).toBe(written);
+  expect(address?.toString()).toBe(written);
 });
 
 test.each(['010.0.0.1', '0x7f.1', '127.1', '2130706433', '10.0.0.1%eth0', '1.2.3', 'localhost', ''])(

@@ -1,6 +1,7 @@
 import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import { isBusy } from '../../platform/system-errors.ts';
 import { CommandError } from '../definition/command.ts';
 import { quoted } from '../output/print.ts';
 import { folderFailure } from '../storage/open-storage.ts';
@@ -23,8 +24,3 @@ export function takeInstanceLock(folder: string, whatToDo: string): () => void {
     throw new CommandError(`Another service is running on the data folder ${quoted(folder)}. ${whatToDo}`);
   }
 }
-
-const busy = 5;
-
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number' && (error.errcode & 0xff) === busy;

@@ -5,8 +5,8 @@ import { createFetchObjects, type FetchObjectsParts } from '../../../../src/serv
 import { createObjectStore } from '../../../../src/service/lfs/object-store.ts';
 import { type Oid, parseOid } from '../../../../src/service/lfs/oid.ts';
 import { createTargetCheck } from '../../../../src/service/outbound/target-address.ts';
-import { endlessDisk } from '../../../../src/service/runtime/free-disk.ts';
 import type { FetchedObjects } from '../../../../src/service/syncs/lfs-objects.ts';
+import { endlessDisk } from '../../../support/endless-disk.ts';
 import { branchNamed, enoughTime, gitSetUp, operatorEnvironment, remoteAt } from '../../../support/git-service.ts';
 import { type LfsStore, pointerTo, type StoredName, startLfsStore } from '../../../support/lfs-store.ts';
 import { valueIn } from '../../../support/value-in.ts';
