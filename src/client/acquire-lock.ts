@@ -4,7 +4,7 @@ import type { Comparison, Outdated } from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import { clockSlackMs, timestamp } from './clock.ts';
-import { etagOf, holderOf, type KnownLock, namesLock, readLock, unwrapped } from './known-lock.ts';
+import { etagOf, holderOf, type KnownLock, lockIn, namesLock, readLock } from './known-lock.ts';
 import { lookUpOnce } from './lookup.ts';
 import { ageIn, readOutdated } from './outdated.ts';
 import { hasWaited, type LineRequest, lineHeaders, type Queue, queueIn, turnIn } from './queue.ts';
@@ -49,7 +49,6 @@ export type AcquireLockResult =
       readonly retryAfterMs: number | undefined;
       /** The service confirms that it applied the requested wait. */
       readonly hasWaited: boolean;
-      /** The place in line, if the service reports one. */
       readonly queue: Queue | undefined;
       /** Other paths of the same place that the service would grant now. */
       readonly turn: readonly string[];
@@ -61,7 +60,6 @@ export type AcquireLockResult =
     }
   /** The lock may have been granted: there was no response until the time or the retries ran out. */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
-  /** The lock was not granted. */
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 /** The version of a file that a granted lock lacks. */
@@ -125,7 +123,7 @@ export const createAcquireLock = (context: AcquireContext) => {
         },
         keySentBefore: firstSentAt !== undefined,
         ...(waits && { attempts: 'once', responseDelayMs: line.seconds * 1_000 }),
-        expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
+        expect: expectResource('lock', namesLock),
         async confirm(response, limits) {
           // If a gateway cuts off the wait, the list of locks does not show whether the place is kept.
           const isHeld = response.status === 409 && (!waits || hasWaited(response));
@@ -157,7 +155,7 @@ const branchHeader = (branch: string | undefined): Readonly<Record<string, strin
   branch === undefined ? {} : { 'lock-branch': Buffer.from(branch).toString('latin1') };
 
 function comparisonIn(response: ClientResponse, texts: ServiceText): LockComparison | undefined {
-  const body = unwrapped(objectIn(response));
+  const body = lockIn(objectIn(response));
   const outdated = readOutdated(body['outdated'], texts);
   const age = ageIn(body);
   return outdated === undefined && age.as_of === undefined ? undefined : { outdated, ...age };
@@ -169,7 +167,7 @@ export function grantedIn(
   { path, type, ttl }: Pick<AcquireLockRequest, 'path' | 'type' | 'ttl'>,
   from: (lock: KnownLock) => number,
 ): AcquiredLock {
-  const lock = readLock(unwrapped(objectIn(response)), path, texts);
+  const lock = readLock(lockIn(objectIn(response)), path, texts);
   return {
     ...lock,
     // Path and type as requested; `raw` has those of the service.

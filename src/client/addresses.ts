@@ -3,7 +3,6 @@ import type { WorkspaceId } from './access.ts';
 
 export type Endpoints = ReturnType<typeof createEndpoints>;
 
-/** The form of the slashes of a lock path in a URL. */
 export type Slashes = 'encoded' | 'raw';
 
 /** The targets of requests: path and query, fully encoded. */

@@ -30,7 +30,6 @@ export interface QueuedEntry {
   readonly origin: string | undefined;
   readonly note: string | undefined;
   readonly since: Timestamp | undefined;
-  /** The complete entry, as the service sent it. */
   readonly raw: JsonObject;
 }
 
@@ -44,8 +43,7 @@ export const createAsking = (context: ClientContext) => ({
         target: context.addresses.queue(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
         body: { path, ...(note !== undefined && { note }), ...(ttl !== undefined && { ttl: formatDuration(ttl) }) },
-        expect: (response, texts) =>
-          expectResource(response, texts, 'place in line', (body) => positionIn(body) !== undefined),
+        expect: expectResource('place in line', (body) => positionIn(body) !== undefined),
       },
       within,
     );

@@ -12,7 +12,6 @@ interface AttemptContext extends Pick<RefusalContext, 'baseUrl' | 'texts'> {
   readonly serverNow: () => number;
   readonly send: Connection['send'];
   readonly timeoutMs: number;
-  /** The limit of the complete call. */
   readonly limit: TimeLimit;
   readonly startTimer?: StartTimer | undefined;
   readonly isRecognized?: ((response: ClientResponse) => boolean) | undefined;

@@ -22,7 +22,6 @@ export interface CheckPathsRequest {
 }
 
 export interface CheckedLock extends KnownLock {
-  /** The branch that the lock was requested for. */
   readonly branch: string | undefined;
 }
 

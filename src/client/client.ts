@@ -9,18 +9,11 @@ import type { ExchangeContext } from './exchange.ts';
 import { firstName } from './json.ts';
 import { createLists } from './lists.ts';
 import { createGetPool } from './pools.ts';
-import { notUnderstood } from './refusal.ts';
+import { expectFound } from './refusal.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
-import {
-  type CallLimits,
-  type ClientContext,
-  expectSuccess,
-  type Request,
-  type Retry,
-  type TokenSource,
-} from './request.ts';
+import { type CallLimits, expectSuccess, type Retry, type TokenSource } from './request.ts';
 import { type ClientResponse, objectIn, warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
@@ -44,7 +37,6 @@ export { sleep } from './time-limit.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
-/** Credentials for all requests. */
 export type ClientCredentials =
   | { readonly kind: 'given'; readonly token: string }
   /** Short-lived tokens, exchanged for an identity token; opened by the first request. */
@@ -61,16 +53,13 @@ export interface ClientOptions {
   readonly branch?: string | undefined;
   /** Called with each lock on an outdated file, and with each that could not be compared with a current mirror. */
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
-  /** The timeout of each attempt. */
   readonly requestTimeoutMs?: number | undefined;
-  /** Attempts after the first. */
   readonly retries?: number | undefined;
   readonly clock?: Clock | undefined;
   /** The clock of the server minus ours, if known before the first response. */
   readonly serverAheadMs?: number | undefined;
   /** Returns early, without an error, when the signal is aborted. */
   readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
-  /** At least 0 and less than 1. */
   readonly random?: (() => number) | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
@@ -135,30 +124,22 @@ export function createClient(options: ClientOptions) {
     registerHook: createRegisterHook(context),
     getPool: createGetPool(context),
     checkPaths: createCheckPaths(context),
-    getOwner: createGetOwner(context),
+
+    /** The owner of the token's locks. Throws a ServiceError. */
+    async getOwner(within: CallLimits): Promise<string> {
+      const expect = expectFound(ownerIn, 'it does not name the owner of the token');
+      const { response } = expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within));
+      return ownerIn(response) ?? '';
+    },
 
     /** By the clock of the server, from its last response. */
     serverNow: serverClock.now,
 
-    /** Aborts pending requests and closes the connections. */
     dispose(): void {
       closing.abort();
       connection.close();
     },
   };
 }
-
-/** The owner of the token's locks. Throws a ServiceError. */
-const createGetOwner =
-  ({ call, addresses }: ClientContext) =>
-  async (within: CallLimits): Promise<string> => {
-    const expect: Request['expect'] = (response, texts) =>
-      ownerIn(response) === undefined
-        ? notUnderstood(response, texts, 'it does not name the owner of the token')
-        : undefined;
-    return (
-      ownerIn(expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within)).response) ?? ''
-    );
-  };
 
 const ownerIn = (response: ClientResponse): string | undefined => firstName(objectIn(response), ['owner']);

@@ -15,17 +15,10 @@ export interface SentRequest {
   readonly body: string | null;
 }
 
-export interface Connection {
-  /**
-   * Sends one request and returns the complete response, whatever its status. Rejects if the connection fails or the
-   * signal is aborted first.
-   */
-  send(request: SentRequest, signal: AbortSignal): Promise<RawResponse>;
-  close(): void;
-}
+export type Connection = ReturnType<typeof openConnection>;
 
 /** Opens keep-alive connections to one server, through the proxy of `https_proxy`, `http_proxy` and `no_proxy`. */
-export function openConnection(baseUrl: URL): Connection {
+export function openConnection(baseUrl: URL) {
   const isHttps = baseUrl.protocol === 'https:';
   // An import of node:http would load Node's web client, which takes half as long as starting Node itself.
   const { Agent, request } = process.getBuiltinModule(isHttps ? 'node:https' : 'node:http');
@@ -44,7 +37,8 @@ export function openConnection(baseUrl: URL): Connection {
   }
 
   return {
-    async send({ method, target, headers, body }, signal) {
+    /** Returns the complete response, whatever its status. Rejects if the connection fails or the signal is aborted. */
+    async send({ method, target, headers, body }: SentRequest, signal: AbortSignal): Promise<RawResponse> {
       const agent = await agentToUse();
       signal.throwIfAborted();
       const message = await new Promise<http.IncomingMessage>((resolve, reject) => {
@@ -83,15 +77,7 @@ export async function inParallel<Item>(
   await Promise.all(Array.from({ length: Math.min(maxConnections, items.length) }, worker));
 }
 
-const neverConnected = new Set([
-  'ECONNREFUSED',
-  'ENOTFOUND',
-  'EAI_AGAIN',
-  'EHOSTUNREACH',
-  'ENETUNREACH',
-  'EADDRNOTAVAIL',
-  'EPROTO',
-]);
+const neverConnected = /^(ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|EPROTO)$/;
 
 /** These errors occur before a request can be sent, but have the code of a later failure. */
 const unconnectedWords = /^tunneling socket could not be established|before secure TLS connection was established/;
@@ -119,7 +105,7 @@ export function connectionFailure(error: unknown, texts: ServiceText): Connectio
   const unconnected =
     untrusted ||
     textAt(error, 'syscall') === 'connect' ||
-    (code !== undefined && neverConnected.has(code)) ||
+    (code !== undefined && neverConnected.test(code)) ||
     unconnectedWords.test(error.message);
   const words = texts.line(wordsOf(error).replace(tipOfNode, ''), maxWordsLength);
   return {

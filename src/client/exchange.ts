@@ -1,7 +1,7 @@
 import { unlessAborted } from '../interface/timers.ts';
 import type { CallOptions } from './call.ts';
-import { notUnderstood } from './refusal.ts';
-import type { AnsweredCall, Call, CallLimits, Request, TokenResult, TokenSource } from './request.ts';
+import { expectFound } from './refusal.ts';
+import type { AnsweredCall, Call, CallLimits, TokenResult, TokenSource } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import { isTransient } from './retry.ts';
 import { ServiceError } from './service-error.ts';
@@ -83,7 +83,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
       }
       const askedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: proof });
-      const result = await call({ method: 'POST', target, body, secrets: [proof], expect }, within);
+      const result = await call({ method: 'POST', target, body, secrets: [proof], expect: expectToken }, within);
       if (result.kind === 'given-up') {
         const { status = 0, advice } = result.error;
         const unsupported = ` If the service does not support OIDC token exchange: ${texts.unsupported}`;
@@ -153,11 +153,9 @@ function withoutToken(error: unknown, prefix: string, advice: string): Outcome {
 /** Services that check for a token first answer 401. */
 const isUnsupported = (status: number): boolean => [401, 404, 405].includes(status);
 
-/** Without an excerpt, which could show a token in another form. */
-const expect: Request['expect'] = (response, texts) =>
-  tokenIn(response) === undefined ? notUnderstood(response, texts, 'it contains no token') : undefined;
-
 const tokenIn = (response: ClientResponse): string | undefined => {
   const { access_token } = objectIn(response);
   return typeof access_token === 'string' && /^[\x21-\x7e]+$/.test(access_token) ? access_token : undefined;
 };
+
+const expectToken = expectFound(tokenIn, 'it contains no token');

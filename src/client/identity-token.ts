@@ -2,12 +2,11 @@ import { createCall } from './call.ts';
 import { createServerClock } from './clock.ts';
 import { openConnection } from './connection.ts';
 import type { ExchangeContext } from './exchange.ts';
-import { notUnderstood } from './refusal.ts';
-import { type CallLimits, expectSuccess, type Request } from './request.ts';
+import { expectFound } from './refusal.ts';
+import { type CallLimits, expectSuccess } from './request.ts';
 import { type ClientResponse, objectIn } from './response.ts';
 
 interface IdentityRequest {
-  /** The name of the server in errors. */
   readonly server: string;
   readonly requestUrl: string;
   /** Issued by the runner for these requests, and secret. */
@@ -46,11 +45,7 @@ export function openIssuer(
     onRetry: (retry) => exchange.onRetry?.({ ...retry, reason: `${server}: ${retry.reason}` }),
   });
 
-  /** Without an excerpt, which could show a token in another form. */
-  const expect: Request['expect'] = (response, texts) =>
-    identityIn(response) === undefined
-      ? notUnderstood(response, texts, 'the response contains no identity token')
-      : undefined;
+  const expect = expectFound(identityIn, 'the response contains no identity token');
 
   return async (within: CallLimits): Promise<string> => {
     const target = address.pathname + address.search;

@@ -19,6 +19,10 @@ export function parseJson(text: string, onText: (text: string) => string): Parse
 
 export const asObject = (json: Json | undefined): JsonObject => (isObject(json) ? json : {});
 
+/** The object itself, if another one wraps it in a member with one of these names. */
+export const unwrapped = (object: JsonObject, names: readonly string[]): JsonObject =>
+  names.map((name) => object[name]).find(isObject) ?? object;
+
 export const isArray = (json: Json | undefined): json is readonly Json[] => Array.isArray(json);
 
 /** The first existing member with one of these names. */

@@ -1,7 +1,17 @@
 import { maxNoteLength } from '../interface/lock-note.ts';
 import type { Timestamp } from '../interface/resources.ts';
 import { timestampIn } from './clock.ts';
-import { asObject, firstMember, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
+import {
+  asObject,
+  firstMember,
+  firstName,
+  isArray,
+  isObject,
+  type Json,
+  type JsonObject,
+  nameIn,
+  unwrapped,
+} from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 
@@ -15,9 +25,7 @@ export interface KnownLock {
   /** As the service sent it, with quotes. */
   readonly etag: string | undefined;
   readonly owner: string | undefined;
-  /** The URL of the run that acquired the lock. */
   readonly origin: string | undefined;
-  /** A note of the holder for clients that find the path locked. */
   readonly note: string | undefined;
   readonly acquired_at: Timestamp | undefined;
   readonly expires_at: Timestamp | undefined;
@@ -43,7 +51,7 @@ const names = {
 /** Reads an entry of a list of locks; undefined if it has no path. */
 export function readListedLock(entry: Json, texts: ServiceText): KnownLock | undefined {
   if (typeof entry === 'string') return entry === '' ? undefined : readLock({}, entry, texts);
-  const lock = isObject(entry) ? unwrapped(entry) : {};
+  const lock = isObject(entry) ? lockIn(entry) : {};
   const path = firstName(lock, names.path);
   return path === undefined ? undefined : readLock(lock, path, texts);
 }
@@ -102,15 +110,11 @@ export function readLock(lock: JsonObject, path: string, texts: ServiceText): Kn
 
 /** Whether a body is a lock, and not a message of a gateway. */
 export function namesLock(body: JsonObject): boolean {
-  const lock = unwrapped(body);
+  const lock = lockIn(body);
   return firstName(lock, [...names.path, ...names.id]) !== undefined || tellsOfAHolder(lock);
 }
 
-/** The lock itself, if it is wrapped in another object. */
-export function unwrapped(body: JsonObject): JsonObject {
-  const inner = [body['lock'], body['data'], body['result']].find(isObject);
-  return inner ?? body;
-}
+export const lockIn = (body: JsonObject): JsonObject => unwrapped(body, ['lock', 'data', 'result']);
 
 /** The current lock, from the body of a 409, 412 or 423. */
 export function holderIn(response: ClientResponse): JsonObject | undefined {

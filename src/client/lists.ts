@@ -8,7 +8,6 @@ import { plainName } from './service-text.ts';
 
 export type ListLocks = ReturnType<typeof createLists>['listLocks'];
 
-/** A workspace or a branch: its name, and everything that the service sent about it. */
 export interface NamedEntry {
   readonly name: string;
   readonly raw: JsonObject;
@@ -32,7 +31,6 @@ interface LockListRequest {
   readonly filter?: LockFilter | undefined;
   /** Further pages are not read: the list is then incomplete. */
   readonly maxPages?: number | undefined;
-  /** Without retries. */
   readonly attempts?: 'once' | undefined;
 }
 

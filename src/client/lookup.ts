@@ -65,7 +65,6 @@ export async function listOnPaths(
   return { items, incomplete };
 }
 
-/** The result for one path in a list. */
 export type LookupResult =
   | FoundLock
   /** The token may not list locks, or the list is incomplete. */
@@ -86,7 +85,6 @@ export async function lookUp(
   return (await lookupIn(client.listLocks({ workspace, filter: { path }, attempts }, within)))(path);
 }
 
-/** Looks a path up without retries. */
 export const lookUpOnce = (
   context: ClientContext,
   { workspace, path }: PathToLookUp,

@@ -1,6 +1,6 @@
 import { type ResolvedLink, resolveLink } from './addresses.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject } from './json.ts';
-import { notUnderstood, unusable } from './refusal.ts';
+import { membersOf, notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
 import type { Unusable } from './service-error.ts';
@@ -27,7 +27,6 @@ interface Listing {
   readonly plainTarget?: string;
   /** The name of the array in the response. */
   readonly name: string;
-  /** Further pages are not read: the list is then incomplete. */
   readonly maxPages?: number | undefined;
   readonly attempts?: Request['attempts'];
 }
@@ -99,10 +98,8 @@ export async function readPages<Item>(
 
 export function expectEntries(response: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
   if (entriesIn(response, name) !== undefined) return undefined;
-  const found = Object.keys(objectIn(response)).join(', ');
   const reason = `it contains no list, neither on its own nor as ${name}, items, data or results`;
-  const excerpt = texts.line(found === '' ? '' : `an object with ${found}`, 200);
-  return unusable(response, texts) ?? notUnderstood(response, texts, reason, excerpt);
+  return unusable(response, texts) ?? notUnderstood(response, texts, reason, membersOf(response, texts));
 }
 
 export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>

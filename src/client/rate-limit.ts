@@ -1,6 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
-/** The rate limit of a server, as far as its response reports it. */
 export interface RateLimitStatus {
   /** The number of requests that the server still accepts now. */
   readonly remaining: number;

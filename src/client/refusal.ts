@@ -11,7 +11,6 @@ export interface RefusalContext {
   readonly texts: ServiceText;
 }
 
-/** Reads the error from a response that is not a success. */
 export function refusalOf(
   response: ClientResponse,
   { baseUrl, serverNow, texts }: RefusalContext,
@@ -47,22 +46,25 @@ export function refusalOf(
  * The reason why a success is not the requested resource; undefined if it is. Some services answer 201 or 204 without a
  * body. Any other body without the resource may be from a gateway.
  */
-export function expectResource(
-  response: ClientResponse,
-  texts: ServiceText,
-  resource: string,
-  isIn: (body: JsonObject) => boolean,
-): Unusable | undefined {
-  if (response.body.kind === 'empty' && (response.status === 201 || response.status === 204)) return undefined;
-  const wrong = unusable(response, texts);
-  if (wrong !== undefined || isIn(objectIn(response))) return wrong;
-  const found = Object.keys(objectIn(response)).join(', ');
-  return notUnderstood(
-    response,
-    texts,
-    `it contains no ${resource}`,
-    texts.line(found && `an object with ${found}`, 200),
-  );
+export const expectResource =
+  (resource: string, isIn: (body: JsonObject) => boolean) =>
+  (response: ClientResponse, texts: ServiceText): Unusable | undefined => {
+    if (response.body.kind === 'empty' && (response.status === 201 || response.status === 204)) return undefined;
+    const wrong = unusable(response, texts);
+    if (wrong !== undefined || isIn(objectIn(response))) return wrong;
+    return notUnderstood(response, texts, `it contains no ${resource}`, membersOf(response, texts));
+  };
+
+/** Without an excerpt, which could show a secret in another form. */
+export const expectFound =
+  (find: (response: ClientResponse) => unknown, reason: string) =>
+  (response: ClientResponse, texts: ServiceText): Unusable | undefined =>
+    find(response) === undefined ? notUnderstood(response, texts, reason) : undefined;
+
+/** An excerpt of a response with an unexpected object. */
+export function membersOf(response: ClientResponse, texts: ServiceText): string {
+  const names = Object.keys(objectIn(response)).join(', ');
+  return texts.line(names && `an object with ${names}`, 200);
 }
 
 export function retryAfterHeader(response: ClientResponse, serverNow: number): number | undefined {

@@ -1,5 +1,5 @@
 import type { WorkspaceId } from './access.ts';
-import { asObject, firstName, isObject, type JsonObject, nameIn } from './json.ts';
+import { asObject, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
@@ -38,18 +38,17 @@ export const createRegisterHook =
         headers: { 'idempotency-key': crypto.randomUUID() },
         body,
         secrets: secretsIn(body),
-        expect: (response, texts) => expectResource(response, texts, 'webhook', isHook),
+        expect: expectResource('webhook', isHook),
       },
       within,
     );
     const { response } = expectSuccess(result);
-    const hook = unwrapped(objectIn(response));
+    const hook = hookIn(objectIn(response));
     const id = firstName(hook, idNames);
-    const madeSecret = body.secret === undefined ? nameIn(hook['secret']) : undefined;
     return {
       hook_id: id === undefined ? undefined : plainName(id),
       replaced: response.status === 200,
-      madeSecret,
+      madeSecret: body.secret === undefined ? nameIn(hook['secret']) : undefined,
     };
   };
 
@@ -62,7 +61,6 @@ const secretsIn = (body: JsonObject): readonly string[] => [
 const textsIn = (object: JsonObject): readonly string[] =>
   Object.values(object).filter((value) => typeof value === 'string');
 
-const isHook = (body: JsonObject): boolean => firstName(unwrapped(body), [...idNames, 'url']) !== undefined;
+const isHook = (body: JsonObject): boolean => firstName(hookIn(body), [...idNames, 'url']) !== undefined;
 
-const unwrapped = (body: JsonObject): JsonObject =>
-  [body['hook'], body['webhook'], body['data']].find(isObject) ?? body;
+const hookIn = (body: JsonObject): JsonObject => unwrapped(body, ['hook', 'webhook', 'data']);

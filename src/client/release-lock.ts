@@ -27,7 +27,6 @@ export interface ReleaseLockRequest {
   readonly force?: boolean | undefined;
   /** The reason, with `force`. A service that does not support it may refuse the request. */
   readonly reason?: string | undefined;
-  /** The request is not sent again after an attempt that may have released the lock. */
   readonly attempts?: 'once' | undefined;
 }
 
@@ -60,7 +59,7 @@ export function createReleaseLock(context: ClientContext) {
         otherTarget: slashes === 'encoded' && path.includes('/') ? raw : undefined,
         headers: { ...(condition !== undefined && { 'if-match': condition }) },
         attempts,
-        expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
+        expect: expectResource('lock', namesLock),
         async confirm() {
           const listed = await lookUpOnce(context, request, within);
           return isGone(listed, proof) ? listed : undefined;
@@ -80,7 +79,6 @@ export function createReleaseLock(context: ClientContext) {
     return { kind: 'lost', holder, error: result.refuse(result.response) };
   }
 
-  /** Decides by the list if the response alone proves nothing. */
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
     if (isGone(found, proof)) {
       if (found.kind === 'locked') return lost(result, found.lock);

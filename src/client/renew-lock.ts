@@ -16,7 +16,6 @@ export type RenewLockResult =
   | { readonly kind: 'renewed'; readonly lock: AcquiredLock }
   /** The service does not support renewal, and granted another lock instead. */
   | { readonly kind: 'replaced'; readonly lock: AcquiredLock }
-  /** The lock is no longer ours. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   /** The service interpreted the request differently, and renewed nothing. */
   | { readonly kind: 'refused'; readonly error: ServiceError }
@@ -31,7 +30,7 @@ export function createRenewLock(context: ClientContext) {
         target: context.addresses.locks(request.workspace),
         headers: { 'idempotency-key': key, 'if-match': condition },
         body: { path: request.path, type: request.type, ttl: formatDuration(request.ttl) },
-        expect: (response, texts) => expectResource(response, texts, 'lock', namesLock),
+        expect: expectResource('lock', namesLock),
         async confirm({ status }) {
           // Any other status is not a loss: a login may be missing, or a success may have renewed the lock.
           if (![403, 404, 409, 410, 412].includes(status)) return undefined;

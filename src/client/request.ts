@@ -31,7 +31,6 @@ export interface Request {
   readonly throttled?: boolean | undefined;
   /** Additional time for the response, if the request asks the service to wait. */
   readonly responseDelayMs?: number;
-  /** Secrets in the request itself. */
   readonly secrets?: readonly string[];
   /**
    * The reason why a success is not the requested resource; undefined if it is. By default, any success is accepted.
@@ -48,7 +47,6 @@ export interface CallContext {
   /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
   fail(failure: RequestFailure): ServiceError;
-  /** The error for a response that is not a success. */
   refuse(response: ClientResponse): ServiceError;
   /** The target as it was last sent. */
   readonly target: string;
@@ -58,7 +56,6 @@ export interface CallContext {
 export type AnsweredCall = CallContext & {
   readonly kind: 'answered';
   readonly response: ClientResponse;
-  /** The lookup that confirmed the response. */
   readonly found?: FoundLock | undefined;
 };
 
@@ -75,7 +72,6 @@ export type RetryKind = 'failed' | 'limited' | 'still-running' | 'unavailable';
 export interface Retry {
   readonly delayMs: number;
   readonly kind: RetryKind;
-  /** A complete sentence. */
   readonly reason: string;
 }
 
@@ -94,7 +90,6 @@ export interface TokenSource {
   refused(token: string): boolean;
 }
 
-/** Context shared by all operations of a client. */
 export interface ClientContext {
   readonly call: Call;
   readonly addresses: Endpoints;
@@ -103,7 +98,6 @@ export interface ClientContext {
   readonly serverNow: Clock;
 }
 
-/** Returns a success, or throws the error of the call. */
 export function expectSuccess(result: CallResult): AnsweredCall {
   if (result.kind === 'given-up') throw result.error;
   if (!isSuccess(result.response)) throw result.refuse(result.response);

@@ -20,7 +20,6 @@ export interface ClientResponse {
 
 export interface ReceivedBody {
   readonly bytes: Uint8Array;
-  /** The body exceeded the limit. */
   readonly tooLarge: boolean;
 }
 

@@ -54,7 +54,6 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   };
 }
 
-/** The state of a call so far. */
 export interface Progress {
   readonly attempts: number;
   readonly failures: number;
@@ -83,7 +82,6 @@ export interface RetryLimits {
   /** The pause that all requests share because of the rate limit; undefined if this one waits on its own. */
   readonly limitedForMs: number | undefined;
   readonly maxBackoffMs: number | undefined;
-  /** At least 0 and less than 1. */
   readonly random: () => number;
 }
 
@@ -91,7 +89,6 @@ export type NextStep =
   | { readonly kind: 'give-up'; readonly failure: RequestFailure }
   | { readonly kind: 'retry'; readonly retry: Omit<Retry, 'reason'> };
 
-/** Decides whether there is another attempt, and when. */
 export function nextStep(failed: FailedAttempt, progress: Progress, limits: RetryLimits): NextStep {
   const { failure, retry, retryAfterMs } = failed;
   const { retries, once, timeLeftMs, limitedForMs, maxBackoffMs, random } = limits;
@@ -125,7 +122,6 @@ export function backoff(
 /** Between half of the time and all of it, so that clients that failed together do not return together. */
 export const withJitter = (ms: number, random: () => number): number => ms * (0.5 + random() / 2);
 
-/** Whether another attempt may succeed. */
 export function isTransient({ failure }: ServiceError): boolean {
   switch (failure.kind) {
     case 'refused':
@@ -147,7 +143,6 @@ export function isTransient({ failure }: ServiceError): boolean {
   }
 }
 
-/** The wait that the service asked for. */
 export function retryAfterOfError({ failure }: ServiceError): number | undefined {
   return failure.kind === 'deadline' || failure.kind === 'refused' ? failure.retryAfterMs : undefined;
 }

@@ -36,7 +36,6 @@ export interface Redirected {
   readonly requestId: string | undefined;
 }
 
-/** A success that cannot be used. */
 export interface Unusable {
   readonly kind: 'not-json' | 'not-understood' | 'too-large';
   readonly status: number;
@@ -51,7 +50,6 @@ export interface ConnectionFailed {
   /** The error code of the system, such as ECONNRESET. */
   readonly code: string | undefined;
   readonly words: string;
-  /** Whether the request may have reached the service. */
   readonly mayHaveArrived: boolean;
   /** The certificate is not trusted, which a retry would not change. */
   readonly untrusted: boolean;
@@ -77,7 +75,6 @@ export interface NoToken {
   readonly reason: string;
   /** The request for the token, as errors name it; undefined if there was none. */
   readonly request: string | undefined;
-  /** Another attempt may get a token. */
   readonly transient: boolean;
 }
 
@@ -98,9 +95,7 @@ interface FailedCall {
   readonly method: string;
   /** As in the URL, without origin and query. */
   readonly path: string;
-  /** The number of times that the request was sent. */
   readonly attempts: number;
-  /** The name of the server in errors; "The service" by default. */
   readonly server?: string | undefined;
 }
 
@@ -129,7 +124,6 @@ export class ServiceError extends Error {
     this.request = request;
   }
 
-  /** The status of the last response, if there was one. */
   get status(): number | undefined {
     return responseIn(this.failure)?.status;
   }
@@ -157,7 +151,6 @@ const isUnknownRoute = ({ failure }: ServiceError): boolean => {
   return status === 404 && (!isRecognized || words === undefined || noSuchRoute.test(words));
 };
 
-/** Appends the request, in parentheses, to the last sentence. */
 export const withRequest = (sentences: string, request: string | undefined): string =>
   request === undefined ? sentences : `${sentences.replace(/\.$/, '')} (${request}).`;
 

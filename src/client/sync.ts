@@ -1,6 +1,6 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './addresses.ts';
-import { asObject, firstMember, firstName, isObject, type JsonObject, nameIn } from './json.ts';
+import { asObject, firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
 import { notUnderstood, rawWordsOf, retryAfterHeader, unusable } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
@@ -9,7 +9,6 @@ import { plainName, type ServiceText } from './service-text.ts';
 
 export interface SyncReport {
   readonly sync_id: string | undefined;
-  /** The status word of the service. */
   readonly status: string;
   readonly state: SyncState;
   readonly branch: string | undefined;
@@ -18,10 +17,8 @@ export interface SyncReport {
   /** Bytes of LFS objects. */
   readonly received_bytes: number | undefined;
   readonly total_bytes: number | undefined;
-  /** LFS objects that could not be fetched. */
   readonly missing_objects: number | undefined;
   readonly head: string | undefined;
-  /** The error message of the service, if the sync failed. */
   readonly error: string | undefined;
   /** The URL for git to clone the synced branches from. */
   readonly clone_url: string | undefined;
@@ -62,13 +59,11 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     // The only cast to SyncAddress: the URL is on the same server.
     if (target !== undefined) return { kind: 'offered', address: target.target as SyncAddress };
     const elsewhere = followed.find((each) => each.kind === 'elsewhere');
-    if (elsewhere === undefined)
-      return { kind: 'none', reason: 'The service did not return a status URL for the sync.' };
-    const origin = texts.line(elsewhere.origin, 300);
-    return {
-      kind: 'none',
-      reason: `The status URL of the sync is on another server, ${origin}, and the token must not be sent there.`,
-    };
+    const reason =
+      elsewhere === undefined
+        ? 'The service did not return a status URL for the sync.'
+        : `The status URL of the sync is on another server, ${texts.line(elsewhere.origin, 300)}, and the token must not be sent there.`;
+    return { kind: 'none', reason };
   }
 
   return {
@@ -78,9 +73,8 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
     ): Promise<StartedSync> {
       const target = addresses.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
-      const result = expectSuccess(
-        await call({ method: 'POST', target, headers, body: { branch }, expect: expectSync }, within),
-      );
+      const request = { method: 'POST', target, headers, body: { branch }, expect: expectSync } as const;
+      const result = expectSuccess(await call(request, within));
       return { ...reportOf(result), progress: progressOf(result, target) };
     },
 
@@ -133,39 +127,25 @@ export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   return isSafe && username === '' && password === '' ? href : undefined;
 }
 
-const good = new Set(['succeeded', 'success', 'successful', 'synced', 'up_to_date', 'passed', 'ok']);
+const good = /^(succeeded|success|successful|synced|up_to_date|passed|ok)$/;
 
 /** The sync has ended. Other fields may show the result. */
-const over = new Set(['completed', 'complete', 'done', 'finished', 'ended', 'closed']);
+const over = /^(completed?|done|finished|ended|closed)$/;
 
-const bad = new Set([
-  'failed',
-  'failure',
-  'fail',
-  'error',
-  'errored',
-  'cancelled',
-  'canceled',
-  'aborted',
-  'rejected',
-  'timed_out',
-  'timeout',
-  'timedout',
-  'expired',
-  'completed_with_errors',
-]);
+const bad =
+  /^(fail|failed|failure|error|errored|cancell?ed|aborted|rejected|timeout|timed_?out|expired|completed_with_errors)$/;
 
 function stateOf(status: string, body: JsonObject): SyncState {
   const word = normal(status);
-  if (bad.has(word)) return 'failed';
-  if (good.has(word)) return 'succeeded';
-  if (!over.has(word)) return 'going-on';
+  if (bad.test(word)) return 'failed';
+  if (good.test(word)) return 'succeeded';
+  if (!over.test(word)) return 'going-on';
   return saysFailed(body) ? 'failed' : 'succeeded';
 }
 
 const saysFailed = (body: JsonObject): boolean => {
   const conclusion = firstName(body, ['conclusion', 'result', 'outcome']);
-  if (conclusion !== undefined && bad.has(normal(conclusion))) return true;
+  if (conclusion !== undefined && bad.test(normal(conclusion))) return true;
   const { error, success } = body;
   return success === false || (typeof error === 'string' && error !== '') || Object.keys(asObject(error)).length > 0;
 };
@@ -193,7 +173,4 @@ function expectSync(response: ClientResponse, texts: ServiceText): Unusable | un
   return isSync ? undefined : (unusable(response, texts) ?? notUnderstood(response, texts, 'it contains no sync'));
 }
 
-const syncIn = (response: ClientResponse): JsonObject => {
-  const body = objectIn(response);
-  return [body['sync'], body['data']].find(isObject) ?? body;
-};
+const syncIn = (response: ClientResponse): JsonObject => unwrapped(objectIn(response), ['sync', 'data']);

@@ -68,7 +68,6 @@ export function createThrottle(random: () => number) {
       if (remaining !== undefined) remaining -= 1;
     },
 
-    /** Records the end of a request, whatever its result. */
     ended(): void {
       underWay -= 1;
     },
@@ -79,7 +78,6 @@ export function createThrottle(random: () => number) {
       caution = Math.max(1, caution * cautionPerAnswer);
     },
 
-    /** Records the rate limit in the response to any request. */
     observe(status: RateLimitStatus, now: number): void {
       policy = status.policy ?? policy;
       // The service may not have counted pending requests yet.
@@ -107,7 +105,6 @@ export type Throttle = ReturnType<typeof createThrottle>;
 
 type Admission =
   | { readonly kind: 'admitted'; readonly release: () => void }
-  /** The signal was aborted first. */
   | { readonly kind: 'aborted'; readonly limited: boolean }
   /** The service refuses all requests until after the deadline. */
   | { readonly kind: 'too-late'; readonly delayMs: number };

@@ -30,7 +30,6 @@ export const durationUpTo =
 export const spanOfMs = (ms: number): string =>
   ms < 1_000 ? `${Math.ceil(ms)} ms` : formatSpan(Math.ceil(ms / 1_000));
 
-/** Captures the number and the unit. */
 export const durationPattern = new RegExp(`^(\\d+)([${Object.keys(secondsIn).join('')}])$`);
 
 export function parseDuration(text: string): Parsed<Duration> {

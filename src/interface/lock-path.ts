@@ -44,7 +44,6 @@ export function canonicalLockPath(text: string, parse: typeof parseLockPath = pa
   return parse(composed.value);
 }
 
-/** The path as one segment of a URL, with encoded slashes. */
 export const asOneSegment = (path: LockPath): string => encodeURIComponent(path);
 
 /** The path as several segments of a URL, for servers behind a proxy that rejects encoded slashes. */
@@ -81,7 +80,6 @@ export function lockPathFromUrl(raw: string): Parsed<LockPath> {
  */
 export const misleading = /[\u061c\u200b\u200e\u200f\u202a-\u202e\u2066-\u2069]/;
 
-/** Parses a path that can be locked. */
 export function parseLockPath(text: string): Parsed<LockPath> {
   const path = parseHeldPath(text);
   if (!path.ok || !misleading.test(path.value)) return path;

@@ -1,6 +1,5 @@
 import type { Outdated, Timestamp } from './resources.ts';
 
-/** Why a file is outdated, and what to do. `branch` is that of the request, if it has one. */
 export function outdatedText(outdated: Outdated, branch: string | undefined): string {
   const { path, commit, author, at, behind } = outdated;
   const change = `commit ${commit.slice(0, 10)} by ${author} at ${at}`;

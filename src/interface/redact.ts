@@ -1,4 +1,3 @@
-/** Removes secrets from a text, in any of their spellings. */
 export type Redact = (text: string) => string;
 
 /** Redacts a truncated text, which may end with the start of a secret. */

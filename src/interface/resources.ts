@@ -98,7 +98,6 @@ export const pushLockModes = ['all', 'branch'] as const;
 export type PushLockMode = (typeof pushLockModes)[number];
 
 export interface CheckedLock extends Lock {
-  /** The branch that the lock was requested for. */
   readonly branch: string | null;
 }
 
@@ -110,7 +109,6 @@ export interface Comparison {
   readonly as_of?: Timestamp | null | undefined;
 }
 
-/** What holds for some paths. */
 export interface CheckedPaths extends Comparison {
   readonly locks: readonly CheckedLock[];
   readonly push_locks: PushLockMode;
@@ -121,7 +119,6 @@ export interface PoolItem {
   readonly path: string;
   /** Without the values of secret properties, unless the caller holds the lock on the path. */
   readonly properties: Readonly<Record<string, string>>;
-  /** The names of the secret properties. */
   readonly secret: readonly string[];
 }
 
