@@ -20,7 +20,6 @@ import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
 import { workspacePushHook } from './commands/workspace-push-hook.ts';
 import type { Command } from './definition/command.ts';
 
-/** All commands, in the order of the help. */
 export const commands: readonly Command[] = [
   serve,
   signIn,

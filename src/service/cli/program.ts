@@ -7,7 +7,6 @@ import { printLines } from './output/table.ts';
 
 export interface ProgramContext extends Pick<Surroundings, 'environment' | 'io'> {
   readonly commands?: readonly Command[];
-  /** Runs a valid command. */
   readonly run?: (work: () => Promise<void>) => Promise<void>;
 }
 
@@ -97,17 +96,15 @@ function createProgram(context: ParserContext): Commander {
     });
   for (const command of commands) {
     const [first = '', second] = command.name.split(' ');
-    const group =
-      second === undefined
-        ? program
-        : (program.commands.find((each) => each.name() === first) ??
-          program
-            .command(first)
-            .usage('<command> [flags]')
-            .addHelpText('after', example(`${first} `))
-            .showHelpAfterError(`See: ${programName} ${first} --help`)
-            .enablePositionalOptions());
-    addCommand(group, command, context);
+    const group = () =>
+      program.commands.find((each) => each.name() === first) ??
+      program
+        .command(first)
+        .usage('<command> [flags]')
+        .addHelpText('after', example(`${first} `))
+        .showHelpAfterError(`See: ${programName} ${first} --help`)
+        .enablePositionalOptions();
+    addCommand(second === undefined ? program : group(), command, context);
   }
   return program;
 }

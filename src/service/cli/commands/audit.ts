@@ -3,13 +3,12 @@ import { timeCell } from '../../../interface/words.ts';
 import { auditActions } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { exportAudit } from '../../audit/export-audit.ts';
-import { type AuditPage, type AuditQuery, readAudit } from '../../audit/read-audit.ts';
+import { readAudit } from '../../audit/read-audit.ts';
 import type { RecordedEntry } from '../../outbox/event.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { optional, withDefault } from '../definition/flags.ts';
-import { oneOf, parseAuditFormat, wholeNumber } from '../definition/values.ts';
+import { oneOf, wholeNumber } from '../definition/values.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
 
@@ -40,7 +39,7 @@ export const audit = defineStorageCommand({
       'FORMAT',
       'write all entries as csv or jsonl, regardless of --limit',
       'default a table',
-      parseAuditFormat,
+      oneOf(['csv', 'jsonl']),
     ),
     since: optional(
       'DURATION',
@@ -72,7 +71,7 @@ export const audit = defineStorageCommand({
       const readPage = (before = query.before) => readAudit(storage, { ...query, before, limit: pageSize });
       return { file: exportAudit(format, readPage) };
     }
-    const { entries, next } = await entriesUpTo(storage, { ...query, limit });
+    const { entries, next } = await readAudit(storage, { ...query, limit });
     const table = textTable(
       entries,
       {
@@ -89,16 +88,3 @@ export const audit = defineStorageCommand({
     return { document: { entries, next: next ?? null }, lines: [...table, ...older] };
   },
 });
-
-/** Reads pages, so that each query is short, until the limit of the query is reached. */
-async function entriesUpTo(storage: Storage, query: AuditQuery): Promise<AuditPage> {
-  const entries: RecordedEntry[] = [];
-  let next = query.before;
-  do {
-    const limit = Math.min(pageSize, query.limit - entries.length);
-    const page = await readAudit(storage, { ...query, limit, before: next });
-    entries.push(...page.entries);
-    next = page.next;
-  } while (next !== undefined && entries.length < query.limit);
-  return { entries, next };
-}

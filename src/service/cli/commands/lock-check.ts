@@ -2,7 +2,7 @@ import { canonicalLockPath, type LockPath, parseHeldPath, parseLockPath } from '
 import { accepted } from '../../../interface/parsed.ts';
 import { CommandError } from '../definition/command.ts';
 import { optional, rest, toggle, withDefault } from '../definition/flags.ts';
-import { parseUnreachable } from '../definition/values.ts';
+import { oneOf } from '../definition/values.ts';
 import { printLines } from '../output/table.ts';
 import type { CheckedPath } from '../remote/check.ts';
 import { pusherVariables } from '../remote/pusher.ts';
@@ -34,7 +34,7 @@ export const lockCheck = defineRemoteCommand({
       'ACTION',
       'with --receive, what happens to a push if the service cannot be asked: refuse or accept',
       'refuse',
-      parseUnreachable,
+      oneOf(['refuse', 'accept']),
     ),
   },
   example: '--staged',

@@ -1,8 +1,6 @@
-import type { Lock } from '../../../interface/resources.ts';
 import { listLocks } from '../../locks/list.ts';
 import { listQueue } from '../../locks/read-queue.ts';
 import { withoutPlaceId } from '../../locks/responses.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { parseTokenOwner } from '../../tokens/new-token.ts';
 import { optional, toggle } from '../definition/flags.ts';
 import { parsePrefix } from '../definition/values.ts';
@@ -22,6 +20,9 @@ const both = {
 } as const;
 
 const noSuchLock = 'No such path is locked.';
+
+/** No workspace has more. */
+const maxLocks = 10_000_000;
 
 const remote = defineRemoteCommand({
   ...both,
@@ -52,11 +53,11 @@ const local = defineStorageCommand({
       const queue = (await listQueue(storage, { workspace: id })).filter(isWanted({ prefix, owner }));
       return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue) };
     }
-    const found = await allLocks(storage, id, prefix);
-    const locks = owner === undefined ? found : found.filter((lock) => lock.owner === owner);
+    const found = (await listLocks(storage, { workspace: id, prefix, limit: maxLocks })).locks;
+    const locks = found.filter(isWanted({ owner }));
     const isAll = prefix === undefined && owner === undefined;
     const none = isAll ? `No path of the workspace "${id}" is locked.` : noSuchLock;
-    return { document: { locks }, lines: lockTableText(locks, await databaseTime(storage), none) };
+    return { document: { locks }, lines: lockTableText(locks, Date.now(), none) };
   },
 });
 
@@ -71,21 +72,3 @@ const isWanted =
   ({ prefix = '', owner }: Filter) =>
   (waiting: { readonly path: string; readonly owner: string | undefined }): boolean =>
     waiting.path.startsWith(prefix) && (owner === undefined || waiting.owner === owner);
-
-const pageSize = 1_000;
-
-async function allLocks(storage: Storage, workspace: string, prefix: string | undefined): Promise<Lock[]> {
-  const all: Lock[] = [];
-  let after: string | undefined;
-  do {
-    const { locks, next } = await listLocks(storage, { workspace, prefix, after, limit: pageSize });
-    all.push(...locks);
-    after = next;
-  } while (after !== undefined);
-  return all;
-}
-
-/** Current time of the database, whose clock decides when a lock expires. */
-async function databaseTime({ read, now }: Storage): Promise<number> {
-  return (await read.selectNoFrom(now.as('now')).executeTakeFirstOrThrow()).now;
-}

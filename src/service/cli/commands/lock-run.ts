@@ -4,7 +4,7 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import { parsePoolName } from '../../pools/pool-item.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
 import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
-import { parseOnLost, parseProperty, wholeNumber } from '../definition/values.ts';
+import { oneOf, parseProperty, wholeNumber } from '../definition/values.ts';
 import { checkedOutBranch } from '../remote/checkout.ts';
 import { aboutPaths, allowHttpFlag, branchFlag, connectTo, variables, waitFlags } from '../remote/remote-command.ts';
 
@@ -38,7 +38,7 @@ export const lockRun = defineCommand({
     branch: branchFlag,
     ...waitFlags,
     ttl: withDefault('DURATION', 'how long the locks last if this process or its network dies', '5m', parseTtl),
-    onLost: withDefault('ACTION', 'if a lock is lost: stop the command, or only warn', 'stop', parseOnLost),
+    onLost: withDefault('ACTION', 'if a lock is lost: stop the command, or only warn', 'stop', oneOf(['stop', 'warn'])),
     grace: withDefault(
       'DURATION',
       'time between SIGTERM and SIGKILL if a lock is lost',

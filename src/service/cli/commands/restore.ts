@@ -1,16 +1,15 @@
 import type { Readable } from 'node:stream';
 import { timeCell } from '../../../interface/words.ts';
 import { type Restored, restoreBackup } from '../../backup/restore.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
-import { defineCommand, type Surroundings } from '../definition/command.ts';
+import { defineCommand } from '../definition/command.ts';
 import { required, toggle } from '../definition/flags.ts';
 import { parseFile } from '../definition/values.ts';
 import { type CommandOutput, printOutput } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
-import { takeInstanceLock } from '../serve/instance-lock.ts';
+import { withOwnDatabase } from '../serve/instance-lock.ts';
 import { backupFailure, openBackupFile, rowCounts } from '../storage/backup-file.ts';
-import { databaseUrl, openStorage, prepareDataFolder, printMigration } from '../storage/open-storage.ts';
+import { printMigration } from '../storage/open-storage.ts';
 import { commonFlags, operatorActor, storageVariables } from '../storage/storage-command.ts';
 
 export const restore = defineCommand({
@@ -30,10 +29,11 @@ export const restore = defineCommand({
   },
   arguments: { file: required('FILE', 'a file written by "workspace-service backup", or - for stdin', parseFile) },
   example: 'workspaces.backup',
-  async run({ flags: { data, json, replace }, arguments: { file }, ...surroundings }) {
-    const { io } = surroundings;
+  async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);
-    const restored = await withOwnDatabase(data, surroundings, (storage) =>
+    const otherwise = 'Stop it, then restore again.';
+    const place = { data, environment, otherwise, onMigrated: printMigration(io) };
+    const restored = await withOwnDatabase(place, (storage) =>
       restoreBackup(storage, input, { replace, actor: operatorActor() }),
     )
       .catch((error: unknown) => {
@@ -46,23 +46,6 @@ export const restore = defineCommand({
 
 const openInput = async (file: string, io: ProcessIo): Promise<Readable> =>
   file === '-' ? io.input() : (await openBackupFile(file)).createReadStream();
-
-/** Keeps services off the folder during the work. On PostgreSQL, restoreBackup() checks for running instances. */
-async function withOwnDatabase<T>(
-  data: string,
-  { environment, io }: Surroundings,
-  work: (storage: Storage) => Promise<T>,
-): Promise<T> {
-  const isElsewhere = databaseUrl(environment) !== null;
-  if (!isElsewhere) prepareDataFolder(data);
-  const release = isElsewhere ? () => {} : takeInstanceLock(data, 'Stop it, then restore again.');
-  try {
-    const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
-    return await work(storage).finally(storage.close);
-  } finally {
-    release();
-  }
-}
 
 function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
   const taken_at = asTimestamp(header.taken_at);

@@ -1,6 +1,7 @@
 import { defineCommand } from '../definition/command.ts';
+import { nearest } from '../definition/did-you-mean.ts';
+import { variableOf } from '../definition/flags.ts';
 import { serveFlags } from '../serve/settings.ts';
-import { unknownVariables } from '../serve/unknown-variables.ts';
 import { storageVariables } from '../storage/storage-command.ts';
 
 export const serve = defineCommand({
@@ -21,3 +22,20 @@ export const serve = defineCommand({
     await runService(flags, environment, io, unknownVariables(environment, known));
   },
 });
+
+/**
+ * Variables with the prefix of the service that belong to no flag, without their values, which may be secret. `flags`
+ * are names as typed, without the dashes.
+ */
+function unknownVariables(environment: NodeJS.ProcessEnv, flags: readonly string[]) {
+  const prefix = variableOf('');
+  const known = new Set(flags.map((flag) => variableOf(flag).slice(prefix.length)));
+  return Object.keys(environment)
+    .filter((name) => name.startsWith(prefix) && !known.has(name.slice(prefix.length)))
+    .toSorted()
+    .map((variable) => {
+      // Compared without the common prefix.
+      const meant = nearest(variable.slice(prefix.length), known);
+      return { variable, did_you_mean: meant && `${prefix}${meant}` };
+    });
+}

@@ -136,17 +136,14 @@ async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promi
 async function tokenId(storage: Storage, idOrName: string): Promise<string> {
   if (idOrName.startsWith('tok_')) return idOrName;
   const named = (await listTokens(storage)).filter(({ name, state }) => name === idOrName && state === 'active');
-  const [token, ...more] = named;
-  if (token === undefined) {
+  const [id, ...more] = named.map(({ id }) => id);
+  if (id === undefined) {
     throw new CommandError(
       `There is no active token ${quoted(idOrName)}. Run "workspace-service token list" to list all tokens.`,
     );
   }
-  if (more.length > 0) {
-    const ids = named.map(({ id }) => id).join(', ');
-    throw new CommandError(
-      `${named.length} active tokens have the name ${quoted(idOrName)}. Use the id of one of them: ${ids}.`,
-    );
-  }
-  return token.id;
+  if (more.length === 0) return id;
+  throw new CommandError(
+    `${named.length} active tokens have the name ${quoted(idOrName)}. Use the id of one of them: ${[id, ...more].join(', ')}.`,
+  );
 }

@@ -34,7 +34,6 @@ export const lfsFlags = {
   ),
 };
 
-/** Settings for the branches that locks are compared with. */
 export const latestFlags = {
   latest: optionalField(workspaceFields.latest),
   latestBranches: optionalField(workspaceFields.latest_branches),

@@ -20,11 +20,9 @@ export type None = Readonly<Record<never, never>>;
 
 export const jsonFlag = toggle('print one JSON document instead of text');
 
-/** The process that a command runs in. */
 export interface Surroundings {
   readonly environment: NodeJS.ProcessEnv;
   readonly io: ProcessIo;
-  /** All commands of the program. */
   readonly commands: readonly Command[];
   /** The words after `--`, for a command that runs another one. */
   readonly childCommand: readonly string[];
@@ -40,9 +38,7 @@ export interface CommandContext<F extends Flags, A extends Flags> extends Surrou
 export interface Definition<F extends Flags, A extends Flags> {
   /** All words of the command, such as `token create`. */
   readonly name: string;
-  /** One line, without a period at the end. */
   readonly summary: string;
-  /** Further lines of the help. */
   readonly details?: readonly string[];
   /** Variables that it reads in addition to those of its flags, with their descriptions. */
   readonly variables?: readonly (readonly [name: string, what: string])[];
@@ -56,13 +52,11 @@ export interface Definition<F extends Flags, A extends Flags> {
   readonly runsCommand?: true;
   /** Checks combinations of flags. Each flag is valid on its own. */
   check?(flags: FlagValues<F>): readonly string[];
-  /** Throws a CommandError for an expected failure. */
   run(call: CommandContext<F, A>): Promise<void>;
 }
 
 /** Arguments after the words of a command, split but not parsed yet. */
 export interface TypedArguments {
-  /** Texts by flag. */
   readonly flags: ReadonlyMap<string, readonly string[]>;
   readonly arguments: readonly string[];
 }

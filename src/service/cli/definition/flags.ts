@@ -99,13 +99,11 @@ export const repeated = <T>(
 export const list = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> =>
   repeated(placeholder, what, otherwise, parse, (text) => text.split(',').map((entry) => entry.trim()));
 
-/** All remaining arguments. */
 export const rest = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> => ({
   ...repeated(placeholder, what, otherwise, parse),
   takesRest: true,
 });
 
-/** Reader of a flag with one value. `absent` is the result without one. */
 const readOne =
   <T, D>(parse: Parse<T>, absent: (source: string) => Parsed<D>, { secret = false }: Options = {}) =>
   ([text, ...more]: readonly string[], source: string): Parsed<T | D> => {

@@ -14,7 +14,7 @@ function pathOf(what: string): (text: string) => Parsed<string> {
 }
 
 export const oneOf =
-  <Name extends string>(names: readonly Name[], allowed: string) =>
+  <const Name extends string>(names: readonly Name[], allowed = `It must be one of ${names.join(', ')}.`) =>
   (text: string): Parsed<Name> => {
     const found = names.find((name) => name === text);
     return found === undefined ? refused(`${didYouMean(text, names)}${allowed}`) : accepted(found);
@@ -24,19 +24,11 @@ const logFormats = ['auto', 'text', 'json'] as const;
 
 export type LogFormat = (typeof logFormats)[number];
 
-export const parseLogFormat = oneOf(logFormats, `It must be one of ${logFormats.join(', ')}.`);
-export const parseLogLevel = oneOf(logLevels, `It must be one of ${logLevels.join(', ')}.`);
+export const parseLogFormat = oneOf(logFormats);
+export const parseLogLevel = oneOf(logLevels);
 export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
 export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
-export const parseAuditFormat = oneOf(['csv', 'jsonl'], 'The formats are csv and jsonl.');
-
 export const parseFolder = pathOf('a folder');
-
-export const parseOnLost = oneOf(['stop', 'warn'], 'It must be stop or warn.');
-
-export const parseUnreachable = oneOf(['refuse', 'accept'], 'It must be refuse or accept.');
-
-export const parsePriority = oneOf(['low', 'normal', 'high'], 'It must be low, normal or high.');
 
 /** A property of the items of a pool. */
 export function parseProperty(text: string): Parsed<readonly [name: string, value: string]> {

@@ -12,7 +12,6 @@ export function quoted(text: string): string {
 
 const maxQuoted = 100;
 
-/** Output of a command: for programs, and for people. */
 export interface CommandOutput {
   readonly document: unknown;
   readonly lines: readonly OutputBlock[];
@@ -23,7 +22,6 @@ export function printOutput(output: Output, json: boolean, { document, lines }: 
   else printLines(output, lines);
 }
 
-/** Prints one JSON document on one line. */
 export function printJson(output: Output, document: unknown): void {
   output.write(`${safeJson(JSON.stringify(document))}\n`);
 }

@@ -8,15 +8,11 @@ const exitCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 
  */
 const sameWishMs = 1_000;
 
-export interface StopRequest {
-  /** Resolves with the first signal. */
-  readonly received: Promise<StopSignal>;
-  /** Restores the default handling of signals. */
-  forget(): void;
-}
-
-/** The first signal stops the service gracefully; a later one ends the process at once. */
-export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()): StopRequest {
+/**
+ * The first signal stops the service gracefully; a later one ends the process at once. `forget` restores the default
+ * handling of signals.
+ */
+export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()) {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
   let askedAt: number | undefined;
   const forget = io.onSignal((signal) => {

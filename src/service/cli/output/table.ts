@@ -1,7 +1,6 @@
 import { safeText } from '../../platform/safe-text.ts';
 import type { Output } from './log-output.ts';
 
-/** Columns with headings. The output decides their widths. */
 interface Table {
   readonly columns: readonly string[];
   readonly rows: readonly (readonly string[])[];
@@ -21,7 +20,6 @@ export function textTable<Item>(
   return [{ columns: Object.keys(columns), rows }];
 }
 
-/** Prints lines of text, with tables fitted to the width of the output. */
 export function printLines(output: Output, lines: readonly OutputBlock[]): void {
   const texts = lines.flatMap((line) =>
     typeof line === 'string' ? [safeText(line)] : tableLines(line, output.columns),

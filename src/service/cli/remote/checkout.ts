@@ -2,11 +2,12 @@ import { spawnSync } from 'node:child_process';
 import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 
 /** The checked-out branch of the current folder; undefined outside a checkout, and without a branch. */
-export const checkedOutBranch = (): string | undefined => git('symbolic-ref', '--quiet', '--short', 'HEAD')?.trim();
+export const checkedOutBranch = (): string | undefined =>
+  outputOf('symbolic-ref', '--quiet', '--short', 'HEAD')?.trim();
 
 /** The git blobs of the files in the checked-out commit. Files that it does not have are missing. */
 export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<LockPath, string> {
-  const listing = git('--literal-pathspecs', 'ls-tree', '-z', '--full-tree', 'HEAD', '--', ...paths) ?? '';
+  const listing = outputOf('--literal-pathspecs', 'ls-tree', '-z', '--full-tree', 'HEAD', '--', ...paths) ?? '';
   const entries = listing.split('\0').flatMap((entry): (readonly [LockPath, string])[] => {
     const [, blob, name] = /^\d+ blob ([0-9a-f]+)\t(.+)$/s.exec(entry) ?? [];
     const path = parseLockPath(name ?? '');
@@ -15,12 +16,15 @@ export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<Lock
   return new Map(entries);
 }
 
-/** The output of git; undefined if it fails or is not installed. */
-function git(...args: readonly string[]): string | undefined {
-  const { status, stdout } = spawnSync('git', args, {
-    encoding: 'utf8',
-    timeout: 10_000,
+/** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
+export const runGit = (args: readonly string[], folder?: string, input?: string) =>
+  spawnSync('git', args, {
+    ...{ cwd: folder, input, encoding: 'utf8' },
+    timeout: 60_000,
     maxBuffer: 64 * 1_024 * 1_024,
   });
+
+function outputOf(...args: readonly string[]): string | undefined {
+  const { status, stdout } = runGit(args);
   return status === 0 ? stdout : undefined;
 }

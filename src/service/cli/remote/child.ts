@@ -15,18 +15,7 @@ export function onSignals(listener: (signal: NodeJS.Signals) => void): () => voi
   };
 }
 
-/** The exit code that shells use for a signal. */
 export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
-
-export interface Child {
-  /** The exit code once the command has ended: 127 if it does not exist, 126 if it cannot be run. */
-  readonly ended: Promise<number>;
-  signal(name: NodeJS.Signals): void;
-  /** Closes the pipe of the command: its locks are no longer kept. */
-  closePipe(): void;
-  /** Ends all processes of the group: SIGTERM, and SIGKILL after the grace period. */
-  stop(grace: Duration): Promise<void>;
-}
 
 /** The file descriptor of the pipe in the command. */
 const pipeFd = 3;
@@ -36,12 +25,14 @@ const hasGroups = process.platform !== 'win32';
 
 const lookEveryMs = 50;
 
+export type Child = ReturnType<typeof startChild>;
+
 /** Starts a command in a process group of its own, with this process's standard streams. */
 export function startChild(
   [program = '', ...args]: readonly string[],
   environment: NodeJS.ProcessEnv,
   tell: (line: string) => void,
-): Child {
+) {
   const child = spawn(program, args, {
     env: { ...environment, LOCK_PIPE: String(pipeFd) },
     // The system closes the pipe when this process ends, even by SIGKILL.
@@ -74,10 +65,13 @@ export function startChild(
   }
 
   return {
+    /** The exit code once the command has ended: 127 if it does not exist, 126 if it cannot be run. */
     ended,
-    signal: (name) => void send(name),
-    closePipe: () => void pipe?.destroy(),
-    async stop(grace) {
+    signal: send,
+    /** Closes the pipe of the command: its locks are no longer kept. */
+    closePipe: () => pipe?.destroy(),
+    /** Ends all processes of the group: SIGTERM, and SIGKILL after the grace period. */
+    async stop(grace: Duration): Promise<void> {
       const deadline = steadyClock() + milliseconds(grace);
       send('SIGTERM');
       // A stopped process handles SIGTERM only after it continues.

@@ -102,7 +102,6 @@ async function* namesFrom(args: readonly string[]): AsyncGenerator<readonly stri
 
 const maxErrorLength = 1_000;
 
-/** Undefined if git fails. */
 function lineOf(args: readonly string[]): string | undefined {
   const { status, stdout } = spawnSync('git', [asTheyAre, ...args], { encoding: 'utf8' });
   return status === 0 ? stdout.trim() : undefined;

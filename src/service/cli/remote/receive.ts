@@ -17,19 +17,14 @@ interface ReceiveRequest {
   readonly unreachable: 'refuse' | 'accept';
 }
 
-interface ReceiveResult {
-  readonly isAccepted: boolean;
-  /** The locks that refuse the push. */
-  readonly locks: readonly KnownLock[];
-  /** For the person who pushes. */
-  readonly lines: readonly string[];
-}
-
-/** Checks that nobody but the person who pushes holds a lock on a file that the push changes. */
+/**
+ * Checks that nobody but the person who pushes holds a lock on a file that the push changes. Returns the locks that
+ * refuse the push, and lines for that person.
+ */
 export async function checkPush(
   connect: () => Promise<RemoteService>,
   { input, environment, ownersFile, unreachable }: ReceiveRequest,
-): Promise<ReceiveResult> {
+): Promise<{ isAccepted: boolean; locks: readonly KnownLock[]; lines: readonly string[] }> {
   const pusher = pusherOf(environment, ownersFile);
   const found = new Map<string, KnownLock>();
   let failure: string | undefined;

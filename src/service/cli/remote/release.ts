@@ -1,4 +1,4 @@
-import { inParallel, type ServiceError } from '../../../client/client.ts';
+import { inParallel } from '../../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { holderText } from '../output/locks.ts';
@@ -6,23 +6,18 @@ import type { RemoteService } from './remote-command.ts';
 
 interface ReleaseRequest {
   readonly paths: readonly LockPath[];
-  /** Also releases locks of others. */
   readonly force: boolean;
-  /** Reason for releasing with `force`. */
   readonly reason?: string | undefined;
 }
 
-interface ReleaseResult {
-  readonly released: readonly LockPath[];
-  /** A sentence for each path that was not released. */
-  readonly problems: readonly string[];
-}
-
-/** Releases the current locks, but no locks taken later. Releases locks of others only with `force`. */
+/**
+ * Releases the current locks, but no locks taken later. Releases locks of others only with `force`. Returns a sentence
+ * for each path that was not released.
+ */
 export async function releaseRemoteLocks(
   { client, workspace, within }: RemoteService,
   { paths, force, reason }: ReleaseRequest,
-): Promise<ReleaseResult> {
+) {
   const find = await lookupIn(listOnPaths(client, workspace, paths, within()));
 
   /** Returns the problem; undefined if the path is released. */
@@ -45,9 +40,6 @@ export async function releaseRemoteLocks(
       case 'lost':
         return `The lock on ${path} was replaced by another one, which was left to ${holderText(result.holder ?? lock)}.`;
       case 'failed':
-        if (isUnknownReason(result.error)) {
-          return `The lock on ${path} was not released: the service is too old to accept a reason. Leave out --reason, or upgrade the service.`;
-        }
         return result.error.status === 403 && !force
           ? `The lock on ${path} is held by ${holderText(lock)}. It was not released. To release it anyway, add --force; the token needs the scope locks:admin.`
           : result.error.message;
@@ -62,7 +54,3 @@ export async function releaseRemoteLocks(
     problems: wanted.flatMap((path) => problems.get(path) ?? []),
   };
 }
-
-/** An older service rejects the field itself: the command has already validated the reason. */
-const isUnknownReason = ({ failure }: ServiceError): boolean =>
-  failure.kind === 'refused' && failure.status === 422 && failure.fields.some(({ field }) => field === 'reason');

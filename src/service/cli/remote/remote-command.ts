@@ -13,7 +13,7 @@ import {
   type Surroundings,
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
-import { parsePriority } from '../definition/values.ts';
+import { oneOf } from '../definition/values.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
 import { packageVersion } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';
@@ -26,21 +26,16 @@ const remoteFlags = {
   json: jsonFlag,
 } as const;
 
-/** A service that is accessed over HTTP, and the workspace in it. */
 export interface RemoteService {
   readonly client: Client;
-  /** The URL of the service. */
   readonly service: string;
   readonly workspace: WorkspaceId;
-  /** Aborted by Ctrl-C. */
   readonly interrupted: AbortSignal;
   /** Limits of a request that the user waits for. */
   within(): CallLimits;
-  /** Prints a message while the command continues. */
   tell(line: string): void;
 }
 
-/** Output of a command, and the reason if it failed. */
 interface RemoteOutput extends CommandOutput {
   readonly failure?: string | undefined;
 }
@@ -111,7 +106,6 @@ export const branchFlag = optional(
   parseBranchName,
 );
 
-/** The flags of commands that wait for locks. */
 export const waitFlags = {
   wait: optional(
     'DURATION',
@@ -119,7 +113,12 @@ export const waitFlags = {
     'default not at all',
     durationUpTo({ seconds: 30 * 86_400 }, '30d'),
   ),
-  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', 'normal', parsePriority),
+  priority: withDefault(
+    'PRIORITY',
+    'the place in line while waiting: low, normal or high',
+    'normal',
+    oneOf(['low', 'normal', 'high']),
+  ),
 } as const;
 
 export const aboutPaths = 'Paths are relative to the root of the repository.';

@@ -45,7 +45,6 @@ const withoutWaitMs = 60_000;
 /** Time limit of one attempt. Retries are limited by time only. */
 const maxAttemptMs = 30_000;
 
-/** Time limit of the release after the command. */
 const releaseMs = 45_000;
 const minReleaseMs = 2_000;
 
@@ -83,7 +82,6 @@ export async function runUnderLocks(
     }
   }
 
-  /** The exit code of the command. */
   async function run(grants: readonly Grant[], items: readonly PoolItem[] | undefined): Promise<number> {
     let stopped: Promise<void> | undefined;
     const marginMs = Math.min(milliseconds(grace), milliseconds(ttl) / 4);

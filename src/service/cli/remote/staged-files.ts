@@ -1,5 +1,5 @@
-import { spawnSync } from 'node:child_process';
 import { CommandError } from '../definition/command.ts';
+import { runGit } from './checkout.ts';
 
 /** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
 export function stagedLockableFiles(): readonly string[] {
@@ -17,7 +17,7 @@ export function stagedLockableFiles(): readonly string[] {
 
 /** Omits files that a merge takes unchanged from the other branch: the people who changed them there held the locks. */
 function withoutMerged(names: readonly string[], folder: string): readonly string[] {
-  const merging = spawnSync('git', ['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
+  const merging = runGit(['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], folder).status === 0;
   if (!merging) return names;
   const alsoChangedHere = new Set(stagedSince(folder, 'MERGE_HEAD'));
   return names.filter((name) => alsoChangedHere.has(name));
@@ -25,22 +25,12 @@ function withoutMerged(names: readonly string[], folder: string): readonly strin
 
 /** Files that differ from a commit, including deleted ones. A renamed file is listed with its old and its new name. */
 const stagedSince = (folder: string, ...commit: readonly string[]): readonly string[] =>
-  namesIn(git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder));
+  git(['diff', '--cached', '--name-only', '--no-renames', '--no-relative', '-z', ...commit, '--'], folder)
+    .split('\0')
+    .filter((name) => name !== '');
 
-const namesIn = (output: string): readonly string[] => output.split('\0').filter((name) => name !== '');
-
-const maxListBytes = 64 * 1_024 * 1_024;
-const timeoutMs = 60_000;
-
-/** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
 function git(args: readonly string[], folder?: string, input?: string): string {
-  const { status, error, stdout, stderr } = spawnSync('git', args, {
-    cwd: folder,
-    input,
-    encoding: 'utf8',
-    maxBuffer: maxListBytes,
-    timeout: timeoutMs,
-  });
+  const { status, error, stdout, stderr } = runGit(args, folder, input);
   if (error !== undefined) throw new CommandError(`git could not list the staged files: ${error.message}`);
   if (status !== 0)
     throw new CommandError(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);

@@ -15,7 +15,6 @@ interface TakeRequest {
   readonly branch: string | undefined;
   readonly ttl: Ttl;
   readonly note: string | undefined;
-  /** How long to wait for paths that others hold. */
   readonly wait: Duration;
   readonly priority: Priority;
 }

@@ -33,6 +33,5 @@ export function listenFailure(error: unknown, host: string, port: number): unkno
   }
 }
 
-/** Origin of the service, without a trailing slash. */
 export const originAt = (host: string, port: number): string =>
   `http://${host.includes(':') ? `[${host.replace('%', '%25')}]` : host}:${port}`;

@@ -2,15 +2,45 @@ import { chmodSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { isBusy } from '../../platform/system-errors.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { CommandError } from '../definition/command.ts';
 import { quoted } from '../output/print.ts';
-import { folderFailure } from '../storage/open-storage.ts';
+import {
+  databaseUrl,
+  folderFailure,
+  openStorage,
+  prepareDataFolder,
+  type StorageEvents,
+} from '../storage/open-storage.ts';
+
+interface OwnDatabase extends StorageEvents {
+  readonly data: string;
+  readonly environment: NodeJS.ProcessEnv;
+  /** Advice if a service runs on the folder. */
+  readonly otherwise: string;
+}
+
+/** Prepares the folder of SQLite, and keeps other services off it during the work. */
+export async function withOwnDatabase<T>(
+  { data, environment, otherwise, ...events }: OwnDatabase,
+  work: (storage: Storage) => Promise<T>,
+): Promise<T> {
+  const isElsewhere = databaseUrl(environment) !== null;
+  if (!isElsewhere) prepareDataFolder(data);
+  const release = isElsewhere ? () => undefined : takeInstanceLock(data, otherwise);
+  try {
+    const storage = await openStorage(data, environment, events);
+    return await work(storage).finally(storage.close);
+  } finally {
+    release();
+  }
+}
 
 /**
  * Prevents a second service on the same folder. An otherwise unused database is locked while the process runs: the
  * system releases the lock however the process ends. Returns a function that releases it earlier.
  */
-export function takeInstanceLock(folder: string, whatToDo: string): () => void {
+function takeInstanceLock(folder: string, whatToDo: string): () => void {
   const file = join(folder, 'instance.db');
   const lock = new DatabaseSync(file, { timeout: 0, open: false });
   try {

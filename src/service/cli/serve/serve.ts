@@ -8,6 +8,7 @@ import { endAllLeases } from '../../runtime/lease.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sign-in-link.ts';
+import type { Migration } from '../../storage/migrate.ts';
 import { schemaVersion } from '../../storage/migrations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { listTrustRules } from '../../trust/rules.ts';
@@ -18,50 +19,40 @@ import { type ProcessIo, packageVersion, revision, versionText } from '../output
 import { signInCommand, signInLines, signInUrl } from '../output/sign-in.ts';
 import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
-import { databaseUrl, downgradeAdvice, openStorage, prepareDataFolder } from '../storage/open-storage.ts';
+import { downgradeAdvice, prepareDataFolder } from '../storage/open-storage.ts';
 import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
-import { takeInstanceLock } from './instance-lock.ts';
+import { withOwnDatabase } from './instance-lock.ts';
 import { createLog, logFormatFor } from './log.ts';
 import type { ServeSettings } from './settings.ts';
-import type { UnknownVariable } from './unknown-variables.ts';
 
 const otherWays =
   'Stop it first, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.';
 
-/** Runs the service until a signal stops it. */
 export async function runService(
   settings: ServeSettings,
   environment: NodeJS.ProcessEnv,
   io: ProcessIo,
-  unknown: readonly UnknownVariable[],
+  unknownVariables: readonly object[],
 ): Promise<void> {
   const { data, dev, allowFileRemotes, logLevel } = settings;
   const log = createLog(logLevel, logFormatFor(settings.log, io.stderr), io.stderr);
-  for (const each of unknown) log.warn(each, 'unknown variable: it has no effect');
+  for (const each of unknownVariables) log.warn(each, 'unknown variable: it has no effect');
   const metrics = createMetrics();
-  const build = { version: packageVersion(), revision: revision() ?? 'unknown', node: process.versions.node };
-  metrics.buildInfo.set(build, 1);
+  const { version, revision } = build();
+  metrics.buildInfo.set({ version, revision: revision ?? 'unknown', node: process.versions.node }, 1);
   const git = createGit({ dataFolder: data, allowFile: allowFileRemotes || dev, environment });
-  const databaseIsElsewhere = databaseUrl(environment) !== null;
   await checkGit(git);
+  // On PostgreSQL, it has only the mirrors.
   prepareDataFolder(data);
-  const releaseInstance = databaseIsElsewhere ? () => {} : takeInstanceLock(data, otherWays);
-  try {
-    const storage = await openStorage(data, environment, {
-      onCommit: (changes) => metrics.commits.observe(changes),
-      onIdleError: (error) => log.warn({ err: error }, 'a connection to the database was lost'),
-      onMigrated: ({ from, to, durationMs: duration_ms }) =>
-        log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
-    });
-    try {
-      await serveOn({ settings, storage, git, metrics, log, environment, io });
-    } finally {
-      await storage.close();
-    }
-  } finally {
-    releaseInstance();
-  }
+  const place = {
+    ...{ data, environment, otherwise: otherWays },
+    onCommit: (changes: number) => metrics.commits.observe(changes),
+    onIdleError: (error: Error) => log.warn({ err: error }, 'a connection to the database was lost'),
+    onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
+      log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
+  };
+  await withOwnDatabase(place, (storage) => serveOn({ settings, storage, git, metrics, log, environment, io }));
 }
 
 /** Older versions lack some of the settings that keep a remote from making git run commands. */
@@ -170,8 +161,7 @@ function announce(
       base_url,
       public_url,
       dashboard_url,
-      version: packageVersion(),
-      revision: revision(),
+      ...build(),
       sign_in_link,
       ...dev,
     });
@@ -186,8 +176,7 @@ function announce(
       ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);
   }
-  const build = { version: packageVersion(), revision: revision(), schema: schemaVersion };
-  log.info({ base_url, public_url, ...build }, 'listening');
+  log.info({ base_url, public_url, ...build(), schema: schemaVersion }, 'listening');
   if (!isLoopback(host)) {
     log.warn(
       { host },
@@ -202,3 +191,5 @@ async function warnOfMissingAddress({ settings, storage, log }: Parts, { port }:
   const { length: trust_rules } = await listTrustRules(storage);
   if (trust_rules > 0) log.warn({ trust_rules }, 'token exchange is disabled until --public-url is set');
 }
+
+const build = () => ({ version: packageVersion(), revision: revision() });

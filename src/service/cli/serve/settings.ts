@@ -40,7 +40,6 @@ export const publicUrl = optional(
   parsePublicUrl,
 );
 
-/** In the order of the help. */
 export const serveFlags = {
   dev: toggle('start with a sample workspace and a token for trying things out; not for production'),
   host: withDefault('HOST', 'the address to listen on', '127.0.0.1', parseHost),

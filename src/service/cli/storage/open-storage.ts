@@ -15,7 +15,6 @@ export interface StorageEvents {
   readonly onIdleError?: (error: Error) => void;
 }
 
-/** Opens the database of the service and migrates it to the schema of this version. */
 export async function openStorage(
   data: string,
   environment: NodeJS.ProcessEnv,
@@ -55,7 +54,6 @@ export const printMigration =
       `Migrated the database from schema ${from} to ${to} in ${durationMs} ms. To go back, ${downgradeAdvice}.`,
     ]);
 
-/** Error if the folder, or the database in it, cannot be used. */
 export function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof NewerSchemaError) return new CommandError(error.message);

@@ -30,7 +30,6 @@ export const commonFlags = {
   json: jsonFlag,
 } as const;
 
-/** Locates the data, like --data. */
 export const storageVariables = [['DATABASE_URL', 'a PostgreSQL database, instead of SQLite in --data']] as const;
 
 /** `isPiped` if stdout already has other output. A file may have any length. */
