@@ -2,20 +2,21 @@ import { parseBaseUrl } from '../../client/access.ts';
 import { joinFirst } from '../../interface/words.ts';
 import { type LockPlace, readLockPlaces } from '../../locks/ledger/history.ts';
 import { ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
-import { type HandoffLock, type HandoffSelection, loadHandoff, parseHandoff } from './parse.ts';
+import { parseHandoff, parseHandoffFile } from './parse.ts';
 import type { FromLedger, RawInputs } from './table.ts';
 
 /** The service and workspace of this job's locks, for a `check` or `unlock` that does not name both. */
 export function findJobPlace(raw: RawInputs, temporaryFolder: string): FromLedger {
   // The ledger is only read, so nothing needs to be redacted.
   const ledger = openLedger(ledgerFile(temporaryFolder), (text) => text);
-  const handoff = handoffOf(raw);
+  // Unreadable locks are reported for their own input.
+  const handoff = raw.locks === '' ? parseHandoffFile(raw['locks-file']) : parseHandoff(raw.locks);
   const service = parseBaseUrl(raw['base-url'], true, '');
-  const places = readLockPlaces(ledger, handoff).filter(
+  const places = readLockPlaces(ledger, handoff.ok ? handoff.value : []).filter(
     (place) =>
       (!service.ok || place.service === service.value) && (raw.workspace === '' || place.workspace === raw.workspace),
   );
-  if (places.length === 0) return { values: {}, missing: missingTexts(raw, handoff !== undefined) };
+  if (places.length === 0) return { values: {}, missing: missingTexts(raw, handoff.ok) };
   const services = distinct(places.map((place) => place.service));
   const workspaces = distinct(places.map((place) => place.workspace));
   return {
@@ -48,16 +49,4 @@ function severalTexts(places: readonly LockPlace[]): FromLedger['missing'] {
     'base-url': `This job has locks on several services: ${texts}. Use one step for each, and name its service.`,
     workspace: `This job has locks in several workspaces: ${texts}. Use one step for each, and name its workspace.`,
   };
-}
-
-/** Undefined if the step names no locks, or if they cannot be read: that is reported for their own input. */
-function handoffOf(raw: RawInputs): readonly HandoffLock[] | undefined {
-  try {
-    const locks = parseHandoff(raw.locks);
-    if (locks.ok) return locks.value;
-    const selection: HandoffSelection = { kind: 'locks-file', file: raw['locks-file'] };
-    return selection.file === '' ? undefined : loadHandoff(selection);
-  } catch {
-    return undefined;
-  }
 }

@@ -6,7 +6,6 @@ import { type Duration, formatDuration, parseDuration } from '../../interface/du
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { OwnLock } from '../../locks/ownership.ts';
-import { InputError } from './input-error.ts';
 
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
 export type Parse<T> = (text: string) => Parsed<T>;
@@ -106,19 +105,13 @@ export interface HandoffLock extends OwnLock {
   readonly path: LockPath;
 }
 
-/** Exactly the locks in the output of a lock step. */
-export type HandoffSelection =
-  | { readonly kind: 'locks'; readonly locks: readonly HandoffLock[] }
-  | { readonly kind: 'locks-file'; readonly file: string };
-
-/** The locks in the output of a lock step, of this or another job. */
-export function loadHandoff(selection: HandoffSelection): readonly HandoffLock[] {
-  if (selection.kind === 'locks') return selection.locks;
-  const { file } = selection;
-  const text = readText(file);
-  const locks = text.ok ? parseHandoff(text.value) : text;
-  if (!locks.ok) throw new InputError([`Input \`locks-file\` is ${JSON.stringify(file)}. ${locks.reason}`]);
-  return locks.value;
+/** Parses the file in the output `locks_file` of a lock step. */
+export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
+  try {
+    return parseHandoff(readFileSync(file, 'utf8'));
+  } catch (error) {
+    return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+  }
 }
 
 /**
@@ -165,11 +158,3 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 
 const numberOf = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
-
-function readText(file: string): Parsed<string> {
-  try {
-    return accepted(readFileSync(file, 'utf8'));
-  } catch (error) {
-    return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
-  }
-}

@@ -5,11 +5,12 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import type { PoolSelection } from '../../locks/pool.ts';
 import {
-  type HandoffSelection,
+  type HandoffLock,
   lines,
   parseBoolean,
   parseDurationBetween,
   parseHandoff,
+  parseHandoffFile,
   parseHookUrl,
   parseJsonObject,
   parseLossReaction,
@@ -134,7 +135,7 @@ function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelecti
   if (another !== undefined) complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
   if (name === undefined) return paths && { kind: 'job' };
   if (name === 'path') return paths;
-  return readHandoffSelection(reader, name);
+  return readHandoff(reader, name);
 }
 
 const readCheck = (reader: Reader) =>
@@ -143,7 +144,7 @@ const readCheck = (reader: Reader) =>
 function readCheckSelection(reader: Reader): Read<JobSelection | HandoffSelection> {
   const [name, another] = (['locks', 'locks-file'] as const).filter((each) => reader.raw[each] !== '');
   if (another !== undefined) reader.complain(another, 'Give one of `locks` and `locks-file`, not both.');
-  return name === undefined ? { kind: 'job' } : readHandoffSelection(reader, name);
+  return name === undefined ? { kind: 'job' } : readHandoff(reader, name);
 }
 
 /** All locks that the job holds in the workspace. */
@@ -151,10 +152,15 @@ interface JobSelection {
   readonly kind: 'job';
 }
 
-function readHandoffSelection({ read, raw }: Reader, kind: HandoffSelection['kind']): Read<HandoffSelection> {
-  if (kind === 'locks-file') return { kind, file: raw['locks-file'] };
-  const locks = read('locks', parseHandoff);
-  return locks && { kind, locks };
+/** Exactly the locks in the output of a lock step, of this or another job. */
+interface HandoffSelection {
+  readonly kind: 'locks';
+  readonly locks: readonly HandoffLock[];
+}
+
+function readHandoff({ read }: Reader, name: 'locks' | 'locks-file'): Read<HandoffSelection> {
+  const locks = read(name, name === 'locks' ? parseHandoff : parseHandoffFile);
+  return locks && { kind: 'locks', locks };
 }
 
 const readListLocks = (reader: Reader) =>

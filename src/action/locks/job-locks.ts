@@ -1,6 +1,6 @@
 import type { WorkspaceId } from '../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../client/lookup.ts';
-import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lostRenewalText } from '../../locks/messages.ts';
 import { type AlreadyHeld, standingOf } from '../../locks/ownership.ts';
@@ -43,25 +43,8 @@ export async function findAlreadyHeld(
   });
 }
 
-/** Short, because the step has its own work to do. */
-const maxLookAtLostMs = 5_000;
-
-/** Warns about each lock of the job that could not be renewed: when it was lost, and who holds the path now. */
-export async function warnOfLostLocks(
-  { client, clock, connection, ledger, log, signal }: Context,
-  workspace: WorkspaceId,
-): Promise<void> {
+/** Warns about each lock of the job that could not be renewed: when it was lost, and to whom. */
+export function warnOfLostLocks({ client, connection, ledger, log }: Context, workspace: WorkspaceId): void {
   const { lost } = readJobLocks(ledger, connection.baseUrl, workspace);
-  const losses = lost.flatMap((loss) => {
-    const path = parseLockPath(loss.path);
-    return path.ok ? [{ loss, path: path.value }] : [];
-  });
-  if (losses.length === 0) return;
-  const paths = losses.map(({ path }) => path);
-  const find = await lookupIn(listOnPaths(client, workspace, paths, { deadline: clock() + maxLookAtLostMs, signal }));
-  for (const { loss, path } of losses) {
-    const found = find(path);
-    const holder = found.kind === 'locked' ? found.lock : found.kind === 'absent' ? 'nobody' : undefined;
-    log.warn(lostRenewalText(loss, holder, client.serverNow()));
-  }
+  for (const loss of lost) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
 }

@@ -10,7 +10,6 @@ import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, lostRenewalText, pastMoment } from '../../locks/messages.ts';
 import { type OwnLock, standingOf } from '../../locks/ownership.ts';
-import { loadHandoff } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/outdated.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
@@ -161,6 +160,17 @@ function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
   return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;
 }
 
+function rowOf(result: CheckResult): readonly string[] {
+  const [what, holder, end] = cellsOf(result);
+  return [result.path, what, holder, timeCell(end)];
+}
+
+function lineOf(result: CheckResult, now: number): string {
+  const [what, holder, end] = cellsOf(result);
+  const until = end === undefined ? '' : ` until ${formatTime(Date.parse(end), now)}`;
+  return `${result.path}: ${what}${result.kind === 'lost' ? `, held by ${holder}` : ''}${until}`;
+}
+
 /** The result, the holder and the expiry. */
 function cellsOf(result: CheckResult): readonly [what: string, holder: string, end: string | undefined] {
   switch (result.kind) {
@@ -171,17 +181,6 @@ function cellsOf(result: CheckResult): readonly [what: string, holder: string, e
     case 'unknown':
       return ['unknown', '', undefined];
   }
-}
-
-function rowOf(result: CheckResult): readonly string[] {
-  const [what, holder, end] = cellsOf(result);
-  return [result.path, what, holder, timeCell(end)];
-}
-
-function lineOf(result: CheckResult, now: number): string {
-  const [what, holder, end] = cellsOf(result);
-  const until = end === undefined ? '' : ` until ${formatTime(Date.parse(end), now)}`;
-  return `${result.path}: ${what}${result.kind === 'lost' ? `, held by ${holder}` : ''}${until}`;
 }
 
 const holderName = (holder: KnownLock | undefined): string =>
@@ -218,7 +217,7 @@ function lostText({ path, lock, holder }: Extract<CheckResult, { kind: 'lost' }>
 /** The locks to check, and the reason why there may be more. */
 function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'>) {
   if (selection.kind !== 'job') {
-    const locks = loadHandoff(selection).map(({ path, ...lock }): LockToCheck => ({ path, lock }));
+    const locks = selection.locks.map(({ path, ...lock }): LockToCheck => ({ path, lock }));
     return { locks, gap: undefined };
   }
   const { ledger, connection, log } = context;

@@ -61,7 +61,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
       paths,
       at: new Date(client.serverNow()).toISOString(),
     });
-    await warnOfLostLocks(context, workspace);
+    warnOfLostLocks(context, workspace);
     const own = await findAlreadyHeld(context, workspace, paths);
     const others = withoutOwn(paths, own);
     if (others.length < wanted) return heldByThisJob(lockStep, own);

@@ -164,7 +164,6 @@ function nothingText(selection: UnlockReport['selection']): string {
     case 'paths':
       return 'this job holds no lock that matches `path`';
     case 'locks':
-    case 'locks-file':
       return 'the list of locks is empty';
   }
 }

@@ -8,7 +8,6 @@ import type { OwnLock } from '../../locks/ownership.ts';
 import { hasIdentity, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
-import { loadHandoff } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { warnOfLostLocks } from '../locks/job-locks.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
@@ -21,7 +20,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const { client, log, connection } = context;
   const { workspace, force } = task;
   const { targets, gap } = await unlockTargets(context, task);
-  await warnOfLostLocks(context, workspace);
+  warnOfLostLocks(context, workspace);
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
 
@@ -79,8 +78,8 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
     else await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, asked: 'by-name' }));
   });
   for (const { path, kind } of targets) {
-    const found = lookup(path);
     if (kind !== 'not-ours' && kind !== 'matched') continue;
+    const found = lookup(path);
     const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
     if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked });
     // For a pattern, paths without a known holder are left out.
@@ -132,9 +131,7 @@ interface UnlockTargets {
 async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<UnlockTargets> {
   const { ledger, connection, runner, log } = context;
   const { selection, workspace, force } = task;
-  if (selection.kind === 'locks' || selection.kind === 'locks-file') {
-    return { targets: loadHandoff(selection).map(fromHandoff) };
-  }
+  if (selection.kind === 'locks') return { targets: selection.locks.map(fromHandoff) };
   const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace);
   if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
   const { held } = jobLocks;
