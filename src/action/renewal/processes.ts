@@ -1,13 +1,16 @@
 import { readFileSync } from 'node:fs';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
+import { type Checked, hasShape, isInteger, isOptional, isText } from '../../locks/ledger/shape.ts';
 import type { Context } from '../step/context.ts';
 
-/** A process by id and start time, because the system reuses ids. */
-export interface KnownProcess {
-  readonly pid: number;
+const isKnownProcess = hasShape({
+  pid: isInteger,
   /** Undefined if the system does not report it. */
-  readonly startedAt: string | undefined;
-}
+  startedAt: isOptional(isText),
+});
+
+/** A process by id and start time, because the system reuses ids. */
+export type KnownProcess = Checked<typeof isKnownProcess>;
 
 /** Undefined for an invisible process: in a container, the parent of a step is outside and has the id 0. */
 export const lookAt = (pid: number): KnownProcess | undefined =>
@@ -115,12 +118,8 @@ function hasNoProcess(pid: number): boolean {
 /** The process that the step saved; undefined if it saved none. */
 function savedProcess(state: string): KnownProcess | undefined {
   try {
-    const value: unknown = JSON.parse(state);
-    if (typeof value !== 'object' || value === null) return undefined;
-    // Objects from JSON have only string keys.
-    const { pid, startedAt } = value as Readonly<Record<string, unknown>>;
-    if (typeof pid !== 'number' || !Number.isSafeInteger(pid) || pid <= 1) return undefined;
-    return { pid, startedAt: typeof startedAt === 'string' ? startedAt : undefined };
+    const saved: unknown = JSON.parse(state);
+    return isKnownProcess(saved) && saved.pid > 1 ? saved : undefined;
   } catch {
     return undefined;
   }

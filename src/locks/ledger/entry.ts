@@ -2,6 +2,18 @@ import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
+import {
+  type Checked,
+  hasShape,
+  isBoolean,
+  isInteger,
+  isOptional,
+  isText,
+  isTextList,
+  isValid,
+  type Members,
+  type Shape,
+} from './shape.ts';
 
 /** A lock as the service granted it, with its proof of ownership (id, ETag) and the facts for reports. */
 export type GrantedLock = Checked<typeof isGrantedLock>;
@@ -24,34 +36,6 @@ export type Intent = EntryOf<'intent'>;
 export type Grant = EntryOf<'granted'>;
 export type Loss = EntryOf<'lost'>;
 export type Renewed = EntryOf<'renewed'>;
-
-type Check<T> = (value: unknown) => value is T;
-type Checked<C> = C extends Check<infer T> ? T : never;
-/** The type of each required member; others are allowed. */
-type Shape = Readonly<Record<string, Check<unknown>>>;
-type Optional<S extends Shape> = { [Name in keyof S]: undefined extends Checked<S[Name]> ? Name : never }[keyof S];
-type Members<S extends Shape> = { readonly [Name in Exclude<keyof S, Optional<S>>]: Checked<S[Name]> } & {
-  readonly [Name in Optional<S>]?: Checked<S[Name]>;
-};
-
-const isText: Check<string> = (value) => typeof value === 'string';
-const isBoolean: Check<boolean> = (value) => typeof value === 'boolean';
-const isOptional =
-  <T>(check: Check<T>): Check<T | undefined> =>
-  (value): value is T | undefined =>
-    value === undefined || check(value);
-const isTextList: Check<readonly string[]> = (list) => Array.isArray(list) && list.every(isText);
-const isInteger: Check<number> = (value): value is number => Number.isSafeInteger(value);
-const isValid =
-  (parse: (text: string) => Parsed<unknown>): Check<string> =>
-  (value): value is string =>
-    isText(value) && parse(value).ok;
-const hasShape =
-  <S extends Shape>(shape: S): Check<Members<S>> =>
-  (value): value is Members<S> =>
-    typeof value === 'object' &&
-    value !== null &&
-    Object.entries(shape).every(([name, check]) => check(Reflect.get(value, name)));
 
 /** The ETag is as the service sent it, with quotes. */
 const proof = { id: isOptional(isText), etag: isOptional(isText) };

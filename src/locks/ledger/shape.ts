@@ -1,0 +1,31 @@
+import type { Parsed } from '../../interface/parsed.ts';
+
+/** Whether a value from a file has the members of the shape. */
+export const hasShape =
+  <S extends Shape>(shape: S): Check<Members<S>> =>
+  (value): value is Members<S> =>
+    typeof value === 'object' &&
+    value !== null &&
+    Object.entries(shape).every(([name, check]) => check(Reflect.get(value, name)));
+
+export type Check<T> = (value: unknown) => value is T;
+export type Checked<C> = C extends Check<infer T> ? T : never;
+/** A check for each member; others are allowed. */
+export type Shape = Readonly<Record<string, Check<unknown>>>;
+type Optional<S extends Shape> = { [Name in keyof S]: undefined extends Checked<S[Name]> ? Name : never }[keyof S];
+export type Members<S extends Shape> = { readonly [Name in Exclude<keyof S, Optional<S>>]: Checked<S[Name]> } & {
+  readonly [Name in Optional<S>]?: Checked<S[Name]>;
+};
+
+export const isText: Check<string> = (value) => typeof value === 'string';
+export const isBoolean: Check<boolean> = (value) => typeof value === 'boolean';
+export const isOptional =
+  <T>(check: Check<T>): Check<T | undefined> =>
+  (value): value is T | undefined =>
+    value === undefined || check(value);
+export const isTextList: Check<readonly string[]> = (list) => Array.isArray(list) && list.every(isText);
+export const isInteger: Check<number> = (value): value is number => Number.isSafeInteger(value);
+export const isValid =
+  (parse: (text: string) => Parsed<unknown>): Check<string> =>
+  (value): value is string =>
+    isText(value) && parse(value).ok;
