@@ -51,7 +51,7 @@ export function openCheckout(folder: string): Checkout {
   };
 }
 
-const isFolder = (entry: Dirent): boolean => {
+export const isFolder = (entry: Dirent): boolean => {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
   return statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isDirectory() === true;
 };

@@ -1,12 +1,12 @@
 // Not node:fs/promises: Node loads `promises`, and many modules with it, only on first use.
-import { type Dirent, promises } from 'node:fs';
+import { promises } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { PathLine } from '../inputs/path-line.ts';
 import { lineProblem } from '../inputs/reader.ts';
-import { type Checkout, openCheckout } from './checkout.ts';
+import { type Checkout, isFolder, openCheckout } from './checkout.ts';
 import { unknownLinesText } from './unknown-lines.ts';
 
 /** A path from the input: named by a line, or matched by a pattern. */
@@ -173,21 +173,11 @@ async function matchingFiles(pattern: string, checkout: string): Promise<readonl
   // Some systems store names composed (é), others decomposed (e and an accent), and glob() compares the stored form.
   for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
     for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
-      if (await standsForFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
+      if (!isFolder(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
     }
   }
   return [...found].sort();
 }
-
-/** A link to a file counts as a file, as it does in the repository. */
-const standsForFile = async (entry: Dirent): Promise<boolean> =>
-  entry.isFile() || (entry.isSymbolicLink() && (await isFile(join(entry.parentPath, entry.name))));
-
-const isFile = (path: string): Promise<boolean> =>
-  promises.stat(path).then(
-    (entry) => entry.isFile(),
-    () => false,
-  );
 
 const inUrlOrder = (path: string): string => (sep === '\\' ? path.replaceAll('\\', '/') : path);
 

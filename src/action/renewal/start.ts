@@ -2,7 +2,7 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { type ServiceError, withRequest } from '../../client/client.ts';
+import { withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { formatTime } from '../../interface/words.ts';
@@ -67,7 +67,7 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
     const result = await renewFirst(context, task, first);
     if (result.grant !== first) record({ ...result.grant, at: new Date(client.serverNow()).toISOString() });
     all = [result.grant, ...others];
-    if (result.kind === 'impossible') {
+    if (result.reason !== undefined) {
       log.warn(withRequest(`This service cannot renew locks: ${result.reason}. They ${endText()}`, result.request));
       return all;
     }
@@ -98,27 +98,21 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
 /** The service may take a while, but the locks are held and the job waits. */
 const maxFirstRenewalMs = 10_000;
 
-/** The first renewal shows whether the service supports renewal, while the step can still warn about it. */
-type FirstRenewal =
-  | { readonly kind: 'possible'; readonly grant: Grant }
-  | {
-      readonly kind: 'impossible';
-      readonly grant: Grant;
-      readonly reason: string;
-      readonly request?: string | undefined;
-    };
+interface FirstRenewal {
+  readonly grant: Grant;
+  /** The reason why the service cannot renew locks. */
+  readonly reason?: string;
+  readonly request?: string | undefined;
+}
 
+/** The first renewal shows whether the service supports renewal, while the step can still warn about it. */
 async function renewFirst(
   { client, clock, signal }: Context,
   task: TaskOf<'lock'>,
   grant: Grant,
 ): Promise<FirstRenewal> {
   const { lock } = grant;
-  const refusal = (error: ServiceError): FirstRenewal => {
-    const reason = error.reason.replace(/\.$/, '');
-    return { kind: 'impossible', grant, reason, request: error.request };
-  };
-  if (!hasIdentity(lock)) return { kind: 'impossible', grant, reason: 'it gives its locks neither ids nor ETags' };
+  if (!hasIdentity(lock)) return { grant, reason: 'it gives its locks neither ids nor ETags' };
   const { path, workspace } = parsedAddress(grant);
   const idempotencyKey = crypto.randomUUID();
   const renewal = await client.renewLock(
@@ -130,18 +124,16 @@ async function renewFirst(
     case 'replaced': {
       const { id, etag, fence = lock.fence, expires_at = lock.expires_at } = renewal.lock;
       const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
-      return renewal.kind === 'renewed'
-        ? { kind: 'possible', grant: now }
-        : { kind: 'impossible', grant: now, reason: 'it grants another lock instead' };
+      return { grant: now, ...(renewal.kind === 'replaced' && { reason: 'it grants another lock instead' }) };
     }
     case 'lost':
-      // A service that answers 412 supports renewal. The renewing process deals with the lost lock.
-      return renewal.error.status === 412 ? { kind: 'possible', grant } : refusal(renewal.error);
     case 'refused':
-      return refusal(renewal.error);
+      // A service that answers 412 supports renewal. The renewing process deals with the lost lock.
+      if (renewal.kind === 'lost' && renewal.error.status === 412) return { grant };
+      return { grant, reason: renewal.error.reason.replace(/\.$/, ''), request: renewal.error.request };
     case 'failed':
       // A failed request does not show whether the service supports renewal.
-      return { kind: 'possible', grant };
+      return { grant };
   }
 }
 
