@@ -1,24 +1,16 @@
 import type { Logger } from 'pino';
-import type { Git } from '../../git/git.ts';
 import { parseRemote } from '../../git/remote.ts';
-import type { TargetCheck } from '../../outbound/target-address.ts';
 import { limitParallel } from '../../runtime/limit-parallel.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { AskUpstream, ObjectResponse } from '../objects.ts';
 import type { ObjectName, Oid } from '../oid.ts';
-import { createAddressGuard } from './address-guard.ts';
 import type { Offer } from './batch.ts';
-import { openStoreConnection } from './connection.ts';
 import { openOffers, StoreUnusable } from './offers.ts';
-import { findStore, type Store, trustedAuthorities } from './store.ts';
+import { connectToStore, type StoreParts } from './store.ts';
 
-export interface UpstreamParts {
-  readonly git: Pick<Git, 'lfsAuthenticate'>;
-  readonly targets: TargetCheck;
+export interface UpstreamParts extends StoreParts {
   readonly allowFileRemotes: boolean;
-  /** The operator's environment. */
-  readonly environment: NodeJS.ProcessEnv;
   readonly log: Logger;
 }
 
@@ -37,7 +29,7 @@ class BatchRefused extends Error {
 }
 
 /** Asks the store with the credentials of the workspace. */
-export function createAskUpstream({ git, targets, allowFileRemotes, environment, log }: UpstreamParts): AskUpstream {
+export function createAskUpstream({ allowFileRemotes, log, ...parts }: UpstreamParts): AskUpstream {
   const limitRequests = limitParallel(parallelRequests);
   /** End of the pause of each workspace whose store failed. */
   const pausedUntil = new Map<string, number>();
@@ -49,27 +41,18 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
     const remote = parseRemote(address, { allowFile: allowFileRemotes });
     if (!remote.ok) return undefined;
     const signal = AbortSignal.timeout(timeoutMs);
-    const limits = { timeoutMs, signal };
-    let store: Store | undefined;
-    const guard = createAddressGuard(targets, (url) => store?.isNamed(url) === true);
-    const ca = await trustedAuthorities(environment);
-    const connection = openStoreConnection({ guard, parallel: 1, idleMs: timeoutMs, ca });
-    const terms = {
-      connection,
-      async findStore() {
-        store = await findStore({ git }, { workspace: id, remote: remote.value, settings }, limits);
-        return store;
-      },
-      idleMs: timeoutMs,
-      backoffMs: 50,
-    };
+    const wanted = { workspace: id, remote: remote.value, settings };
+    const store = await connectToStore(parts, wanted, { timeoutMs, signal, idleMs: timeoutMs });
     try {
-      const offers = await openOffers(terms, {
-        signal,
-        onBusy() {
-          throw offers.unreachable('it is busy');
+      const offers = await openOffers(
+        { ...store, backoffMs: 50 },
+        {
+          signal,
+          onBusy() {
+            throw offers.unreachable('it is busy');
+          },
         },
-      });
+      );
       const responses = new Map<Oid, ObjectResponse>();
       for (let at = 0; at < missing.length; ) {
         const some = missing.slice(at, at + offers.batchSize());
@@ -88,7 +71,7 @@ export function createAskUpstream({ git, targets, allowFileRemotes, environment,
       }
       return responses;
     } finally {
-      connection.close();
+      store.connection.close();
     }
   }
 

@@ -1,25 +1,19 @@
 import type { Git } from '../../git/git.ts';
-import type { TargetCheck } from '../../outbound/target-address.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import { type FetchedObjects, type FetchObjects, noObjects } from '../../syncs/lfs-objects.ts';
 import { lfsMode } from '../../workspaces/lfs-mode.ts';
 import { createObjectStore } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
-import { createAddressGuard } from './address-guard.ts';
-import { openStoreConnection } from './connection.ts';
 import { onDisk } from './download.ts';
 import { downloadAll, parallelDownloads } from './download-all.ts';
 import { startDownloader } from './downloader.ts';
 import { lackingObjects, pointedObjects } from './pointers.ts';
-import { findStore, type Store, trustedAuthorities } from './store.ts';
+import { connectToStore, type StoreParts } from './store.ts';
 
-export interface FetchObjectsParts {
+export interface FetchObjectsParts extends StoreParts {
   readonly git: Pick<Git, 'smallBlobs' | 'lfsAuthenticate'>;
   readonly dataFolder: string;
-  readonly targets: TargetCheck;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
-  /** The operator's environment. */
-  readonly environment: NodeJS.ProcessEnv;
   /** Time without data after which a store counts as not responding. */
   readonly idleMs?: number;
   readonly backoffMs?: number;
@@ -30,7 +24,7 @@ const sshTimeout = { timeoutMs: 30_000 };
 
 /** Fetches the missing LFS objects of a branch, and resumes the downloads of a killed process. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
-  const { git, dataFolder, targets, freeDisk, environment, idleMs = 60_000, backoffMs = 500 } = parts;
+  const { git, dataFolder, freeDisk, idleMs = 60_000, backoffMs = 500 } = parts;
   /** Scans without pointers, not repeated: most syncs find nothing new, and many repositories have no LFS objects. */
   const withoutPointers = new Set<string>();
   return async (sync, limits, onProgress) => {
@@ -50,26 +44,19 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     if (lacking.length === 0) return noObjects;
 
     await onDisk(objects.removeOldPartials());
-    let store: Store | undefined;
-    const guard = createAddressGuard(targets, (url) => store?.isNamed(url) === true);
-    const ca = await trustedAuthorities(environment);
+    const store = await connectToStore(parts, sync, { ...sshTimeout, signal, idleMs });
+    const { connection, guard, ca } = store;
     const downloader = startDownloader({
       settings: { dataFolder, workspace, idleMs, parallel: parallelDownloads, ca },
       guard,
       signal,
     });
-    const connection = openStoreConnection({ guard, parallel: 1, idleMs, ca });
     try {
       const terms = {
-        connection,
+        ...store,
         downloader,
         objects,
         branch,
-        async findStore() {
-          store = await findStore({ git }, sync, { ...sshTimeout, signal });
-          return store;
-        },
-        idleMs,
         freeDisk,
         backoffMs,
         maxSilenceMs: timeoutMs,

@@ -7,8 +7,11 @@ import { GitError } from '../../git/git-error.ts';
 import { basicAuthorization } from '../../git/remote.ts';
 import type { Limits } from '../../git/run-git.ts';
 import type { SshRemote } from '../../git/ssh.ts';
+import type { TargetCheck } from '../../outbound/target-address.ts';
 import { LfsError, type WantedObjects } from '../../syncs/lfs-objects.ts';
 import { lfsEndpoint } from '../../workspaces/lfs-endpoint.ts';
+import { createAddressGuard } from './address-guard.ts';
+import { openStoreConnection } from './connection.ts';
 
 /** URL of a workspace's objects, and the credentials for it. */
 export interface Store {
@@ -21,16 +24,42 @@ export interface Store {
 
 export interface StoreParts {
   readonly git: Pick<Git, 'lfsAuthenticate'>;
+  readonly targets: TargetCheck;
+  /** The operator's environment. */
+  readonly environment: NodeJS.ProcessEnv;
+}
+
+type StoreRequest = Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>;
+
+/** A connection to the store of a workspace. URLs at the store itself are allowed whatever their addresses. */
+export async function connectToStore(
+  { git, targets, environment }: StoreParts,
+  wanted: StoreRequest,
+  { idleMs, ...limits }: Limits & { readonly idleMs: number },
+) {
+  let store: Store | undefined;
+  const guard = createAddressGuard(targets, (url) => store?.isNamed(url) === true);
+  const ca = await trustedAuthorities(environment);
+  return {
+    guard,
+    ca,
+    idleMs,
+    connection: openStoreConnection({ guard, parallel: 1, idleMs, ca }),
+    async findStore() {
+      store = await findStore(git, wanted, limits);
+      return store;
+    },
+  };
 }
 
 /** Determines the store of a workspace. Ignores `.lfsconfig`, because everyone with push access can change it. */
-export async function findStore(
-  parts: StoreParts,
-  { workspace, remote, settings }: Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>,
+async function findStore(
+  git: StoreParts['git'],
+  { workspace, remote, settings }: StoreRequest,
   limits: Limits,
 ): Promise<Store> {
   const { ssh } = remote;
-  if (settings.lfs_url === null && ssh !== undefined) return storeOverSsh(parts, { ...remote, ssh }, limits);
+  if (settings.lfs_url === null && ssh !== undefined) return storeOverSsh(git, { ...remote, ssh }, limits);
   const address = lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url });
   if (address === undefined) {
     throw new LfsError(
@@ -48,7 +77,7 @@ export async function findStore(
 }
 
 /** CAs of Node and those that the operator's environment adds for git; undefined if it adds none. */
-export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
+async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
   const file = operator['GIT_SSL_CAINFO'] ?? operator['SSL_CERT_FILE'];
   const more = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
   return more === undefined ? undefined : [...getCACertificates(), more];
@@ -92,7 +121,7 @@ export const storeAddress = z
 
 const authenticateSchema = z.object({ href: storeAddress, header: headerFields });
 
-async function storeOverSsh({ git }: StoreParts, remote: SshRemote, limits: Limits): Promise<Store> {
+async function storeOverSsh(git: StoreParts['git'], remote: SshRemote, limits: Limits): Promise<Store> {
   const { host, login } = remote.ssh;
   const text = await git.lfsAuthenticate(remote, limits).catch((error: unknown) => {
     if (!(error instanceof GitError) || error.kind === 'aborted') throw error;
