@@ -105,13 +105,9 @@ const failedWork = { max: 5, everyMs: 30_000 };
  */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { storage, git, metrics, log, freeDisk, windowsPaths } = options;
-  const throttleErrors = throttle(failedWork, () => performance.now());
-  const onError = (error: unknown): void => {
-    const entry = throttleErrors();
-    if (!entry.passes) return;
-    const { skipped } = entry;
-    log.error({ err: error, ...(skipped > 0 && { skipped }) }, 'background work failed; it will be retried');
-  };
+  const reportFailure = throttle(failedWork, () => performance.now());
+  const onError = (error: unknown): void =>
+    reportFailure((after) => log.error({ err: error, ...after }, 'background work failed; it will be retried'));
 
   const stopping = new AbortController();
   let isDraining = false;

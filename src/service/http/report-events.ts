@@ -9,27 +9,21 @@ const eventLimit = { max: 1, everyMs: 10_000 };
 
 /** Logs and counts events outside of requests and responses. */
 export function reportEvents(log: Logger, metrics: Metrics, clock: () => number): ServerEvents {
-  const throttleUnreadable = throttle(unreadable, clock);
-  const throttleDropped = throttle(eventLimit, clock);
-  const throttleError = throttle(eventLimit, clock);
-  const countSkipped = (skipped: number) => (skipped > 0 ? { skipped } : {});
+  const reportUnreadable = throttle(unreadable, clock);
+  const reportDropped = throttle(eventLimit, clock);
+  const reportError = throttle(eventLimit, clock);
   return {
     onUnreadable({ requestId, status, code, address }) {
       metrics.unreadable.inc({ status });
-      const entry = throttleUnreadable();
-      if (!entry.passes) return;
-      const about = { request_id: requestId, status, code, origin_address: address, ...countSkipped(entry.skipped) };
-      log.info(about, 'unreadable request');
+      const about = { request_id: requestId, status, code, origin_address: address };
+      reportUnreadable((after) => log.info({ ...about, ...after }, 'unreadable request'));
     },
     onDropped() {
       metrics.droppedConnections.inc();
-      const entry = throttleDropped();
-      if (!entry.passes) return;
-      log.warn(countSkipped(entry.skipped), 'too many connections: closed a new one');
+      reportDropped((after) => log.warn(after, 'too many connections: closed a new one'));
     },
     onError(error) {
-      const entry = throttleError();
-      if (entry.passes) log.error({ err: error, ...countSkipped(entry.skipped) }, 'a connection could not be accepted');
+      reportError((after) => log.error({ err: error, ...after }, 'a connection could not be accepted'));
     },
   };
 }

@@ -1,19 +1,19 @@
 import { limitRate } from './limit-rate.ts';
 
 /**
- * For events that clients can cause at will: lets `max` pass at once and in each interval, and counts the others. A
- * call that passes gets the number of calls suppressed since the last one.
+ * For events that clients can cause at will: reports `max` at once and in each interval, with the number of events that
+ * were skipped before, if any.
  */
 export function throttle({ max, everyMs }: { readonly max: number; readonly everyMs: number }, clock: () => number) {
   const { admit } = limitRate({ burst: max, perSecond: (max * 1_000) / everyMs }, clock);
   let skipped = 0;
-  return () => {
+  return (report: (after: { readonly skipped?: number }) => void): void => {
     if (admit('').kind === 'refused') {
       skipped += 1;
-      return { passes: false } as const;
+      return;
     }
-    const result = { passes: true, skipped } as const;
+    const after = skipped > 0 ? { skipped } : {};
     skipped = 0;
-    return result;
+    report(after);
   };
 }
