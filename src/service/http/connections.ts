@@ -73,8 +73,6 @@ export function closeWithoutStacks(server: Server): void {
  */
 const maxLooks = 100;
 
-export type CloseServer = ReturnType<typeof createDrain>;
-
 interface CloseTimes {
   /** Time for which idle connections stay open: a proxy may be sending a request on them. */
   readonly idleMs: number;

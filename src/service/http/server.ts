@@ -1,14 +1,7 @@
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import {
-  type CloseServer,
-  closeWithoutStacks,
-  connectionLimit,
-  createDrain,
-  oneAfterTheOther,
-  openFilesLimit,
-} from './connections.ts';
+import { closeWithoutStacks, connectionLimit, createDrain, oneAfterTheOther, openFilesLimit } from './connections.ts';
 import type { App } from './context.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 import { originForm } from './request-target.ts';
@@ -47,17 +40,12 @@ export interface ServerOptions {
   readonly openFiles?: number;
 }
 
-export interface ListeningServer {
-  readonly port: number;
-  readonly close: CloseServer;
-}
-
 export async function startServer(
   app: App,
   host: string,
   port: number,
   { turns, timeouts, events = {}, openFiles = openFilesLimit() }: ServerOptions = {},
-): Promise<ListeningServer> {
+) {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
     // Node's own Response turns every body into a stream, which takes a tenth of the time of a request.

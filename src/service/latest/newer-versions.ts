@@ -12,19 +12,13 @@ type NewerVersions = ReadonlyMap<string, FileChange>;
 
 /** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
 export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>) {
-  const remembered = new Map<string, Promise<NewerVersions>>();
-  const sizes = new Map<string, number>();
-
-  function forget(key: string): void {
-    remembered.delete(key);
-    sizes.delete(key);
-  }
+  const remembered = new Map<string, { readonly found: Promise<NewerVersions>; paths: number }>();
 
   function forgetOldest(): void {
     for (const key of remembered.keys()) {
-      const total = [...sizes.values()].reduce((sum, size) => sum + size, 0);
+      const total = remembered.values().reduce((sum, { paths }) => sum + paths, 0);
       if (remembered.size <= maxPairs && total <= maxPaths) return;
-      forget(key);
+      remembered.delete(key);
     }
   }
 
@@ -43,17 +37,16 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
   return (workspace: string, ours: string, theirs: string): Promise<NewerVersions> => {
     const key = `${workspace} ${ours} ${theirs}`;
     const known = remembered.get(key);
-    if (known !== undefined) return known;
-    const found = find(workspace, ours, theirs);
-    remembered.set(key, found);
-    found.then(
+    if (known !== undefined) return known.found;
+    const entry = { found: find(workspace, ours, theirs), paths: 0 };
+    remembered.set(key, entry);
+    entry.found.then(
       ({ size }) => {
-        if (remembered.get(key) !== found) return;
-        sizes.set(key, size);
+        entry.paths = size;
         forgetOldest();
       },
-      () => forget(key),
+      () => remembered.delete(key),
     );
-    return found;
+    return entry.found;
   };
 }

@@ -62,9 +62,7 @@ export function branchStatuses({ listing }: KnownRemote, synced: SyncedBranches)
     .sort((one, other) => Number(other.isDefault) - Number(one.isDefault));
 }
 
-export type BranchStateCounts = Readonly<Record<BranchState, number>>;
-
-export function countBranchStates(branches: readonly BranchStatus[]): BranchStateCounts {
+export function countBranchStates(branches: readonly BranchStatus[]): Readonly<Record<BranchState, number>> {
   const counts = { behind: 0, current: 0, unsynced: 0, unknown: 0 };
   for (const { state } of branches) counts[state] += 1;
   return counts;

@@ -1,8 +1,7 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
-import type { LatestMode, PushLockMode } from '../../interface/resources.ts';
-import { parseTtl, type Ttl } from '../../interface/ttl.ts';
+import { parseTtl } from '../../interface/ttl.ts';
 import type { Field } from '../contract/field.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import { parseBranchName } from '../git/branch-name.ts';
 import { parseRemote, type Remote } from '../git/remote.ts';
 import {
   defaultLatestMode,
@@ -13,7 +12,7 @@ import {
 } from './latest.ts';
 import { parseLfsUrl } from './lfs-endpoint.ts';
 import { defaultLfsLockTtl } from './lfs-lock-ttl.ts';
-import { defaultLfsMode, type LfsMode, parseLfsMode } from './lfs-mode.ts';
+import { defaultLfsMode, parseLfsMode } from './lfs-mode.ts';
 import { parseWorkspaceId } from './workspace-id.ts';
 
 interface EnteredRemote {
@@ -87,17 +86,7 @@ export const workspaceFields = {
     otherwise: `default ${defaultPushLockMode}`,
     parse: parsePushLockMode,
   },
-} satisfies {
-  readonly id: Field<string>;
-  readonly remote: Field<EnteredRemote>;
-  readonly desk_ttl: Field<Ttl>;
-  readonly lfs: Field<LfsMode>;
-  readonly lfs_url: Field<string>;
-  readonly latest: Field<LatestMode>;
-  readonly latest_branches: Field<readonly string[]>;
-  readonly release_on: Field<BranchName>;
-  readonly push_locks: Field<PushLockMode>;
-};
+} satisfies Readonly<Record<string, Field<unknown>>>;
 
 /** Accepts repositories on the disk: whether they are allowed is a separate setting. */
 function parseAnyRemote(text: string): Parsed<EnteredRemote> {

@@ -56,15 +56,6 @@ function oneOf<Value extends string>(values: readonly Value[]): (text: string) =
 }
 
 function matcher(pattern: string): (branch: string) => boolean {
-  const wanted = pattern.split('/');
-  return (branch) => {
-    const parts = branch.split('/');
-    return parts.length === wanted.length && parts.every((part, index) => matchesPart(part, wanted[index] ?? ''));
-  };
-}
-
-function matchesPart(part: string, pattern: string): boolean {
-  const [start = '', end] = pattern.split('*');
-  if (end === undefined) return part === start;
-  return part.length >= start.length + end.length && part.startsWith(start) && part.endsWith(end);
+  const matching = new RegExp(`^${pattern.split('*').map(RegExp.escape).join('[^/]*')}$`);
+  return (branch) => matching.test(branch);
 }

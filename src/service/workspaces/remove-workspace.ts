@@ -6,7 +6,7 @@ import type { CommitReleases, ReleaseWithin } from '../locks/commit-releases.ts'
 import { listLocks } from '../locks/list.ts';
 import { removeInPieces } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
-import { countHeldLocks, type Removal, removeWorkspaceAudited } from './workspaces.ts';
+import { countHeldLocks, removeWorkspaceAudited } from './workspaces.ts';
 
 /** A transaction of this size blocks other changes, such as those of a running service, for about 10 ms. */
 const atOnce = 500;
@@ -22,10 +22,6 @@ export interface EndedLocks {
   readonly named: readonly Lock[];
 }
 
-export type RemovalInPieces =
-  | Exclude<Removal, { kind: 'removed' }>
-  | { readonly kind: 'removed'; readonly ended: EndedLocks };
-
 /**
  * Removes a workspace with all its data. Its history may have millions of rows, and removing them in one transaction
  * would block every other change: they are removed in batches before the workspace, until someone takes a lock. With
@@ -36,7 +32,7 @@ export async function removeWorkspaceInPieces(
   actor: Actor,
   workspace: string,
   { force = false } = {},
-): Promise<RemovalInPieces> {
+) {
   const { read, now } = storage;
   let ended: EndedLocks = { count: 0, named: [] };
   const add = (locks: readonly Lock[]) => {

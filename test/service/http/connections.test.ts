@@ -5,7 +5,7 @@ import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectionLimit, openFilesLimit } from '../../../src/service/http/connections.ts';
 import { reportEvents } from '../../../src/service/http/report-events.ts';
-import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
+import { startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { sqlite } from '../../support/databases.ts';
 import { askRaw, connectRaw, type RawConnection, requestRaw, writeRequest } from '../../support/raw-http.ts';
@@ -27,7 +27,7 @@ async function hold(port: number, text: string): Promise<Socket> {
 
 describe('a server with misbehaving clients', () => {
   const metrics = createMetrics();
-  let server: ListeningServer;
+  let server: Awaited<ReturnType<typeof startServer>>;
   let written: string[];
 
   beforeEach(async () => {

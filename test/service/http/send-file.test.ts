@@ -6,14 +6,14 @@ import { Hono } from 'hono';
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { App, Environment } from '../../../src/service/http/context.ts';
 import { sendFile } from '../../../src/service/http/send-file.ts';
-import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
+import { startServer } from '../../../src/service/http/server.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const size = 64 * 1_024 * 1_024;
 /** Keeps connections open, so that the end of a connection does not mark the end of a response. */
 const agent = new Agent({ keepAlive: true });
 let path: string;
-let server: ListeningServer;
+let server: Awaited<ReturnType<typeof startServer>>;
 let begun: Awaited<ReturnType<typeof sendFile>>;
 
 beforeEach(async () => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
 import { afterAll, beforeAll, beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { type ListeningServer, startServer } from '../../../src/service/http/server.ts';
+import { startServer } from '../../../src/service/http/server.ts';
 import { connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import { describedApp } from './described-app.ts';
 
@@ -9,7 +9,7 @@ import { describedApp } from './described-app.ts';
 const waiting: { readonly incoming: IncomingMessage; begin(): void }[] = [];
 let whenWaiting = (): void => undefined;
 const connected = vi.fn();
-let server: ListeningServer;
+let server: Awaited<ReturnType<typeof startServer>>;
 
 async function nextWaiting() {
   const { promise, resolve } = Promise.withResolvers<void>();
