@@ -1,5 +1,7 @@
+import { z } from '@hono/zod-openapi';
 import { type Selectable, sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
+import { parseJson } from '../contract/validate.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -86,17 +88,10 @@ function entryOf({
 }
 
 /** A manually inserted entry must not make all others unreadable. */
-function detailOf(text: string): Readonly<Record<string, unknown>> {
-  try {
-    const detail: unknown = JSON.parse(text);
-    return isRecord(detail) ? detail : { unreadable: text };
-  } catch {
-    return { unreadable: text };
-  }
-}
+const detailOf = (text: string): Readonly<Record<string, unknown>> =>
+  parseJson(detailSchema, text) ?? { unreadable: text };
 
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
+const detailSchema = z.record(z.string(), z.unknown());
 
 /** Entries have no index by workspace, so they are scanned in windows of this size. */
 const windowSize = 10_000;

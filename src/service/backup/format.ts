@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi';
+import { parseJson } from '../contract/validate.ts';
 
 export const format = 'workspace-service backup 1';
 
@@ -17,38 +18,36 @@ const headerSchema = z.object({
   taken_at: count,
 });
 
-const tableSchema = z.object({ table: z.string(), columns: z.array(z.string()) });
-const endSchema = z.object({ rows: z.record(z.string(), count) });
+export type Row = readonly (string | number | null)[];
+
+const isRow = (value: unknown): boolean =>
+  Array.isArray(value) && value.every((each) => each === null || typeof each === 'string' || Number.isFinite(each));
+
+const lineSchema = z.union([
+  z.custom<Row>(isRow).transform((row) => ({ kind: 'row', row }) as const),
+  z
+    .object({ table: z.string(), columns: z.array(z.string()) })
+    .transform((table) => ({ kind: 'table', ...table }) as const),
+  z.object({ rows: z.record(z.string(), count) }).transform((end) => ({ kind: 'end', ...end }) as const),
+]);
 
 export type Header = Readonly<z.infer<typeof headerSchema>>;
 
 /** Number of rows by table. */
 export type Counts = Readonly<Record<string, number>>;
 
-export type Value = string | number | null;
-
-export type Row = readonly Value[];
-
-export type Part =
-  | ({ readonly kind: 'header' } & Header)
-  | ({ readonly kind: 'table' } & Readonly<z.infer<typeof tableSchema>>)
-  | { readonly kind: 'row'; readonly row: Row }
-  | { readonly kind: 'end'; readonly rows: Counts };
+export type Part = ({ readonly kind: 'header' } & Header) | z.infer<typeof lineSchema>;
 
 /** Parses a line. The first line must be the header. */
 export function parsePart(line: string, isFirst: boolean): Part {
-  const value = parseJson(line);
   if (isFirst) {
-    const header = headerSchema.safeParse(value);
-    if (!header.success) throw foreign();
-    return { kind: 'header', ...header.data };
+    const header = parseJson(headerSchema, line);
+    if (header === undefined) throw foreign();
+    return { kind: 'header', ...header };
   }
-  if (isRow(value)) return { kind: 'row', row: value };
-  const table = tableSchema.safeParse(value);
-  if (table.success) return { kind: 'table', ...table.data };
-  const end = endSchema.safeParse(value);
-  if (end.success) return { kind: 'end', ...end.data };
-  throw damaged('a line in it is not one of a backup');
+  const part = parseJson(lineSchema, line);
+  if (part === undefined) throw damaged('a line in it is not one of a backup');
+  return part;
 }
 
 /** The message is written for users. */
@@ -63,14 +62,3 @@ export const foreign = (): BackupError =>
   new BackupError(
     'The file is not a backup that this version of workspace-service can read. Nothing was changed. Restore a file that "workspace-service backup" wrote.',
   );
-
-const isRow = (value: unknown): value is Row =>
-  Array.isArray(value) && value.every((each) => each === null || typeof each === 'string' || Number.isFinite(each));
-
-function parseJson(line: string): unknown {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-}

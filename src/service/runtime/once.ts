@@ -1,12 +1,10 @@
-export type Once<T> = (key: string, work: (begun: () => void) => Promise<T>) => Promise<T>;
-
 /**
  * Shares running work among all callers with the same key. Work that calls `begun` is shared only by callers before
  * that call, so that its result is newer than each of their requests.
  */
-export function createOnce<T>(): Once<T> {
+export function createOnce<T>() {
   const underWay = new Map<string, Promise<T>>();
-  return (key, work) => {
+  return (key: string, work: (begun: () => void) => Promise<T>): Promise<T> => {
     const known = underWay.get(key);
     if (known !== undefined) return known;
     let isShared = true;

@@ -25,7 +25,7 @@ interface Unit {
   readonly asked: Asked[];
 }
 
-export interface CommitGroupOptions {
+interface CommitGroupOptions {
   /** Name of the queue for a scope. Changes in one queue share groups, which are committed one after the other. */
   readonly queueOf: (scope: CommitScope) => string;
   /** Maximum number of groups in progress, each on its own connection. */

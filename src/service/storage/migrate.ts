@@ -10,21 +10,13 @@ export class NewerSchemaError extends Error {
 }
 
 /** A migration of an existing database. Earlier versions no longer open it. */
-export interface Migration {
-  readonly from: number;
-  readonly to: number;
-  readonly durationMs: number;
-}
+export type Migration = NonNullable<Awaited<ReturnType<typeof migrate>>>;
 
 /**
  * Migrates the tables to the schema of this version, or to an earlier schema in tests of upgrades. Must run in a
  * transaction that excludes all other writers.
  */
-export async function migrate(
-  db: Kysely<Tables>,
-  dialect: Dialect,
-  to = migrations.length,
-): Promise<Migration | undefined> {
+export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrations.length) {
   const startedAt = performance.now();
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);
   const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);

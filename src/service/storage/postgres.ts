@@ -54,12 +54,8 @@ export function openPostgres({
   // The pool handles errors only of idle connections. A connection that is lost in use also fails its query, which is
   // handled. Without a listener, its error event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  return openPostgresDialect(
-    new PostgresDialect({ pool: replaceSilentConnections(pool) }),
-    createPostgresBroadcast(url),
-    onCommit,
-    onMigrated,
-  );
+  const dialect = new PostgresDialect({ pool: replaceSilentConnections(pool) });
+  return openPostgresDialect(dialect, createPostgresBroadcast(url), onCommit, onMigrated);
 }
 
 /** Opens the storage with any driver for PostgreSQL. */

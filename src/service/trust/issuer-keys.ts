@@ -3,6 +3,7 @@ import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { z } from '@hono/zod-openapi';
 import { createLocalJWKSet } from 'jose';
+import { parseJson } from '../contract/validate.ts';
 import { checkTargetAddresses, parseTarget } from '../outbound/target.ts';
 import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
@@ -56,24 +57,20 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
   const issuers = new Map<string, Known>();
   const once = createOnce<boolean>();
 
-  async function ask(issuer: string, known: Known): Promise<void> {
-    known.askedAt = clock();
-    const signal = AbortSignal.timeout(timeoutMs);
-    try {
-      known.keys = await fetchKeys(issuer, targets, signal);
-      known.fetchedAt = clock();
-      known.failure = undefined;
-    } catch (error) {
-      known.failure = reasonOf(error, signal, timeoutMs);
-      onFailure(issuer, known.failure);
-    }
-  }
-
   /** Asks the issuer at most once a minute; concurrent calls share a request. False if the issuer was not asked. */
   const refresh = (issuer: string, known: Known): Promise<boolean> =>
     once(issuer, async () => {
       if (clock() - known.askedAt < askAgainAfterMs) return false;
-      await ask(issuer, known);
+      known.askedAt = clock();
+      const signal = AbortSignal.timeout(timeoutMs);
+      try {
+        known.keys = await fetchKeys(issuer, targets, signal);
+        known.fetchedAt = clock();
+        known.failure = undefined;
+      } catch (error) {
+        known.failure = reasonOf(error, signal, timeoutMs);
+        onFailure(issuer, known.failure);
+      }
       return true;
     });
 
@@ -87,8 +84,8 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
       const key = await known.keys.find(header).catch(() => undefined);
       return key === undefined ? { kind: 'unknown' } : { kind: 'found', key };
     }
-    const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
     if (known.failure === undefined && isFresh) return { kind: 'unknown' };
+    const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
     const reason =
       known.failure === undefined
         ? `${noKey(issuer, header)} that is known yet: it was asked less than a minute ago.`
@@ -142,16 +139,9 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
       status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
     throw new IssuerError(`${url} answers with ${what}`);
   }
-  const text = await readText(response);
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    value = undefined;
-  }
-  const parsed = schema.safeParse(value);
-  if (!parsed.success) throw new IssuerError(`${url} returned a response that is not valid OpenID Connect`);
-  return parsed.data;
+  const parsed = parseJson(schema, await readText(response));
+  if (parsed === undefined) throw new IssuerError(`${url} returned a response that is not valid OpenID Connect`);
+  return parsed;
 }
 
 /** Sends a GET request, only to the IP addresses that were checked. */

@@ -48,14 +48,8 @@ export function chatMessage(format: ChatFormat, occurrence: HookEventOccurrence)
 
 const maxLinkLength = 500;
 
-interface Message {
-  /** The sentence, and the file that it is about. */
-  readonly lines: readonly string[];
-  /** URL of the run that acquired the lock. */
-  readonly link: string | null;
-}
-
-function messageOf(occurrence: HookEventOccurrence): Message {
+/** The sentence and the file that it is about, and the URL of the run that acquired the lock. */
+function messageOf(occurrence: HookEventOccurrence) {
   const sentence = shortened(`${occurrence.data.test ? 'Test: ' : ''}${sentenceOf(occurrence)}`);
   if (!('lock' in occurrence.data)) return { lines: [sentence], link: null };
   const { path, origin } = occurrence.data.lock;
@@ -79,8 +73,7 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
     }
     case 'lock.acquired': {
       const { lock } = data;
-      const note = lock.note === null ? '' : ` ${lock.owner} says: ${lock.note}`;
-      return `${fileName(lock)} is locked: ${lock.owner} holds it until ${minute(lock.expires_at)} at the latest.${note}`;
+      return `${fileName(lock)} is locked: ${lock.owner} holds it until ${minute(lock.expires_at)} at the latest.${noteOf(lock)}`;
     }
     case 'lock.released':
       return releaseText(data.lock, data);
@@ -88,13 +81,15 @@ function sentenceOf({ type, workspace, data }: HookEventOccurrence): string {
       return `${fileName(data.lock)} is free: the lock of ${data.lock.owner} has expired.`;
     case 'lock.requested': {
       const { lock, request } = data;
-      const note = request.note === null ? '' : ` ${request.owner} says: ${request.note}`;
-      return `${request.owner} waits for ${fileName(lock)}, held by ${lock.owner}.${note}`;
+      return `${request.owner} waits for ${fileName(lock)}, held by ${lock.owner}.${noteOf(request)}`;
     }
     case 'audit.recorded':
       return `${workspace}: ${data.entry.action} by ${data.entry.actor}.`;
   }
 }
+
+const noteOf = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): string =>
+  note === null ? '' : ` ${owner} says: ${note}`;
 
 /** "2026-01-02 03:04 UTC", with date and zone: readers may be in any time zone, and may read it later. */
 const minute = (time: Timestamp): string => `${time.slice(0, 10)} ${time.slice(11, 16)} UTC`;

@@ -20,7 +20,7 @@ export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): 
   if (isChatFormat(format)) return accepted(json(chatMessage(format, occurrence)));
   switch (format) {
     case 'standard':
-      return accepted(standard(occurrence));
+      return accepted(json(payload(occurrence)));
     case 'github':
       return accepted(github(occurrence));
     case 'buildkite':
@@ -29,9 +29,6 @@ export function contentOf(format: HookFormat, occurrence: HookEventOccurrence): 
 }
 
 const isSync = (occurrence: HookEventOccurrence): occurrence is SyncOccurrence => isSyncEvent(occurrence.type);
-
-/** Standard Webhooks 1.0, "Payload structure". */
-const standard = (occurrence: HookEventOccurrence): Content => json(payload(occurrence));
 
 /**
  * "Create a repository dispatch event" of GitHub's REST API: `event_type` has at most 100 characters, `client_payload`
@@ -44,6 +41,7 @@ const github = (occurrence: HookEventOccurrence): Content =>
     { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' },
   );
 
+/** Standard Webhooks 1.0, "Payload structure". */
 const payload = ({ type, occurredAt, workspace, data }: HookEventOccurrence) => ({
   type,
   timestamp: occurredAt,

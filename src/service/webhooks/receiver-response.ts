@@ -31,8 +31,6 @@ export const responseStatus = ({ status }: ReadResponse): ReceiverResponse => ({
 /** Shorter values are not redacted: they also occur in ordinary words. */
 const minSecret = 4;
 
-const maxHeaderLength = 256;
-
 /** Headers that help to find the cause of an error and, unlike cookies, are not credentials. */
 const keptHeaders = [
   'content-type',
@@ -54,7 +52,7 @@ export function completeResponse(
     const value = headers[name];
     if (value === undefined) return [];
     const told = name === 'location' ? String(value).replace(/[?#].*$/s, '?…') : String(value);
-    return [[name, asText(redact(told, spellings)).slice(0, maxHeaderLength).toWellFormed()]];
+    return [[name, asText(redact(told, spellings)).slice(0, 256).toWellFormed()]];
   });
   const read = new TextDecoder().decode(body);
   const text = asText(isCut ? redactCut(read, spellings) : redact(read, spellings));
