@@ -600,7 +600,6 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
   'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
-  'src/service/backup/fences.ts readFences': 'It reads the database.',
   'src/service/backup/snapshot.ts readSnapshot': 'It reads the database.',
   'src/service/backup/read.ts readBackup': 'It reads a stream line by line, up to a limit for each, with parsePart.',
 };

@@ -3,10 +3,6 @@ import { sql } from 'kysely';
 import type { Database } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 
-type Fence = Selectable<Tables['fences']>;
-
-export const readFences = (db: Database): Promise<readonly Fence[]> => db.selectFrom('fences').selectAll().execute();
-
 /**
  * Far more fences than a workspace can issue in a millisecond, because each is written to disk. The margin also covers
  * a clock that was set back, and the clock of another database.
@@ -20,7 +16,11 @@ const atLeast = 1_000_000;
  * Raises the last fence of every workspace above all fences that may have been issued since the backup, and above those
  * of the replaced database. Returns the difference.
  */
-export async function raiseFences(db: Database, replaced: readonly Fence[], sinceBackupMs: number): Promise<number> {
+export async function raiseFences(
+  db: Database,
+  replaced: readonly Selectable<Tables['fences']>[],
+  sinceBackupMs: number,
+): Promise<number> {
   const raisedBy = atLeast + perMillisecond * Math.max(0, sinceBackupMs);
   await db
     .updateTable('fences')

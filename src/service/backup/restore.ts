@@ -6,7 +6,7 @@ import { schemaVersion } from '../storage/migrations.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { emptyDatabase, refuseOtherUsers, refuseStoredData } from './empty.ts';
-import { raiseFences, readFences } from './fences.ts';
+import { raiseFences } from './fences.ts';
 import { BackupError, type Header } from './format.ts';
 import { load } from './load.ts';
 import { readBackup } from './read.ts';
@@ -30,7 +30,7 @@ export const restoreBackup = (
       await waitForReader(db);
     }
     if (!replace) await refuseStoredData(db);
-    const fencesBefore = await readFences(db);
+    const fencesBefore = await db.selectFrom('fences').selectAll().execute();
     const prepare = async (header: Header): Promise<void> => {
       refuseNewerSchema(header);
       await emptyDatabase(db, dialect);

@@ -1,4 +1,4 @@
-export interface MemoryLimit {
+interface MemoryLimit {
   readonly maxBytes: number;
   /** Leaves memory for the work of other keys. */
   readonly maxBytesPerKey: number;

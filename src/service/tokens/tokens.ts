@@ -46,7 +46,7 @@ export async function createToken(
   id = newTokenId(),
 ): Promise<{ readonly token: Token; readonly secret: string }> {
   const secret = newTokenSecret();
-  const { created_at } = await db
+  await db
     .insertInto('tokens')
     .values({
       id,
@@ -54,16 +54,14 @@ export async function createToken(
       owner,
       hash: secretHash(secret),
       scopes: JSON.stringify(scopes),
-      workspaces: workspaces === null ? null : JSON.stringify(workspaces),
+      workspaces: workspaces && JSON.stringify(workspaces),
       created_at: now,
     })
-    .returning('created_at')
-    .executeTakeFirstOrThrow();
-  if (lifetime !== null) {
-    const expires_at = created_at + milliseconds(lifetime);
-    await db.updateTable('tokens').set({ expires_at }).where('id', '=', id).execute();
-  }
-  return { token: tokenOf(await withNow(db, now).where('id', '=', id).executeTakeFirstOrThrow()), secret };
+    .execute();
+  const expires_at = lifetime && sql<number>`created_at + ${milliseconds(lifetime)}`;
+  const stored = db.updateTable('tokens').set({ expires_at }).where('id', '=', id);
+  const row = await stored.returningAll().returning(now.as('now')).executeTakeFirstOrThrow();
+  return { token: tokenOf(row), secret };
 }
 
 export async function listTokens({ read, now }: Storage): Promise<Token[]> {
