@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { plural } from '../src/service/dashboard/assets/text.js';
+import { plural } from '../src/service/dashboard/elements/text.ts';
 import { pathsOf, runStep, type StepOptions } from './action-step.ts';
 import {
   atLeast,

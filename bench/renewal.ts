@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { plural } from '../src/service/dashboard/assets/text.js';
+import { plural } from '../src/service/dashboard/elements/text.ts';
 import { type Inputs, pathsOf, runStep } from './action-step.ts';
 import { atMost, type Benchmark, figure, inTurns, medianFigure } from './benchmark.ts';
 import { startService } from './service/service-process.ts';

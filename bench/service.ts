@@ -1,4 +1,4 @@
-import { plural } from '../src/service/dashboard/assets/text.js';
+import { plural } from '../src/service/dashboard/elements/text.ts';
 import { atLeast, type Benchmark, type Figure, medianFigure, ratioFigure } from './benchmark.ts';
 import { startReceiver } from './deliveries.ts';
 import { measureSeries, type Series } from './service/load.ts';

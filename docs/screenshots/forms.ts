@@ -47,7 +47,6 @@ const confirmations: Readonly<Record<string, (hook: string) => string>> = {
 async function releaseAll({ page, go }: Furnished): Promise<void> {
   await go(locks);
   await page.locator('#live').getByText('Live').waitFor();
-  await page.getByText('Actions').click();
   await page.getByRole('button', { name: 'Select all shown' }).click();
   await page.getByRole('button', { name: 'Release selected' }).click();
   await page.getByRole('heading', { name: 'Release locks' }).waitFor();

@@ -33,17 +33,10 @@ export const morePictures: readonly Picture[] = [
     await page.locator('#live').getByText('Live').waitFor();
     await page.getByLabel('Select Content/Maps/Town.umap').check();
     await page.getByLabel('Select Movies/Trailer.mov').check();
-    await page.getByText('Actions').click();
-    await page.locator('.lock .owner').first().hover();
   }),
   furnished('locks-grouped', async ({ page, go }) => {
     await go(`${locks}?group=folder`);
     await page.locator('#live').getByText('Live').waitFor();
-  }),
-  furnished('lock-menu', async ({ page, go }) => {
-    await go(locks);
-    await page.locator('#live').getByText('Live').waitFor();
-    await page.locator('.lock .menu').first().click();
   }),
   furnished('lock-path', async ({ page, go }) => {
     const again = page.waitForResponse((response) => response.request().resourceType() === 'xhr');

@@ -48,8 +48,8 @@ import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
 import { newHookDefaults as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
 import { readNewLock } from '../../src/service/dashboard/pages/new-lock.ts';
 import { newTokenDefaults, readNewToken } from '../../src/service/dashboard/pages/new-token.ts';
-import { newRuleDefaults as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/new-trust.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
+import { newRuleDefaults as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/trust.ts';
 import {
   newWorkspaceDefaults as emptyWorkspace,
   readWorkspace,
@@ -330,7 +330,7 @@ export const parsers: readonly Parser[] = [
     return readNewToken({ ...newTokenDefaults, ...given, expires: 'other', reach: 'some' });
   }),
   row(
-    'service/dashboard/pages/new-trust.ts readNewTrust, service/dashboard/pages/permissions.ts readScopes readWorkspaces',
+    'service/dashboard/pages/trust.ts readNewTrust, service/dashboard/pages/permissions.ts readScopes readWorkspaces',
     (text) =>
       readNewTrust({
         ...emptyTrust(),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { shortRun } from '../../../src/service/dashboard/assets/text.js';
 import { relativeTime, timeLeft } from '../../../src/service/dashboard/assets/time.js';
+import { shortRun } from '../../../src/service/dashboard/elements/lock.ts';
 import {
   type ListQuery,
   listAddress,

@@ -30,21 +30,11 @@ export function followStream({ url, on, lost, signedOut }) {
   }
 
   /** Repeats the request, because an event source does not report the status of an error response. */
-  async function askWhy() {
-    const asking = new AbortController();
-    try {
-      const { status } = await fetch(url, { headers: { accept: 'text/event-stream' }, signal: asking.signal });
-      return status;
-    } catch {
-      return undefined;
-    } finally {
-      asking.abort();
-    }
-  }
-
   async function refused() {
     close();
-    if ((await askWhy()) === 401) signedOut();
+    const response = await fetch(url, { headers: { accept: 'text/event-stream' } }).catch(() => undefined);
+    void response?.body?.cancel();
+    if (response?.status === 401) signedOut();
     else if (!document.hidden) timer = window.setTimeout(open, againAfterMs);
   }
 

@@ -1,6 +1,4 @@
 import './live.js';
-import { createLockMenus } from './lock-menu.js';
-import { createLockSelection } from './lock-selection.js';
 import { refreshParts } from './refresh.js';
 
 /** The list of locks: shows changes live, and searches, sorts and changes pages without leaving the page. */
@@ -17,18 +15,39 @@ function find(selector, type) {
 
 const root = find('#locks', HTMLElement);
 const body = find('table.locks tbody', HTMLElement);
-const form = find('.lock-filters', HTMLFormElement);
+const form = find('.filters', HTMLFormElement);
 const search = find('#search', HTMLInputElement);
 const sort = find('#sort', HTMLSelectElement);
-const group = find('#group', HTMLInputElement);
+const group = find('[name=group]', HTMLInputElement);
 const count = find('#lock-count', HTMLElement);
 const announcement = find('#lock-announcement', HTMLElement);
 
-root.classList.add('scripted');
-// Browsers allow writing to the clipboard only over https and on localhost.
-root.classList.toggle('can-copy', isSecureContext);
-createLockMenus(body);
-createLockSelection(body);
+// Filters apply automatically.
+find('.filters button', HTMLButtonElement).hidden = true;
+
+// Selection of the locks to release together.
+const release = document.querySelector('#release-selected button');
+
+function showSelected() {
+  const selected = body.querySelectorAll('.select:checked').length;
+  if (!(release instanceof HTMLButtonElement)) return;
+  release.disabled = selected === 0;
+  release.textContent = selected === 0 ? 'Release selected' : `Release selected (${selected})`;
+}
+
+body.addEventListener('change', showSelected);
+new MutationObserver(showSelected).observe(body, { childList: true });
+for (const all of document.querySelectorAll('[data-select]')) {
+  if (!(all instanceof HTMLElement)) continue;
+  all.hidden = false;
+  all.addEventListener('click', () => {
+    for (const box of body.querySelectorAll('.select')) {
+      if (box instanceof HTMLInputElement) box.checked = all.dataset['select'] === 'all';
+    }
+    showSelected();
+  });
+}
+showSelected();
 
 /** Shows the list for a URL. @param {string} address */
 async function show(address) {

@@ -1,15 +1,10 @@
-import { updateCountdowns, updateTimes } from './clock.js';
+import { updateTimes } from './clock.js';
 
 /** Behavior of all pages. */
 
-function update() {
-  updateTimes();
-  updateCountdowns(document);
-}
-
-setInterval(update, 1_000);
+setInterval(updateTimes, 1_000);
 document.addEventListener('visibilitychange', () => {
-  if (!document.hidden) update();
+  if (!document.hidden) updateTimes();
 });
 
 /** @param {Element | null} element */
@@ -25,26 +20,9 @@ document.addEventListener('keydown', (event) => {
   search.select();
 });
 
-// Menus close on Escape, and on a click or focus elsewhere. Looked up on each event, because rows with menus change.
-const openMenus = () => document.querySelectorAll('details.menu[open]');
-document.addEventListener('keydown', (event) => {
-  const [menu] = openMenus();
-  if (event.key !== 'Escape' || menu === undefined) return;
-  event.preventDefault();
-  menu.removeAttribute('open');
-  menu.querySelector('summary')?.focus();
-});
-for (const type of ['focusin', 'click']) {
-  document.addEventListener(type, ({ target }) => {
-    for (const menu of openMenus()) {
-      if (target instanceof Node && !menu.contains(target)) menu.removeAttribute('open');
-    }
-  });
-}
-
 // Escape follows the link back, unless an input method uses the key.
 document.addEventListener('keydown', (event) => {
-  if (event.key !== 'Escape' || event.isComposing || event.defaultPrevented) return;
+  if (event.key !== 'Escape' || event.isComposing) return;
   const back = document.querySelector('a[data-escape]');
   if (back instanceof HTMLAnchorElement) back.click();
 });
@@ -56,7 +34,7 @@ for (const button of document.querySelectorAll('button[data-copies]')) {
   button.hidden = false;
   button.addEventListener('click', async () => {
     const source = document.getElementById(button.dataset['copies'] ?? '');
-    await navigator.clipboard.writeText(source?.textContent ?? '');
+    await navigator.clipboard.writeText(source?.textContent ?? button.value);
     button.textContent = 'Copied';
   });
 }

@@ -1,4 +1,4 @@
-import { updateCountdowns, updateTimes } from './clock.js';
+import { updateTimes } from './clock.js';
 
 /** Reloads the page in the background, and replaces the parts that differ. */
 
@@ -29,7 +29,6 @@ async function refresh() {
     }
   }
   updateTimes();
-  updateCountdowns(document);
 }
 
 /** Parsed by the browser, without running scripts. @returns {Promise<Document | null>} */
@@ -53,7 +52,7 @@ function replace(part, other) {
 }
 
 /**
- * Keeps rows with the same key, including open menus, checked boxes and the focus: replaces only cells that differ.
+ * Keeps rows with the same key, including checked boxes and the focus: replaces only cells that differ.
  * @param {Element} part @param {Element} other
  */
 function mergeRows(part, other) {
@@ -64,8 +63,7 @@ function mergeRows(part, other) {
     if (before === undefined) return row;
     for (const [index, cell] of [...row.children].entries()) {
       const old = before.children[index];
-      const isInUse = old?.querySelector('details[open]') !== null;
-      if (old !== undefined && !isInUse && old.innerHTML !== cell.innerHTML) replace(old, cell);
+      if (old !== undefined && old.innerHTML !== cell.innerHTML) replace(old, cell);
     }
     return before;
   });

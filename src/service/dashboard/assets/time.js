@@ -23,22 +23,11 @@ export function relativeTime(at, now) {
 /** Time in UTC, to the second: `2026-03-01 14:05:09 UTC`. @param {string} timestamp */
 export const fullTime = (timestamp) => `${timestamp.slice(0, 10)} ${timestamp.slice(11, 19)} UTC`;
 
-const zoned = new Intl.DateTimeFormat('en-GB', {
-  year: 'numeric',
-  month: '2-digit',
-  day: '2-digit',
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZoneName: 'short',
-});
+/** Swedish dates are those of ISO 8601. */
+const zoned = new Intl.DateTimeFormat('sv-SE', { dateStyle: 'short', timeStyle: 'long' });
 
 /** Time in the time zone of the browser: `2026-03-01 15:05:09 CET`. @param {string} timestamp */
-export function zonedTime(timestamp) {
-  const parts = Object.fromEntries(zoned.formatToParts(Date.parse(timestamp)).map(({ type, value }) => [type, value]));
-  const { year, month, day, hour, minute, second, timeZoneName } = parts;
-  return `${year}-${month}-${day} ${hour}:${minute}:${second} ${timeZoneName}`;
-}
+export const zonedTime = (timestamp) => zoned.format(Date.parse(timestamp));
 
 /** With less time left, a waiting person does not need to ask for the lock. */
 const urgentMs = 5 * 60_000;

@@ -167,7 +167,7 @@ export const selection = (name: string, title: string, chosen: string, options: 
       html`<select id="${name}" name="${name}"${aria}>${options.map(([value, text]) => option(value, text, chosen))}</select>`,
   });
 
-export const option = (value: string, text: string, chosen: string): Markup =>
+const option = (value: string, text: string, chosen: string): Markup =>
   html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
 
 export const marked = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');

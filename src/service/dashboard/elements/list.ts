@@ -5,29 +5,35 @@ import type { Markup } from './text.ts';
 /** A visually hidden heading, for a column that contains only buttons or links. */
 export const unseen = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
 
-export type Heading = Markup | string | [text: string, kind: 'number' | 'wide' | 'number wide'];
+/** A cell below its heading, with CSS classes for both. The kind `head` names the row. */
+export type Cell = readonly [heading: Markup | string, content: Markup | string, kind?: string];
 
-/** A table. An empty heading stands for a column that is omitted. */
-export const htmlTable = (kind: string, headings: readonly Heading[], rows: readonly Markup[]): Markup =>
-  html`<table class="${kind}">
-    <thead><tr>${headings.map(headingCell)}</tr></thead>
-    <tbody>${rows}</tbody>
-  </table>`;
+/** Empty texts stand for columns that are omitted. */
+export type Row = readonly (Cell | '')[];
+
+/** A table with at least one row. On narrow screens, its rows are cards. */
+export const htmlTable = (kind: string, rows: readonly Row[]): Markup => groupedTable(kind, [{ rows }]);
 
 interface RowGroup {
-  readonly title: Markup;
-  readonly rows: readonly Markup[];
+  readonly title?: Markup;
+  readonly rows: readonly Row[];
 }
 
-/** A table of groups, each below its title. Headings must not be empty. */
-export const groupedTable = (kind: string, headings: readonly Heading[], groups: readonly RowGroup[]): Markup =>
-  html`<table class="${kind}">
-    <thead><tr>${headings.map(headingCell)}</tr></thead>
+/** A table of groups, each below its title. */
+export function groupedTable(kind: string, groups: readonly RowGroup[]): Markup {
+  const headings = cellsOf(groups[0]?.rows[0] ?? []);
+  return html`<table class="cards ${kind}">
+    <thead><tr>${headings.map(([heading, , kind]) => html`<th scope="col"${classOf(kind)}>${heading}</th>`)}</tr></thead>
     ${groups.map(
       ({ title, rows }) =>
-        html`<tbody><tr class="group"><th scope="rowgroup" colspan="${headings.length}">${title}</th></tr>${rows}</tbody>`,
+        html`<tbody>${
+          title === undefined
+            ? ''
+            : html`<tr class="group"><th scope="rowgroup" colspan="${headings.length}">${title}</th></tr>`
+        }${rows.map((row) => html`<tr>${cellsOf(row).map(tableCell)}</tr>`)}</tbody>`,
     )}
   </table>`;
+}
 
 /** A URL path with the non-empty parameters. */
 export function addressWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
@@ -51,25 +57,21 @@ export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
 /** Links to the previous and next page of a list with numbered pages. */
 export function numberedPages(
   { page, pages }: { readonly page: number; readonly pages: number },
-  [previous, next]: readonly [previous: string, next: string],
   addressOf: (page: number) => string,
 ): Markup | string {
   if (pages < 2) return '';
   return pageLinks(
-    page > 1 ? link(addressOf(page - 1), previous, 'prev') : '',
+    page > 1 ? link(addressOf(page - 1), 'Previous page', 'prev') : '',
     html`<span>Page ${page} of ${pages}</span>`,
-    page < pages ? link(addressOf(page + 1), next, 'next') : '',
+    page < pages ? link(addressOf(page + 1), 'Next page', 'next') : '',
   );
 }
 
 /** Start position of a page of a list, from the query. */
-export function positionIn(
-  text: string,
-  reason = 'There is no such page. Start again without it.',
-): number | undefined {
+export function positionIn(text: string): number | undefined {
   if (text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid({ pointer: '#/before', detail: reason });
+  throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
 }
 
 export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>
@@ -90,9 +92,12 @@ export const olderLinks = (
 const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
   links.every((each) => each === '') ? '' : html`<nav class="pages" aria-label="Pages">${links}</nav>`;
 
-function headingCell(heading: Heading): Markup | string {
-  if (heading === '') return '';
-  if (!Array.isArray(heading)) return html`<th scope="col">${heading}</th>`;
-  const [text, kind] = heading;
-  return html`<th scope="col" class="${kind}">${text}</th>`;
-}
+const cellsOf = (row: Row): readonly Cell[] => row.filter((cell) => cell !== '');
+
+const tableCell = ([heading, content, kind]: Cell): Markup =>
+  kind === 'head'
+    ? html`<th scope="row">${content}</th>`
+    : html`<td${classOf(kind)}${typeof heading === 'string' ? html` data-label="${heading}"` : ''}>${content}</td>`;
+
+const classOf = (kind: string | undefined): Markup | string =>
+  kind === undefined || kind === 'head' ? '' : html` class="${kind}"`;

@@ -1,4 +1,5 @@
 import type { Lock } from '../../../interface/resources.ts';
+import { addressWith } from './list.ts';
 
 /** Filters, order and URL of a list of locks. */
 
@@ -111,13 +112,13 @@ export function listAddress(
   workspace: string,
   { search = '', by = 'path', descending = false, group = false, path = '', page = 1 }: Partial<ListQuery> = {},
 ): string {
-  const parameters = new URLSearchParams();
-  if (search.trim() !== '') parameters.set('search', search.trim());
-  if (by !== 'path' || descending) parameters.set('sort', sortText({ by, descending }));
-  if (group) parameters.set('group', 'folder');
-  if (path !== '') parameters.set('path', path);
-  if (page > 1) parameters.set('page', String(page));
-  return `/workspaces/${workspace}/locks${parameters.size === 0 ? '' : `?${parameters}`}`;
+  return addressWith(`/workspaces/${workspace}/locks`, {
+    search: search.trim(),
+    sort: by === 'path' && !descending ? '' : sortText({ by, descending }),
+    group: group ? 'folder' : '',
+    path,
+    page: page > 1 ? String(page) : '',
+  });
 }
 
 /** The URL of the page of a path. As in the API, the path is one segment. */
@@ -133,7 +134,7 @@ export const extendAddress = (workspace: string, lock: OneLock): string => addre
 
 /** The page for an action on exactly the lock with this id. */
 const addressOfLock = (action: string, workspace: string, { path, id }: OneLock): string =>
-  `/workspaces/${workspace}/locks/${action}?${new URLSearchParams({ path, lock: id })}`;
+  addressWith(`/workspaces/${workspace}/locks/${action}`, { path, lock: id });
 
 /** The locks of the signed-in person, in all workspaces. */
 export const ownLocksAddress = '/my-locks';

@@ -5,11 +5,10 @@ import { maxTtl } from '../../../interface/ttl.ts';
 import type { LockChangeKind } from '../../locks/history.ts';
 import type { RecordedLockChange } from '../../locks/read-history.ts';
 import { safeText } from '../../platform/safe-text.ts';
-import { noRun, shortRun } from '../assets/text.js';
 import { type FormField, textInput } from './fields.ts';
-import { addressWith, htmlTable } from './list.ts';
+import { addressWith, htmlTable, type Row } from './list.ts';
 import { folderOf, pathAddress } from './lock-list.ts';
-import { brokenAtSlashes, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
+import { brokenAtSlashes, countdown, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
 /** URL path of the form that locks a file, filled in with the path if one is given. */
 export const newLockAddress = (workspace: string, path = ''): string =>
@@ -31,20 +30,28 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
   </dl>`;
 
 /** Table of changes to locks. Without a workspace, all changes are on one path, and the column is omitted. */
-export function changeTable(changes: readonly RecordedLockChange[], now: number, workspace?: string): Markup {
-  const pathCell = ({ path }: RecordedLockChange) =>
-    workspace === undefined ? '' : html`<th scope="row">${pathLink(workspace, path)}</th>`;
-  const rows = changes.map(
-    (each) => html`<tr>
-      <td>${time(each.at, now)}</td>
-      ${pathCell(each)}
-      <td data-label="What">${change(each)}</td>
-      <td data-label="Holder">${userText(each.owner)}${each.note === null ? '' : html`<br><span class="faint">${userText(each.note)}</span>`}</td>
-      <td data-label="From run">${originLink(each.origin, 'short')}</td>
-    </tr>`,
+export const changeTable = (changes: readonly RecordedLockChange[], now: number, workspace?: string): Markup =>
+  htmlTable(
+    '',
+    changes.map((each) => [
+      ['When', time(each.at, now)],
+      workspace === undefined ? '' : ['Path', pathLink(workspace, each.path), 'head'],
+      ['What', change(each)],
+      ['Holder', holderCell(each)],
+      ['From run', originLink(each.origin, 'short')],
+    ]),
   );
-  return htmlTable('cards', ['When', workspace === undefined ? '' : 'Path', 'What', 'Holder', 'From run'], rows);
-}
+
+/** The holder of a lock, with its note. */
+export const holderCell = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): Markup =>
+  html`${userText(owner)}${note === null ? '' : html`<div class="note faint" title="${safeText(note)}">${userText(note)}</div>`}`;
+
+/** The origin and the times of a lock. */
+export const lockCells = ({ origin, acquired_at, expires_at }: Lock, now: number): Row => [
+  ['From run', originLink(origin, 'short')],
+  ['Since', time(acquired_at, now)],
+  ['Time left', countdown(expires_at, now), 'nowrap'],
+];
 
 /** Input for the duration of a lock. */
 export const durationField = (title: string, value: string): FormField =>
@@ -66,8 +73,20 @@ export const pathLink = (workspace: string, path: string, { isBelowFolder = fals
 /** A link to the run that acquired the lock. */
 export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
   const short = shortRun(origin);
-  if (origin === null || short === undefined) return faint(noRun(origin));
+  if (origin === null || short === undefined) return faint(origin === null ? 'by hand' : 'unknown');
   return html`<a rel="noreferrer noopener" href="${origin}">${brokenAtSlashes(length === 'short' ? short : origin)}</a>`;
+}
+
+/** Enough segments for `runs/1234567890/attempts/1`. */
+const shownSegments = 4;
+
+/** The shortened URL of a run; undefined if it is not an http or https URL. */
+export function shortRun(origin: string | null): string | undefined {
+  const { protocol, host = '', pathname = '' } = URL.parse(origin ?? '') ?? {};
+  if (protocol !== 'https:' && protocol !== 'http:') return undefined;
+  const segments = pathname.split('/').filter((segment) => segment !== '');
+  const skipped = segments.length > shownSegments ? ['…'] : [];
+  return [host, ...skipped, ...segments.slice(-shownSegments)].join('/');
 }
 
 export const changeNames: Readonly<Record<LockChangeKind, string>> = {

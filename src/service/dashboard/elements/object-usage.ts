@@ -2,8 +2,7 @@ import { html } from 'hono/html';
 import { byteSize } from '../../../interface/transfer.ts';
 import { isOverLimit, type MeasuredUsage } from '../../lfs/usage.ts';
 import type { DiskSpace } from '../../runtime/free-disk.ts';
-import { plural } from '../assets/text.js';
-import type { Markup } from './text.ts';
+import { type Markup, plural } from './text.ts';
 
 export interface ObjectUsage {
   /** Undefined until measured. */

@@ -23,11 +23,12 @@ export const newFormId = ({ c }: InSession): string => sealed(randomUUID(), c.ge
 
 export function formIdOf({ c, form }: InSession & { readonly form: Form }): string {
   const id = unsealed(form.text('form_id'), c.get('session').secret);
-  if (id === undefined) {
-    throw new Refusal('malformed-request', 'This form is invalid or from another session. Open the page again.');
-  }
+  if (id === undefined) throw unknownForm();
   return id;
 }
+
+export const unknownForm = (): Refusal =>
+  new Refusal('malformed-request', 'This form is invalid or from another session. Open the page again.');
 
 /**
  * Far more than people type. For larger input, such as a token for a hundred workspaces, use the command line or the

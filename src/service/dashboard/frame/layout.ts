@@ -46,7 +46,7 @@ export async function showPage(
   <meta name="viewport" content="width=device-width, initial-scale=1">
   <meta name="color-scheme" content="light dark">
   <title>${safeText(title)}${workspace === undefined ? '' : ` · ${workspace}`} · Workspaces</title>
-  ${['style.css', 'elements.css', 'locks.css', 'syncs.css', 'hooks.css'].map(style)}
+  ${['style.css', 'elements.css', 'locks.css'].map(style)}
   <link rel="icon" href="${assetPath('icon.svg')}">
   ${['page.js', ...(script === undefined ? [] : [script])].map(module)}
 </head>

@@ -10,7 +10,7 @@ import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { addressWith, htmlTable, link, olderLinks, positionIn } from '../elements/list.ts';
+import { addressWith, htmlTable, link, olderLinks, positionIn, type Row } from '../elements/list.ts';
 import {
   empty,
   faint,
@@ -42,15 +42,14 @@ export function addAuditPage(site: Site): void {
     const links = olderLinks(before !== undefined, next?.toString(), (before) =>
       addressWith('/audit', { ...filter, before }),
     );
-    const headings = ['When', 'What', 'Token', 'Address'];
     const actions = html`
       <a class="button" href="${addressWith('/audit/entries.csv', filter)}" download>Download as CSV</a>
       <a class="button" href="${addressWith('/audit/entries.jsonl', filter)}" download>as JSON lines</a>`;
-    return { title, actions, main: html`${auditFilter(filter)}${htmlTable('cards audit', headings, rows)}${links}` };
+    return { title, actions, main: html`${auditFilter(filter)}${htmlTable('audit', rows)}${links}` };
   }
 
   addPage(site, { path: '/audit', access: 'admin' }, async (call) => {
-    const before = positionIn(queryOf(call, 'before').before, 'It is not a page of this list. Start again without it.');
+    const before = positionIn(queryOf(call, 'before').before);
     const { filter, read } = readFilter(queryOf(call, ...filterNames));
     if (!read.ok) return { title: 'Audit', main: auditFilter(filter, read.errors), status: 422 };
     const page = await readAudit(site.storage, { ...read.value, before, limit: entriesOfPage });
@@ -127,15 +126,15 @@ function readFilter(entered: Filter): ReadFilter {
 /** Also accepts actions that only other versions of the service record. */
 const canBeAction = (text: string): boolean => /^[\w.-]{1,64}$/.test(text);
 
-function row(entry: RecordedEntry, now: number): Markup {
+function row(entry: RecordedEntry, now: number): Row {
   const { sequence, at, address } = entry;
-  return html`<tr>
-    <td>${time(at, now)}</td>
-    <td>${sentence(entry)}
-      <details><summary>Details<span class="visually-hidden"> of entry ${sequence}</span></summary>${verbatim(JSON.stringify(entry, null, 2))}</details></td>
-    <td data-label="Token">${whose(entry)}</td>
-    <td data-label="Address">${address === null ? faint('none') : literal(address)}</td>
-  </tr>`;
+  const details = html`<details><summary>Details<span class="visually-hidden"> of entry ${sequence}</span></summary>${verbatim(JSON.stringify(entry, null, 2))}</details>`;
+  return [
+    ['When', time(at, now)],
+    ['What', html`${sentence(entry)} ${details}`],
+    ['Token', whose(entry)],
+    ['Address', address === null ? faint('none') : literal(address)],
+  ];
 }
 
 type Detail = RecordedEntry['detail'];

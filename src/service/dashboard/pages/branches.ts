@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
+import { emptyResponse } from '../../contract/response.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
@@ -20,12 +21,11 @@ import {
 } from '../../workspaces/branch-state.ts';
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
-import { plural } from '../assets/text.js';
 import { filterForm, postForm, selection, textInput } from '../elements/fields.ts';
-import { addressWith, type Heading, htmlTable, numberedPages, unseen } from '../elements/list.ts';
+import { addressWith, htmlTable, numberedPages, type Row, unseen } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
-import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
+import { empty, literal, type Markup, plural, safeLines, time, userText } from '../elements/text.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
@@ -35,7 +35,7 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { branchSummary, recentMs } from './workspaces.ts';
+import { recentMs } from './workspaces.ts';
 
 /** A branch that could not be synced, as entered. */
 interface RefusedBranch {
@@ -136,16 +136,8 @@ export function addBranchPages(site: Site): void {
     const synced = await syncedBranches(storage, workspace.id);
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
-    const known = isWanted ? await remoteMemory.ask(workspace) : before;
-    return {
-      status: 200,
-      headers: {
-        'content-type': 'application/json',
-        'cross-origin-resource-policy': 'same-origin',
-        'x-content-type-options': 'nosniff',
-      },
-      body: JSON.stringify(branchSummary(known, synced)),
-    };
+    if (isWanted) await remoteMemory.ask(workspace);
+    return emptyResponse(204);
   });
 }
 
@@ -158,20 +150,21 @@ function branchPage(call: PageCall, view: BranchView): Markup {
   const isFiltered = query.search !== '' || query.show !== '';
   const what = known.listing === undefined ? 'synced branch' : 'branch';
   const count = plural(branches.length, what, `${what}es`);
-  return html`
+  return html`<div data-part="branches">
     <p class="faint">Mirror of ${literal(view.remote)} · ${count}</p>
     ${objectUsage(view.objects)}
     ${remoteState(view, call.now)}
     ${maySync && (known.listing === undefined || refused !== undefined) ? nameForm(view) : ''}
     ${branches.length > worthFiltering || isFiltered ? branchFilter(view) : ''}
-    ${branches.length === 0 ? noBranches(view) : branchTable(call, view)}`;
+    ${branches.length === 0 ? noBranches(view) : branchTable(call, view)}
+  </div>`;
 }
 
 function remoteState(view: BranchView, now: number): Markup {
   const { known, isAwaited, workspace, query, refused } = view;
   const { failure } = known;
   const shown = whatIsShown(view, now);
-  // Do not reload a page that shows a rejected form.
+  // Do not refresh a page that shows a rejected form.
   const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
     ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Refresh</a></p>`
@@ -231,7 +224,7 @@ function noBranches({ known, isAwaited }: BranchView): Markup {
 const pageSize = 200;
 
 function branchTable(call: PageCall, view: BranchView): Markup {
-  const { workspace, query, branches, maySync } = view;
+  const { workspace, query, branches } = view;
   const wanted = query.search.trim().toLowerCase();
   const found = branches.filter(
     ({ name, state }) =>
@@ -241,33 +234,25 @@ function branchTable(call: PageCall, view: BranchView): Markup {
   const pages = Math.ceil(found.length / pageSize);
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
   const rows = found.slice((page - 1) * pageSize, page * pageSize).map((branch) => row(call, view, branch));
-  const headings: readonly Heading[] = [
-    'Branch',
-    'State',
-    ['At the remote', 'wide'],
-    ['Synced', 'wide'],
-    'When',
-    maySync ? unseen('Sync') : '',
-  ];
-  return html`${htmlTable('folds branches', headings, rows)}
-    ${numberedPages({ page, pages }, ['Previous', 'Next'], (to) => addressOf(workspace, { ...query, page: String(to) }))}`;
+  return html`${htmlTable('branches', rows)}
+    ${numberedPages({ page, pages }, (to) => addressOf(workspace, { ...query, page: String(to) }))}`;
 }
 
-function row(call: PageCall, view: BranchView, { name, state, head, synced, isDefault }: BranchStatus): Markup {
+function row(call: PageCall, view: BranchView, { name, state, head, synced, isDefault }: BranchStatus): Row {
   const { workspace, unfinished, maySync } = view;
   const sync = unfinished.get(name);
   const running =
     sync === undefined
       ? ''
       : html` <a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.sync_id}">${sync.status}</a>`;
-  return html`<tr>
-    <th scope="row">${literal(name)}${isDefault ? html` <span class="faint">default</span>` : ''}</th>
-    <td><span class="state ${state}">${words[state]}</span>${running}</td>
-    <td class="wide">${commit(head)}</td>
-    <td class="wide">${commit(synced?.head)}</td>
-    <td${synced === undefined ? '' : html` data-label="Synced"`}>${synced === undefined ? '' : time(asTimestamp(synced.at), call.now)}</td>
-    ${maySync ? html`<td class="act">${syncForm(workspace, name)}</td>` : ''}
-  </tr>`;
+  return [
+    ['Branch', html`${literal(name)}${isDefault ? html` <span class="faint">default</span>` : ''}`, 'head'],
+    ['State', html`<span class="state ${state}">${words[state]}</span>${running}`],
+    ['At the remote', commit(head), 'wide'],
+    ['Synced', commit(synced?.head), 'wide'],
+    ['When', synced === undefined ? '' : time(asTimestamp(synced.at), call.now)],
+    maySync ? [unseen('Sync'), syncForm(workspace, name)] : '',
+  ];
 }
 
 /** Enough digits to distinguish commits. The full hash is shown on hover. */

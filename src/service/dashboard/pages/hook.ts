@@ -13,7 +13,6 @@ import { findHookOverview, type HookOverview } from '../../webhooks/hook-overvie
 import { type HookChange, type InactiveReason, noSuchHook, removeHook } from '../../webhooks/hooks.ts';
 import { pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
 import { sendTest } from '../../webhooks/send-test.ts';
-import { plural } from '../assets/text.js';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import {
   deliveryState,
@@ -26,8 +25,8 @@ import {
   shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
-import { addressWith, type Heading, htmlTable, navigationLinks, olderLinks, positionIn } from '../elements/list.ts';
-import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
+import { addressWith, htmlTable, navigationLinks, olderLinks, positionIn, type Row } from '../elements/list.ts';
+import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { addressedHook } from './hooks.ts';
 
@@ -39,15 +38,6 @@ const inactiveText: Readonly<Record<InactiveReason, Markup>> = {
   gone: html`<p class="warning">Its receiver answered 410 (Gone), so waiting deliveries were dropped. Resume it when the receiver
     wants deliveries again, or remove it.</p>`,
 };
-
-const headings: readonly Heading[] = [
-  'Event',
-  'State',
-  ['Attempts', 'number'],
-  'Last attempt',
-  'Next attempt',
-  'Last error',
-];
 
 export function addHookPages(site: Site): void {
   const { storage, onHooksChanged } = site;
@@ -73,7 +63,7 @@ export function addHookPages(site: Site): void {
         <div class="actions"><a class="button" href="${addressWith(page, { state: shown.only })}">Refresh</a></div>
       </div>
       ${filterLinks(page, shown.only)}
-      ${rows.length === 0 ? noDeliveries(page, shown) : htmlTable('cards deliveries', headings, rows)}
+      ${rows.length === 0 ? noDeliveries(page, shown) : htmlTable('deliveries', rows)}
       ${olderLinks(shown.before !== undefined, next?.toString(), (before) => addressWith(page, { state: shown.only, before }))}`;
     return {
       title: `Webhook to ${new URL(hook.url).host}`,
@@ -192,16 +182,17 @@ function filterLinks(page: string, current: DeliveryFilter | undefined): Markup 
   return html`<nav class="states" aria-label="Deliveries by state">${links}</nav>`;
 }
 
-function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Markup {
+function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Row {
   const { id, event, state, attempts, last_attempt, last_error } = delivery;
-  return html`<tr>
-    <th scope="row"><a href="${page}/deliveries/${id}"><code>${event.type}</code> ${literal(subjectOf(event).name)}</a>${event.data.test ? html` ${faint('a test')}` : ''}</th>
-    <td data-label="State">${deliveryState(state)}</td>
-    <td class="number" data-label="Attempts">${attempts}</td>
-    <td data-label="Last attempt">${last_attempt === null ? faint('none yet') : time(last_attempt.at, now)}</td>
-    <td data-label="Next attempt">${nextAttempt(delivery, now)}</td>
-    <td data-label="Last error">${last_error === null ? faint('none') : userText(last_error)}</td>
-  </tr>`;
+  const link = html`<a href="${page}/deliveries/${id}"><code>${event.type}</code> ${literal(subjectOf(event).name)}</a>`;
+  return [
+    ['Event', html`${link}${event.data.test ? html` ${faint('a test')}` : ''}`, 'head'],
+    ['State', deliveryState(state)],
+    ['Attempts', String(attempts), 'number'],
+    ['Last attempt', last_attempt === null ? faint('none yet') : time(last_attempt.at, now)],
+    ['Next attempt', nextAttempt(delivery, now)],
+    ['Last error', last_error === null ? faint('none') : userText(last_error)],
+  ];
 }
 
 const whatIsLost = (waiting: number): Markup =>

@@ -7,7 +7,7 @@ import { type InactiveReason, noSuchHook, requireHook } from '../../webhooks/hoo
 import { requireAdminForAudit } from '../../webhooks/registration.ts';
 import { noSuchDelivery } from '../../webhooks/send-again.ts';
 import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
-import { type Heading, htmlTable } from '../elements/list.ts';
+import { htmlTable, type Row } from '../elements/list.ts';
 import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 
@@ -52,20 +52,9 @@ const noHooks = (workspace: string): Markup =>
       <code>operation: register-hook</code>.`,
   );
 
-const headings: readonly Heading[] = [
-  'Address',
-  'State',
-  'Events',
-  'Branches',
-  ['Pending', 'number'],
-  ['Failed', 'number'],
-  'Last error',
-];
-
 const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOverview[]): Markup => html`
   ${htmlTable(
-    'cards hooks',
-    headings,
+    'hooks',
     hooks.map((hook) => row(call, workspace, hook)),
   )}
   <p class="hint">“Failed” counts the latest hundred deliveries. Addresses are shown without their query, which may be secret.</p>`;
@@ -76,18 +65,20 @@ const whatToDo: Readonly<Record<InactiveReason, string>> = {
   paused: 'Events are not queued for it until it is resumed.',
 };
 
-function row({ now }: PageCall, workspace: string, hook: HookOverview): Markup {
+function row({ now }: PageCall, workspace: string, hook: HookOverview): Row {
   const page = `/workspaces/${workspace}/hooks/${hook.id}`;
   const { inactive_why: reason } = hook;
-  return html`<tr>
-    <th scope="row"><a href="${page}">${addressText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div></th>
-    <td data-label="State">${hookState(hook, now)}${reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`}${droppedInShort(hook)}</td>
-    <td data-label="Events">${literals(hook.events)}</td>
-    <td data-label="Branches">${shownBranches(hook)}</td>
-    <td class="number" data-label="Pending">${count(hook.pending_deliveries)}</td>
-    <td class="number" data-label="Failed">${count(hook.failed_deliveries)}</td>
-    <td data-label="Last error">${hook.last_error === null ? faint('none') : userText(hook.last_error)}</td>
-  </tr>`;
+  const advice = reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`;
+  const address = html`<a href="${page}">${addressText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div>`;
+  return [
+    ['Address', address, 'head'],
+    ['State', html`${hookState(hook, now)}${advice}${droppedInShort(hook)}`],
+    ['Events', literals(hook.events)],
+    ['Branches', shownBranches(hook)],
+    ['Pending', count(hook.pending_deliveries), 'number'],
+    ['Failed', count(hook.failed_deliveries), 'number'],
+    ['Last error', hook.last_error === null ? faint('none') : userText(hook.last_error)],
+  ];
 }
 
 const count = (number: number): Markup =>

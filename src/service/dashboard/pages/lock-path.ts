@@ -12,7 +12,7 @@ import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { postForm } from '../elements/fields.ts';
-import { addressWith, htmlTable, olderLinks } from '../elements/list.ts';
+import { addressWith, htmlTable, olderLinks, type Row } from '../elements/list.ts';
 import { askAddress, changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { pathAddress, releaseAddress, releaseText } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
@@ -68,7 +68,7 @@ export function addLockPathPage(site: Site): void {
     const { path } = state;
     return {
       title: path,
-      actions: html`<span data-part="action">${action(call, state)}</span>`,
+      actions: html`<button type="button" value="${path}" data-copies hidden>Copy path</button> <span data-part="action">${action(call, state)}</span>`,
       main: show(call, state, before !== undefined),
       script: 'live.js',
     };
@@ -126,16 +126,16 @@ const withdrawal = ({ workspace, path }: PathState): Markup =>
 function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Markup {
   if (waiting.length === 0) return html`<p>${faint('Nobody waits for this lock.')}</p>`;
   const rows = waiting.map(
-    ({ position, owner, origin, since, priority, note }) => html`<tr>
-      <th scope="row">${position}</th>
-      <td data-label="Who">${userText(owner)}</td>
-      <td data-label="From run">${originLink(origin, 'short')}</td>
-      <td data-label="Since">${time(since, now)}</td>
-      <td data-label="Priority">${priority}</td>
-      <td data-label="Note">${note === null ? '' : userText(note)}</td>
-    </tr>`,
+    ({ position, owner, origin, since, priority, note }): Row => [
+      ['Place', String(position), 'head'],
+      ['Who', userText(owner)],
+      ['From run', originLink(origin, 'short')],
+      ['Since', time(since, now)],
+      ['Priority', priority],
+      ['Note', note === null ? '' : userText(note)],
+    ],
   );
-  return htmlTable('cards', ['Place', 'Who', 'From run', 'Since', 'Priority', 'Note'], rows);
+  return htmlTable('', rows);
 }
 
 function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {

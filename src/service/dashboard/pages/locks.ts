@@ -5,8 +5,7 @@ import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
-import { plural } from '../assets/text.js';
-import { option } from '../elements/fields.ts';
+import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { numberedPages } from '../elements/list.ts';
 import { newLockAddress } from '../elements/lock.ts';
 import {
@@ -21,7 +20,7 @@ import {
   sortKeys,
   sortText,
 } from '../elements/lock-list.ts';
-import { empty, literal, liveState, type Markup, notice } from '../elements/text.ts';
+import { empty, literal, liveState, type Markup, notice, plural } from '../elements/text.ts';
 import { addLivePage } from '../frame/live-page.ts';
 import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 import { gitLfsAddress } from './git-lfs.ts';
@@ -45,7 +44,7 @@ export function addLockListPage(site: Site): void {
       script: 'locks.js',
       actions: actions(id, mayLock),
       main: html`${notice(lockNotice(texts.notice))}
-        ${await listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionMenu(id) : '')}`,
+        ${await listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionButtons(id) : '')}`,
     };
   });
 
@@ -69,7 +68,7 @@ async function listed(
   context: ListContext,
   asked: ListQuery,
   locks: readonly LockRow[],
-  menu: Markup | string,
+  buttons: Markup | string,
 ): Promise<Markup> {
   const { workspace, now, bearer, storage } = context;
   const found = sorted(matching(locks, asked), asked);
@@ -89,13 +88,13 @@ async function listed(
     <div data-part="only-path">${query.path === '' ? '' : onlyOne(workspace, query.path)}</div>
     <div class="lock-state">
       <p id="lock-count" data-part="count">${countText(found.length, locks.length)}</p>
-      ${menu}
+      ${buttons}
       ${liveState(`/workspaces/${workspace}/locks/events`, now)}
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
     ${lockTableHtml(context, query, rows)}
     <div data-part="empty">${found.length > 0 ? '' : emptyState(context, query.path, locks.length)}</div>
-    <div data-part="pages">${numberedPages({ page: query.page, pages }, ['Previous page', 'Next page'], pageAddress)}</div>
+    <div data-part="pages">${numberedPages({ page: query.page, pages }, pageAddress)}</div>
   </div>`;
 }
 
@@ -114,17 +113,24 @@ function filters(workspace: string, query: ListQuery): Markup {
   const sorts = sortKeys.flatMap((by) =>
     orders[by].map((order, index) => {
       const value = sortText({ by, descending: index === 1 });
-      return option(value, `${columnNames[by]}, ${order}`, sortText(query));
+      return [value, `${columnNames[by]}, ${order}`] as const;
     }),
   );
-  return html`<form method="get" action="/workspaces/${workspace}/locks" role="search" class="lock-filters">
-    <div class="lock-search"><label for="search">Search</label>
-      <input id="search" name="search" type="search" value="${query.search}" placeholder="Path, holder, note or run" autocomplete="off" spellcheck="false" aria-keyshortcuts="/"></div>
-    <div><label for="sort">Sort by</label>
-      <select id="sort" name="sort">${sorts}</select></div>
-    <div class="lock-group"><input type="checkbox" id="group" name="group" value="folder"${query.group ? html` checked` : ''}><label for="group">Group by folder</label></div>
-    <button class="apply">Show</button>
-  </form>`;
+  const search = html` placeholder="Path, holder, note or run" aria-keyshortcuts="/"`;
+  return filterForm({
+    action: listAddress(workspace),
+    fields: [
+      textInput('search', 'Search', query.search, { type: 'search', more: search }),
+      selection('sort', 'Sort by', sortText(query), sorts),
+      {
+        id: 'group',
+        title: 'Group by folder',
+        render: () =>
+          html`<label><input type="checkbox" name="group" value="folder"${query.group ? html` checked` : ''}> Group by folder</label>`,
+      },
+    ],
+    showAll: undefined,
+  });
 }
 
 const onlyOne = (workspace: string, path: string): Markup =>
@@ -158,12 +164,9 @@ const actions = (workspace: string, mayLock: boolean): Markup => html`
   ${mayLock ? html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>` : ''}`;
 
 /** The checkboxes of this form are in the rows. It also works without JavaScript, for the locks on the page. */
-const selectionMenu = (workspace: string): Markup =>
-  html`<form id="${selectionForm}" method="post" action="/workspaces/${workspace}/locks/release-selected"><details class="menu"><summary class="button">Actions<span data-selected></span></summary>
-      <div>
-        <button>Release selected</button>
-        <button type="button" data-select="all" hidden>Select all shown</button>
-        <button type="button" data-select="none" hidden>Clear the selection</button>
-      </div>
-    </details>
+const selectionButtons = (workspace: string): Markup =>
+  html`<form id="${selectionForm}" class="actions" method="post" action="/workspaces/${workspace}/locks/release-selected">
+    <button>Release selected</button>
+    <button type="button" data-select="all" hidden>Select all shown</button>
+    <button type="button" data-select="none" hidden>Clear the selection</button>
   </form>`;

@@ -1,23 +1,23 @@
 import { html } from 'hono/html';
+import { isLoopback } from '../../../interface/loopback.ts';
+import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
+import { lfsClientSettings } from '../../lfs/client-settings.ts';
 import { unsealed } from '../../sessions/secret.ts';
+import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
+import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/presets.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import type { Token } from '../../tokens/tokens.ts';
-import { plural } from '../assets/text.js';
-import { copyable, type Markup, userText } from '../elements/text.ts';
+import { copyable, type Markup, plural, userText } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';
-import { shownScopes, shownWorkspaces } from './permissions.ts';
-import { nextSteps } from './token-next-steps.ts';
-import { shownEnd } from './tokens.ts';
+import { gitLfsAddress } from './git-lfs.ts';
+import { tokenFacts } from './tokens.ts';
 
 /** Id of the future token, sealed in the form, so that sending the form twice creates one token. */
 export function sealedTokenId({ c }: PageCall, sealedId: string): string | undefined {
   const id = unsealed(sealedId, c.get('session').secret);
   return id !== undefined && looksLikeTokenId(id) ? id : undefined;
 }
-
-export const unknownForm = (): Refusal =>
-  new Refusal('malformed-request', 'This form is invalid or from another session. Open the page again.');
 
 /** The public origin of the service, or otherwise the origin that the browser uses. */
 export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): URL {
@@ -50,12 +50,7 @@ export function madeTokenView(made: CreatedToken): View {
     <p class="notice" role="status">${done} <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     ${sharedOwner(token, othersOfOwner)}
-    <dl class="facts">
-      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
-      <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
-      <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
-      <dt>Expires</dt><dd>${shownEnd(token, now)}</dd>
-    </dl>
+    ${tokenFacts(token, now)}
     ${nextSteps({ token, origin, workspace, preset })}
     <p><a href="/tokens">All tokens</a></p>`;
   return { title: 'Copy this token', main };
@@ -72,4 +67,92 @@ function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | strin
   const more = others.length - names.length;
   return html`<p class="warning">The owner ${userText(owner)} already has ${plural(others.length, 'other active token')}: ${names}${more > 0 ? ` and ${more} more` : ''}.
     Each of them can renew and release the locks of the others.</p>`;
+}
+
+export interface NextSteps {
+  readonly token: Token;
+  readonly origin: URL;
+  /** A workspace that the token can see, if any. */
+  readonly workspace: string | undefined;
+  /** Preset from the form. Ignored if the token lacks one of its scopes. */
+  readonly preset: string;
+}
+
+const byPreset: Readonly<Record<TokenPresetName, (steps: NextSteps) => Markup>> = {
+  artist: forArtist,
+  ci: inWorkflow,
+  'read-only': (steps) =>
+    inShell(
+      steps,
+      curlLine.replace('/branches"', '/locks"'),
+      'lists locks',
+      'It can read locks and the mirror, and change nothing.',
+    ),
+  metrics: forPrometheus,
+};
+
+const forPeople = html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create
+  a different one for workflows.</p>`;
+
+const placeholder = 'your-workspace';
+
+const plainHttp = html`<p class="hint">This page came over plain http, which the action accepts only from its own machine. Put
+  TLS in front of the service, or add <code>allow-http: true</code> in a closed network.</p>`;
+
+const tokenFile = '/etc/prometheus/workspace-service.token';
+
+/** Next steps for a new token. */
+export function nextSteps(steps: NextSteps): Markup {
+  const { token, preset } = steps;
+  if (token.scopes.includes('admin')) return html`${forPeople}${inShell(steps, curlLine, 'lists branches')}`;
+  const fits = isTokenPreset(preset) && tokenPresets[preset].scopes.every((scope) => grants(token.scopes, scope));
+  return fits ? byPreset[preset](steps) : html`${inWorkflow(steps)}${inShell(steps, curlLine, 'lists branches')}`;
+}
+
+function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: NextSteps): Markup {
+  const step = workflowStep({ baseUrl: `${origin.origin}/v1`, workspace, scopes }).join('\n');
+  return html`<h2>In a workflow</h2>
+    <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
+    ${copyable('step', 'the step', html`<pre id="step">${step}</pre>`)}
+    ${origin.protocol === 'http:' && !isLoopback(origin.hostname) ? plainHttp : ''}`;
+}
+
+function inShell({ origin, workspace = placeholder }: NextSteps, line: string, what: string, before = ''): Markup {
+  const commands = [
+    `export WORKSPACE_BASE_URL=${origin.origin}/v1 WORKSPACE_ID=${workspace}`,
+    // On one line, because `read` would use a second pasted line as the secret.
+    `read -rs WORKSPACE_TOKEN && ${line}`,
+  ].join('\n');
+  return html`<h2>In a shell</h2>
+    <p>${before} The second line reads the secret without leaving it in the history, then ${what}:</p>
+    ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
+}
+
+function forArtist({ origin, workspace }: NextSteps): Markup {
+  const { perClone } = lfsClientSettings(origin.origin, workspace ?? placeholder);
+  const commands = [...perClone, 'git lfs lock Content/Hero.uasset'].join('\n');
+  const others =
+    workspace === undefined
+      ? ''
+      : html` If the repository has a <code>.lfsconfig</code> for this service, leave the first two out. <a href="${gitLfsAddress(workspace)}">Git LFS setup</a> compares both ways.`;
+  return html`<h2>Hand it over</h2>
+    <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin.origin}</code> with it, and lock files there.</p>
+    <h2>With git</h2>
+    <p>They run this in their clone. git asks for a user name and a password: any user name will do, and the password is the secret.${others}</p>
+    ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
+}
+
+function forPrometheus({ origin }: NextSteps): Markup {
+  const scrape = [
+    'scrape_configs:',
+    '  - job_name: workspace-service',
+    `    scheme: ${origin.protocol.slice(0, -1)}`,
+    '    authorization:',
+    `      credentials_file: ${tokenFile}`,
+    '    static_configs:',
+    `      - targets: ['${origin.host}']`,
+  ].join('\n');
+  return html`<h2>In Prometheus</h2>
+    <p>Save the secret as <code>${tokenFile}</code>, readable only by Prometheus, and add a job. With several instances, scrape each of them.</p>
+    ${copyable('scrape', 'the configuration', html`<pre id="scrape">${scrape}</pre>`)}`;
 }

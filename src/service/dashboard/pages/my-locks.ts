@@ -4,18 +4,15 @@ import { ownLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import { safeText } from '../../platform/safe-text.ts';
-import { plural } from '../assets/text.js';
-import { groupedTable, unseen } from '../elements/list.ts';
-import { originLink, waitingLink } from '../elements/lock.ts';
+import { groupedTable, type Row, unseen } from '../elements/list.ts';
+import { lockCells, waitingLink } from '../elements/lock.ts';
 import { extendAddress, listAddress, ownLocksAddress, releaseAddress } from '../elements/lock-list.ts';
-import { countdown, empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
+import { empty, literal, type Markup, notice, plural, userText } from '../elements/text.ts';
 import { addPage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { lockNotice } from './one-lock.ts';
 
 /** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
 const maxShown = 500;
-
-const headings = ['Path', 'From run', 'Since', 'Time left', unseen('Extend or release')];
 
 const noLocks = empty(
   'You hold no locks.',
@@ -34,26 +31,26 @@ export function addOwnLocksPage(site: Site): void {
     const main = html`
       ${notice(lockNotice(queryOf(call, 'notice').notice))}
       <p>Locks held by ${userText(call.bearer.owner)}, whichever token took them.</p>
-      ${locks.length === 0 ? noLocks : groupedTable('cards own-locks', headings, groups)}
+      ${locks.length === 0 ? noLocks : groupedTable('own-locks', groups)}
       ${found.length > maxShown ? html`<p class="hint">These are the first ${maxShown}. The list of each workspace has all of them.</p>` : ''}`;
     return { title: 'My locks', main };
   });
 }
 
-function row({ bearer, now }: PageCall, stored: LockRow, waiting: number): Markup {
+function row({ bearer, now }: PageCall, stored: LockRow, waiting: number): Row {
   const lock = lockOf(stored);
-  const { path, note, origin, acquired_at, expires_at } = lock;
+  const { path, note } = lock;
   const workspace = stored.workspace_id;
   const button = (kind: string, text: string, href: string) =>
     html`<a class="button ${kind}" href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
   const buttons = html`${button('extend', 'Extend', extendAddress(workspace, lock))} ${button('release', 'Release', releaseAddress(workspace, lock))}`;
-  return html`<tr>
-    <th scope="row"><a href="${listAddress(workspace, { path })}">${literal(path)}</a>${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}<div>${waitingLink(workspace, path, waiting)}</div></th>
-    <td data-label="From run">${originLink(origin, 'short')}</td>
-    <td data-label="Since">${time(acquired_at, now)}</td>
-    <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td>
-    <td class="nowrap">${grants(bearer.scopes, 'locks:write') ? buttons : ''}</td>
-  </tr>`;
+  const noted = note === null ? '' : html`<div class="note faint">${userText(note)}</div>`;
+  const link = html`<a href="${listAddress(workspace, { path })}">${literal(path)}</a>`;
+  return [
+    ['Path', html`${link}${noted}<div>${waitingLink(workspace, path, waiting)}</div>`, 'head'],
+    ...lockCells(lock, now),
+    [unseen('Extend or release'), grants(bearer.scopes, 'locks:write') ? buttons : '', 'nowrap'],
+  ];
 }
 
 const groupTitle = (workspace: string, { length }: readonly LockRow[]): Markup =>

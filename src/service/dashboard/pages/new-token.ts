@@ -13,10 +13,10 @@ import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, fieldInput, group, marked, postForm } from '../elements/fields.ts';
 import { addressWith } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
-import type { Form } from '../frame/form.ts';
+import { type Form, unknownForm } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
-import { madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
+import { madeTokenView, sealedTokenId, serviceOrigin } from './made-token.ts';
 import {
   noPermissions,
   type Permissions,

@@ -3,7 +3,8 @@ import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { choices, type FormField, group } from '../elements/fields.ts';
-import { faint, literals, type Markup } from '../elements/text.ts';
+import { groupedTable, type Row } from '../elements/list.ts';
+import { faint, literals, type Markup, plural, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 
 /** Permissions chosen in a form, for a token or a job. */
@@ -54,6 +55,20 @@ export function workspacesField(
       }`,
   );
 }
+
+/** A table with a group for the tokens or rules of each owner. */
+export const ownerTable = <Item extends { readonly owner: string }>(
+  [title, what]: readonly [title: string, what: string],
+  items: readonly Item[],
+  row: (item: Item) => Row,
+): Markup =>
+  groupedTable(
+    '',
+    [...Map.groupBy(items, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
+      title: html`<span class="faint">${title}</span> ${userText(owner)} <span class="faint">${plural(ofOwner.length, what)}</span>`,
+      rows: ofOwner.map(row),
+    })),
+  );
 
 export function readScopes({ scopes: texts }: Permissions): Parsed<readonly Scope[]> {
   const scopes = [...new Set(texts.filter(isScope))];

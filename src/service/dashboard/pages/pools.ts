@@ -6,9 +6,9 @@ import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { addressedPool } from '../../pools/addressed-pool.ts';
 import { findPools, type StoredPool } from '../../pools/pools.ts';
 import { type Seat, seatsOf } from '../../pools/seats.ts';
-import { htmlTable } from '../elements/list.ts';
-import { newLockAddress, originLink, pathLink } from '../elements/lock.ts';
-import { countdown, empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';
+import { htmlTable, type Row } from '../elements/list.ts';
+import { holderCell, lockCells, newLockAddress, pathLink } from '../elements/lock.ts';
+import { empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
 
 export const poolsAddress = (workspace: string): string => `/workspaces/${workspace}/pools`;
@@ -22,17 +22,17 @@ export function addPoolPages(site: Site): void {
     const rows = await Promise.all(
       pools.map(async (pool) => {
         const free = (await seatsOf(locks, pool, call.bearer)).filter(({ lock }) => lock === undefined).length;
-        return html`<tr>
-          <th scope="row"><a href="${poolsAddress(workspace)}/${pool.name}">${literal(pool.name)}</a></th>
-          <td data-label="Free">${free} of ${pool.items.length}</td>
-        </tr>`;
+        return [
+          ['Pool', html`<a href="${poolsAddress(workspace)}/${pool.name}">${literal(pool.name)}</a>`, 'head'],
+          ['Free', `${free} of ${pool.items.length}`],
+        ] satisfies Row;
       }),
     );
     const none = empty(
       'This workspace has no pools.',
       html`A pool is a name for lock paths, such as license seats. A job locks one that is free. An operator adds one with <code>workspace-service pool add</code>.`,
     );
-    const main = rows.length === 0 ? none : htmlTable('cards', ['Pool', 'Free'], rows);
+    const main = rows.length === 0 ? none : htmlTable('', rows);
     return { title: 'Pools', main };
   });
 
@@ -48,39 +48,35 @@ export function addPoolPages(site: Site): void {
       title: pool.name,
       script: 'live.js',
       main: html`${liveState(`/workspaces/${pool.workspace}/locks/events`, call.now)}
-        <section data-part="seats">${htmlTable('cards', headings, rows)}</section>`,
+        <section data-part="seats">${htmlTable('', rows)}</section>`,
     };
   });
 }
-
-const headings = ['Item', 'Properties', 'Holder', 'From run', 'Since', 'Time left', 'Waiting'];
 
 function seatRow(
   { bearer, now }: PageCall,
   { workspace }: StoredPool,
   { item, lock: found }: Seat,
   line: readonly QueuedRequest[],
-): Markup {
+): Row {
   const { path, properties, secret } = withoutSecrets(item);
   const texts = [
     ...Object.entries(properties).map((pair) => pair.join('=')),
     ...secret.map((name) => `${name} (secret)`),
   ];
-  const start = html`<th scope="row">${pathLink(workspace, path)}</th>
-    <td data-label="Properties">${texts.map((text) => html`${userText(text)}<br>`)}</td>`;
-  const end = html`<td data-label="Waiting">${waitingText(line, now)}</td>`;
-  if (found === undefined) {
-    const lockIt = html`<a href="${newLockAddress(workspace, path)}">Lock it</a>`;
-    return html`<tr>${start}
-      <td data-label="Holder">${faint('free')} ${grants(bearer.scopes, 'locks:write') ? lockIt : ''}</td>
-      <td></td><td></td><td></td>${end}</tr>`;
-  }
-  const { owner, note, origin, acquired_at, expires_at } = lockOf(found);
-  return html`<tr>${start}
-    <td data-label="Holder">${userText(owner)}${note === null ? '' : html`<div class="note faint">${userText(note)}</div>`}</td>
-    <td data-label="From run">${originLink(origin, 'short')}</td>
-    <td data-label="Since">${time(acquired_at, now)}</td>
-    <td data-label="Time left" class="nowrap">${countdown(expires_at, now)}</td>${end}</tr>`;
+  const lockIt = grants(bearer.scopes, 'locks:write')
+    ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>`
+    : '';
+  const lock = found && lockOf(found);
+  return [
+    ['Item', pathLink(workspace, path), 'head'],
+    ['Properties', html`${texts.map((text) => html`${userText(text)}<br>`)}`],
+    ['Holder', lock === undefined ? html`${faint('free')} ${lockIt}` : holderCell(lock)],
+    ...(lock === undefined
+      ? (['From run', 'Since', 'Time left'] as const).map((name) => [name, ''] as const)
+      : lockCells(lock, now)),
+    ['Waiting', waitingText(line, now)],
+  ];
 }
 
 /** The page of the path has all of them. */

@@ -3,12 +3,11 @@ import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { actorOf } from '../../http/context.ts';
 import { locksWithIds } from '../../locks/list.ts';
-import { plural } from '../assets/text.js';
 import { postForm } from '../elements/fields.ts';
-import { htmlTable } from '../elements/list.ts';
+import { htmlTable, type Row } from '../elements/list.ts';
 import { originLink, pathLink } from '../elements/lock.ts';
 import type { ShownLock } from '../elements/lock-list.ts';
-import { type Markup, time, userText } from '../elements/text.ts';
+import { type Markup, plural, time, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 import { addWorkspaceAction, type Site, type View, type WorkspaceActionCall } from '../frame/page.ts';
 import { reasonField, reasonProblem } from './change-lock.ts';
@@ -87,8 +86,7 @@ function confirmation(
   const forced = locks.filter(({ release }) => release === 'force').length;
   return html`<p class="warning">${warningOf(forced)}</p>
     ${htmlTable(
-      'cards',
-      ['Path', 'Holder', 'From run', 'Since'],
+      '',
       locks.map((lock) => row(workspace, call.now, lock)),
     )}
     ${postForm({
@@ -110,11 +108,11 @@ function warningOf(forced: number): string {
     : `Someone else holds ${forced} of these locks. A job that is still running relies on its lock, and may overwrite changes that others make now. ${ended}`;
 }
 
-function row(workspace: string, now: number, { path, owner, origin, acquired_at, release }: ShownLock): Markup {
-  return html`<tr>
-    <th scope="row">${pathLink(workspace, path)}</th>
-    <td data-label="Holder">${release === 'own' ? 'you' : userText(owner)}</td>
-    <td data-label="From run">${originLink(origin, 'short')}</td>
-    <td data-label="Since">${time(acquired_at, now)}</td>
-  </tr>`;
+function row(workspace: string, now: number, { path, owner, origin, acquired_at, release }: ShownLock): Row {
+  return [
+    ['Path', pathLink(workspace, path), 'head'],
+    ['Holder', release === 'own' ? 'you' : userText(owner)],
+    ['From run', originLink(origin, 'short')],
+    ['Since', time(acquired_at, now)],
+  ];
 }

@@ -7,11 +7,11 @@ import { newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, type FormField, group, postForm } from '../elements/fields.ts';
-import { literal, type Markup, pointInTime, time, userText } from '../elements/text.ts';
+import { type Markup, pointInTime, time, userText } from '../elements/text.ts';
+import { unknownForm } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
-import { madeTokenView, sealedTokenId, serviceOrigin, unknownForm } from './made-token.ts';
-import { shownScopes, shownWorkspaces } from './permissions.ts';
-import { noSuchToken, shownEnd, tokenIdOf } from './tokens.ts';
+import { madeTokenView, sealedTokenId, serviceOrigin } from './made-token.ts';
+import { noSuchToken, tokenFacts, tokenIdOf } from './tokens.ts';
 
 const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;
 const hourMs = 3_600_000;
@@ -85,13 +85,7 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
   const main = html`
     <p>A new token with a new secret takes over, with the same name, owner and rights. ${end} Locks stay with their owner.</p>
     ${warnings(call, token)}
-    <dl class="facts">
-      <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
-      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
-      <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
-      <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
-      <dt>Expires</dt><dd>${shownEnd(token, call.now)}</dd>
-    </dl>
+    ${tokenFacts(token, call.now)}
     ${postForm({
       action: `/tokens/${token.id}/rotate`,
       hidden: { token_id: sealed(newId, call.c.get('session').secret) },

@@ -6,13 +6,12 @@ import { revokeTokenAudited } from '../../tokens/audited.ts';
 import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
-import { plural } from '../assets/text.js';
 import { buttonLink, postForm } from '../elements/fields.ts';
-import { addressWith, groupedTable, navigationLinks, unseen } from '../elements/list.ts';
-import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
+import { addressWith, navigationLinks, type Row, unseen } from '../elements/list.ts';
+import { empty, faint, literal, type Markup, notice, plural, time, userText } from '../elements/text.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { endedCookie } from '../frame/session.ts';
-import { shownScopes, shownWorkspaces } from './permissions.ts';
+import { ownerTable, shownScopes, shownWorkspaces } from './permissions.ts';
 
 /** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
@@ -21,17 +20,6 @@ const notices: ReadonlyMap<string, string> = new Map([
   ['revoked', 'The token is revoked and no longer accepted.'],
   ['already-revoked', 'The token was already revoked.'],
 ]);
-
-const headings = [
-  'Name',
-  'State',
-  'Scopes',
-  'Workspaces',
-  'Created',
-  'Expires',
-  'Last used',
-  unseen('Rotate or revoke'),
-];
 
 const revokeRoute = { path: '/tokens/:token/revoke', access: 'admin' } as const;
 
@@ -51,14 +39,7 @@ export function addTokenPages(site: Site): void {
       ${
         shown.length === 0
           ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or create one.`)
-          : groupedTable(
-              'cards',
-              headings,
-              [...Map.groupBy(shown, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
-                title: ownerTitle(owner, ofOwner),
-                rows: ofOwner.map((token) => row(call, token)),
-              })),
-            )
+          : ownerTable(['Owner', 'token'], shown, (token) => row(call, token))
       }`;
     const actions = html`<a class="button primary" href="/tokens/new">New token</a>`;
     return { title: 'Tokens', actions, main };
@@ -101,7 +82,7 @@ function filters(tokens: readonly Token[], current: TokenState | undefined): Mar
   return html`<nav class="states" aria-label="Tokens by state">${navigationLinks([filter('All', undefined, tokens), ...ofStates])}</nav>`;
 }
 
-function row({ bearer, now }: PageCall, token: Token): Markup {
+function row({ bearer, now }: PageCall, token: Token): Row {
   const { id, name, state, replaced_by, scopes, workspaces, created_at } = token;
   const own = id === bearer.id ? html` <span class="own">signed in with it</span>` : '';
   const action = (verb: 'rotate' | 'revoke', text: string) =>
@@ -109,20 +90,17 @@ function row({ bearer, now }: PageCall, token: Token): Markup {
   const rotate = state === 'active' && replaced_by === null ? html`${action('rotate', 'Rotate')} ` : '';
   const revoke = state === 'active' ? action('revoke', 'Revoke') : '';
   const rotated = replaced_by === null ? '' : html` <a href="/tokens#${replaced_by}">rotated</a>`;
-  return html`<tr id="${id}">
-    <th scope="row">${userText(name)}${own}<div class="id">${literal(id)}</div></th>
-    <td data-label="State" class="nowrap"><span class="state ${state}">${state}</span>${rotated}</td>
-    <td data-label="Scopes">${shownScopes(scopes)}</td>
-    <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
-    <td data-label="Created">${time(created_at, now)}</td>
-    <td data-label="Expires">${shownEnd(token, now)}</td>
-    <td data-label="Last used">${shownLastUse(token, now)}</td>
-    <td class="nowrap">${rotate}${revoke}</td>
-  </tr>`;
+  return [
+    ['Name', html`${userText(name)}${own}<div class="faint" id="${id}">${literal(id)}</div>`, 'head'],
+    ['State', html`<span class="state ${state}">${state}</span>${rotated}`, 'nowrap'],
+    ['Scopes', shownScopes(scopes)],
+    ['Workspaces', shownWorkspaces(workspaces)],
+    ['Created', time(created_at, now)],
+    ['Expires', shownEnd(token, now)],
+    ['Last used', shownLastUse(token, now)],
+    [unseen('Rotate or revoke'), html`${rotate}${revoke}`, 'nowrap'],
+  ];
 }
-
-const ownerTitle = (owner: string, { length }: readonly Token[]): Markup =>
-  html`<span class="faint">Owner</span> ${userText(owner)} <span class="faint">${plural(length, 'token')}</span>`;
 
 interface Confirmation {
   readonly token: Token;
@@ -152,24 +130,32 @@ function confirmation(call: PageCall, asked: Confirmation): View {
   const main = html`
     <p>From then on every request with it is refused. This cannot be undone.</p>
     ${warnings(call, asked)}
-    <dl class="facts">
-      <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
-      <dt>Owner</dt><dd>${userText(token.owner)}</dd>
-      <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
-      <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
-      <dt>Created</dt><dd>${time(token.created_at, now)}</dd>
-      <dt>Expires</dt><dd>${shownEnd(token, now)}</dd>
-      <dt>Last used</dt><dd>${shownLastUse(token, now)}</dd>
-      <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>
-    </dl>
+    ${tokenFacts(
+      token,
+      now,
+      html`<dt>Created</dt><dd>${time(token.created_at, now)}</dd>
+        <dt>Last used</dt><dd>${shownLastUse(token, now)}</dd>
+        <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>`,
+    )}
     ${postForm({ action: `/tokens/${token.id}/revoke`, kind: 'danger', button: 'Revoke token', cancel: buttonLink('/tokens', 'Cancel') })}`;
   return { title: `Revoke the token ${token.name}?`, main };
 }
 
-export const shownEnd = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
+/** The rights of a token, and further facts. */
+export const tokenFacts = (token: Token, now: number, more: Markup | string = ''): Markup =>
+  html`<dl class="facts">
+    <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
+    <dt>Owner</dt><dd>${userText(token.owner)}</dd>
+    <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
+    <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
+    <dt>Expires</dt><dd>${shownEnd(token, now)}</dd>
+    ${more}
+  </dl>`;
+
+const shownEnd = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
   expires_at === null ? html`never` : time(expires_at, now);
 
-export const shownLastUse = ({ last_used_at }: Pick<Token, 'last_used_at'>, now: number): Markup =>
+const shownLastUse = ({ last_used_at }: Pick<Token, 'last_used_at'>, now: number): Markup =>
   last_used_at === null ? faint('not yet') : time(last_used_at, now);
 
 function warnings(call: PageCall, { token, dependents, lastAdministrator }: Confirmation): Markup {

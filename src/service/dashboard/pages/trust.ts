@@ -1,16 +1,40 @@
 import { html } from 'hono/html';
 import { githubIssuer } from '../../../interface/github-issuer.ts';
+import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { scopes } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { actorOf } from '../../http/context.ts';
-import { findTrustRule, listTrustRules, removeTrustRule, type TrustRule } from '../../trust/rules.ts';
+import { type EnteredRule, type RuleErrors, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';
+import type { RuleClaim } from '../../trust/rule-claim.ts';
+import {
+  addTrustRule,
+  findTrustRule,
+  listTrustRules,
+  maxTrustRules,
+  type NewTrustRule,
+  removeTrustRule,
+  type TrustRule,
+} from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { plural } from '../assets/text.js';
-import { buttonLink, postForm } from '../elements/fields.ts';
-import { groupedTable, unseen } from '../elements/list.ts';
+import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../elements/fields.ts';
+import { type Row, unseen } from '../elements/list.ts';
 import { empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
-import { addAction, addPage, type PageCall, queryOf, type Site } from '../frame/page.ts';
-import { shownScopes, shownWorkspaces } from './permissions.ts';
+import { type Form, parseForm } from '../frame/form.ts';
+import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
+import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
+import {
+  noPermissions,
+  ownerTable,
+  type Permissions,
+  permissionsIn,
+  readScopes,
+  readWorkspaces,
+  scopesField,
+  shownScopes,
+  shownWorkspaces,
+  workspacesField,
+} from './permissions.ts';
 
 const removal = { path: '/trust/:rule/remove', access: 'admin' } as const;
 
@@ -43,7 +67,7 @@ export function addTrustPages(site: Site): void {
       ${notice(query.notice === 'removed' ? 'Rule removed. Its jobs can get no more tokens, and their current tokens are revoked.' : undefined)}
       ${site.publicUrl() === undefined ? unreachable : ''}
       ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
-      ${rules.length === 0 ? nobody : ruleTable(rules, call.now)}`;
+      ${rules.length === 0 ? nobody : ownerTable(['Locks belong to', 'rule'], rules, (rule) => row(rule, call.now))}`;
     const actions = html`<a class="button primary" href="/trust/new">Trust a workflow</a>`;
     return { title: 'Trusted workflows', actions, main };
   });
@@ -72,31 +96,21 @@ export function addTrustPages(site: Site): void {
   });
 }
 
-const headings = ['Repository', 'Claims', 'Scopes', 'Workspaces', 'Added', unseen('Remove')];
-
-const ruleTable = (rules: readonly TrustRule[], now: number): Markup =>
-  groupedTable(
-    'cards',
-    headings,
-    [...Map.groupBy(rules, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
-      title: ownerTitle(owner, ofOwner),
-      rows: ofOwner.map((rule) => row(rule, now)),
-    })),
-  );
-
-const ownerTitle = (owner: string, { length }: readonly TrustRule[]): Markup =>
-  html`<span class="faint">Locks belong to</span> ${userText(owner)} <span class="faint">${plural(length, 'rule')}</span>`;
-
-function row(rule: TrustRule, now: number): Markup {
+function row(rule: TrustRule, now: number): Row {
   const { id, scopes, workspaces, created_at } = rule;
-  return html`<tr id="${id}">
-    <th scope="row">${userText(nameOf(rule))}<div class="id">${literal(id)}</div></th>
-    <td data-label="Claims">${shownClaims(rule)}</td>
-    <td data-label="Scopes">${shownScopes(scopes)}</td>
-    <td data-label="Workspaces">${shownWorkspaces(workspaces)}</td>
-    <td data-label="Added">${time(created_at, now)}</td>
-    <td class="nowrap"><a href="/trust/${id}/remove">Remove<span class="visually-hidden"> the rule for ${userText(nameOf(rule))}</span></a></td>
-  </tr>`;
+  const name = userText(nameOf(rule));
+  return [
+    ['Repository', html`${name}<div class="faint" id="${id}">${literal(id)}</div>`, 'head'],
+    ['Claims', shownClaims(rule)],
+    ['Scopes', shownScopes(scopes)],
+    ['Workspaces', shownWorkspaces(workspaces)],
+    ['Added', time(created_at, now)],
+    [
+      unseen('Remove'),
+      html`<a href="/trust/${id}/remove">Remove<span class="visually-hidden"> the rule for ${name}</span></a>`,
+      'nowrap',
+    ],
+  ];
 }
 
 /** Display name. */
@@ -113,4 +127,135 @@ async function addressedRule({ c }: PageCall, { storage }: Site): Promise<TrustR
   const rule = /^trust_[0-9a-f-]{36}$/.test(id) ? await findTrustRule(storage.read, id) : undefined;
   if (rule === undefined) throw new Refusal('not-found', 'There is no such rule. It may have been removed.');
   return rule;
+}
+
+/** Repeated fields contain one `NAME=VALUE` per line. */
+type EnteredRuleForm = Permissions & EnteredTexts<keyof typeof ruleFields | keyof typeof repeatedRuleFields>;
+
+export function addNewTrustPages(site: Site): void {
+  const { storage } = site;
+
+  async function showForm(
+    entered: EnteredRuleForm,
+    errors: RuleErrors,
+    status: number,
+    refusal?: Markup,
+  ): Promise<View> {
+    const ids = (await listWorkspaces(storage.read)).map(({ id }) => id);
+    const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">${refusal}</p>`}
+      <p>A job exchanges its OIDC identity token for an API token that expires after 15 minutes, so its repository needs
+        no secret.</p>
+      ${trustForm(entered, errors, ids)}`;
+    return { title: 'Trust a workflow', main, status };
+  }
+
+  addPage(site, { path: '/trust/new', access: 'admin' }, () => showForm(newRuleDefaults(), {}, 200));
+
+  addAction(site, { path: '/trust', access: 'admin' }, async (call) => {
+    const entered = enteredRule(call.form);
+    const read = readNewTrust(entered);
+    if (!read.ok) return showForm(entered, read.errors, 422);
+    const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), read.value));
+    switch (added.kind) {
+      case 'added':
+        return { to: `/trust?added=${added.rule.id}` };
+      case 'there-already': {
+        const refusal = html`The same rule already exists: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
+        return showForm(entered, {}, 409, refusal);
+      }
+      case 'too-many': {
+        const refusal = html`The maximum of ${maxTrustRules} rules is reached. Remove one that is no longer used.`;
+        return showForm(entered, {}, 409, refusal);
+      }
+    }
+  });
+}
+
+/** Excludes admin: a job could use it to create permanent tokens. */
+const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
+
+function trustForm(entered: EnteredRuleForm, errors: RuleErrors, workspaces: readonly string[]): Markup {
+  const input = (name: keyof typeof ruleFields, more?: Markup | string) =>
+    fieldInput(ruleFields[name], name, entered[name], more);
+  const pairs = (name: keyof typeof repeatedRuleFields, more: string) =>
+    linesInput(name, repeatedRuleFields[name].title, entered[name], {
+      hint: `${hintOf(repeatedRuleFields[name])} One NAME=VALUE per line${more}.`,
+      rows: 3,
+    });
+  return postForm({
+    action: '/trust',
+    fields: [
+      input('repository'),
+      input('repositoryId', html`Both ids are shown by <code>gh api repos/OWNER/NAME --jq '.id, .owner.id'</code>`),
+      input('repositoryOwnerId'),
+      pairs('properties', ', instead of a repository id'),
+      input('ref', 'Without a ref and an environment, every branch is trusted.'),
+      input('environment', 'Its protection rules then decide who may run one.'),
+      input('workflow'),
+      input('event'),
+      input('owner', 'Every token of the same owner can renew and release them.'),
+      scopesField(entered, scopesOfJobs),
+      workspacesField(entered, workspaces, 'These jobs cannot see other workspaces.'),
+      input('issuer', 'For Enterprise Server, https://HOST/_services/token; for GitLab, its address.'),
+      pairs('claims', ', such as project_id=42 for GitLab'),
+    ],
+    errors,
+    nothingDone: 'Nothing was added.',
+    button: 'Trust these jobs',
+    cancel: buttonLink('/trust', 'Cancel'),
+  });
+}
+
+/** Fields that may be empty. */
+const optionalNames = [
+  'repository',
+  'repositoryId',
+  'repositoryOwnerId',
+  'ref',
+  'environment',
+  'workflow',
+  'event',
+] as const;
+
+const textNames = [...optionalNames, 'owner', 'issuer', 'properties', 'claims'] as const;
+
+export const newRuleDefaults = (): EnteredRuleForm => ({
+  ...noPermissions,
+  ...enteredTexts(parseForm(''), textNames),
+  issuer: githubIssuer,
+});
+
+const enteredRule = (form: Form): EnteredRuleForm => ({ ...permissionsIn(form), ...enteredTexts(form, textNames) });
+
+/** Validates the form like the command: first each field on its own, then the fields in combination. */
+export function readNewTrust(entered: EnteredRuleForm): FormResult<NewTrustRule, keyof EnteredRule> {
+  const texts = optionalNames.map((name) => {
+    const text = entered[name].trim();
+    return [name, text === '' ? accepted(undefined) : ruleFields[name].parse(text)] as const;
+  });
+  const optional = allValues(Object.fromEntries(texts));
+  const required = allValues({
+    owner: ruleFields.owner.parse(entered.owner),
+    issuer: ruleFields.issuer.parse(entered.issuer.trim()),
+    properties: readPairs(entered.properties, repeatedRuleFields.properties.parse),
+    claims: readPairs(entered.claims, repeatedRuleFields.claims.parse),
+    scopes: readScopes(entered),
+    workspaces: readWorkspaces(entered),
+  });
+  if (!optional.ok || !required.ok) {
+    return { ok: false, errors: { ...(!optional.ok && optional.errors), ...(!required.ok && required.errors) } };
+  }
+  const { workspaces, ...others } = required.value;
+  return readRule({ ...optional.value, ...others, workspaces: workspaces ?? [] });
+}
+
+function readPairs(text: string, parse: (line: string) => Parsed<RuleClaim>): Parsed<readonly RuleClaim[]> {
+  const pairs: RuleClaim[] = [];
+  for (const [index, line] of text.split('\n').entries()) {
+    if (line.trim() === '') continue;
+    const pair = parse(line.trim());
+    if (!pair.ok) return refused(`Line ${index + 1}: ${pair.reason}`);
+    pairs.push(pair.value);
+  }
+  return accepted(pairs);
 }

@@ -14,11 +14,10 @@ import {
   type FoundWorkspace,
   updateWorkspaceAudited,
 } from '../../workspaces/workspaces.ts';
-import { plural } from '../assets/text.js';
 import { buttonLink, type FormField, postForm } from '../elements/fields.ts';
 import { link } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
-import { literal, type Markup, notice, userText } from '../elements/text.ts';
+import { literal, type Markup, notice, plural, userText } from '../elements/text.ts';
 import {
   addAction,
   addPage,

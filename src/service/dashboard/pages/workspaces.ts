@@ -1,16 +1,32 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
+import { foremostLocks } from '../../locks/list.ts';
+import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
+import { shownUrl } from '../../webhooks/delivery-request.ts';
+import { failingHooks, type HookOverview } from '../../webhooks/hook-overview.ts';
 import { branchStatuses, countBranchStates, isOutdated } from '../../workspaces/branch-state.ts';
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
 import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
-import { plural } from '../assets/text.js';
-import { type Heading, htmlTable } from '../elements/list.ts';
-import { empty, faint, literal, type Markup, notice, time, userText } from '../elements/text.ts';
+import { hookState } from '../elements/hook.ts';
+import { htmlTable, link, type Row } from '../elements/list.ts';
+import { pathLink } from '../elements/lock.ts';
+import { listAddress } from '../elements/lock-list.ts';
+import {
+  addressText,
+  countdown,
+  empty,
+  faint,
+  literal,
+  type Markup,
+  notice,
+  plural,
+  time,
+  userText,
+} from '../elements/text.ts';
 import { addPage, type PageCall, queryOf, type Site } from '../frame/page.ts';
-import { overview } from './overview.ts';
 import { setupSteps } from './setup-steps.ts';
 
 /** Maximum age of a remote's answer for the list. */
@@ -24,14 +40,7 @@ export function addWorkspaceListPage(site: Site): void {
   addPage(site, { path: '/', access: 'any-token' }, async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const { scopes } = call.bearer;
-    const headings: readonly Heading[] = [
-      'Workspace',
-      'Branches',
-      grants(scopes, 'sync') ? 'Last sync' : '',
-      grants(scopes, 'locks:read') ? 'Locks' : '',
-      ['Mirror of', 'wide'],
-    ];
-    const rows = workspaces.map((workspace) => row(call, workspace, remoteMemory));
+    const rows = workspaces.map((workspace) => workspaceRow(call, workspace, remoteMemory));
     const steps =
       call.bearer.workspaces === null && grants(scopes, 'admin')
         ? await setupSteps(storage, workspaces[0]?.id)
@@ -41,7 +50,7 @@ export function addWorkspaceListPage(site: Site): void {
         ? steps === undefined
           ? noWorkspaces(call)
           : ''
-        : html`${htmlTable('folds', headings, rows)}${await overview(call, site, workspaces)}`;
+        : html`${htmlTable('', rows)}${await overview(call, site, workspaces)}`;
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
     }
@@ -63,16 +72,17 @@ const noWorkspaces = ({ bearer }: PageCall): Markup =>
       )
     : empty('Your token sees no workspaces.', 'Its workspaces were removed. Ask an administrator for another token.');
 
-function row(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory): Markup {
+function workspaceRow(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory): Row {
   const { scopes } = call.bearer;
   const { id, locks, remote, stored } = workspace;
-  return html`<tr>
-    <th scope="row"><a href="/workspaces/${id}">${userText(id)}</a></th>
-    ${branches(call, workspace, memory.known(stored))}
-    ${grants(scopes, 'sync') ? html`<td data-label="Last sync">${lastSync(call, id, workspace.lastSync)}</td>` : ''}
-    ${grants(scopes, 'locks:read') ? html`<td data-label="Locks"><a class="nowrap" href="/workspaces/${id}/locks">${locks === 0 ? 'none' : plural(locks, 'lock')}</a></td>` : ''}
-    <td class="wide">${literal(remote)}</td>
-  </tr>`;
+  const held = locks === 0 ? 'none' : plural(locks, 'lock');
+  return [
+    ['Workspace', html`<a href="/workspaces/${id}">${userText(id)}</a>`, 'head'],
+    ['Branches', branches(call, workspace, memory.known(stored))],
+    grants(scopes, 'sync') ? ['Last sync', lastSync(call, id, workspace.lastSync)] : '',
+    grants(scopes, 'locks:read') ? ['Locks', html`<a class="nowrap" href="/workspaces/${id}/locks">${held}</a>`] : '',
+    ['Mirror of', literal(remote), 'wide'],
+  ];
 }
 
 function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: KnownRemote): Markup {
@@ -80,9 +90,9 @@ function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: K
   const { listing } = known;
   const asOf = listing !== undefined && now - listing.askedAt > recentMs ? asTimestamp(listing.askedAt) : undefined;
   const awaited = isOutdated(known, synced, now, recentMs);
-  return html`<td${awaited ? html` data-summary="/workspaces/${id}/summary"` : ''}>
+  return html`<span data-part="branches-${id}"${awaited ? html` data-awaits="/workspaces/${id}/summary"` : ''}>
     <span class="state ${state}">${text}</span> <span class="faint">${more}${asOf === undefined ? '' : html` as of ${time(asOf, now)}`}</span>
-  </td>`;
+  </span>`;
 }
 
 /** Short description of the state of a workspace's branches. */
@@ -96,14 +106,14 @@ interface BranchSummary {
 
 export function branchSummary(known: KnownRemote, branches: SyncedBranches): BranchSummary {
   const { listing, failure } = known;
-  if (listing !== undefined && failure === undefined) return synced(known, branches);
+  if (listing !== undefined && failure === undefined) return answered(known, branches);
   if (failure === undefined) return { state: 'unknown', text: 'asking', more: '' };
   const more = branches.size === 0 ? '' : `${plural(branches.size, 'branch', 'branches')} synced`;
   return { state: 'silent', text: 'no answer', more };
 }
 
 /** Counts only synced branches: a branch that was never synced is not behind. */
-function synced(known: KnownRemote, branches: SyncedBranches): BranchSummary {
+function answered(known: KnownRemote, branches: SyncedBranches): BranchSummary {
   const { behind, current, unsynced, unknown } = countBranchStates(branchStatuses(known, branches));
   if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
   const more = unsynced === 0 ? '' : `${unsynced.toLocaleString('en-US')} never synced`;
@@ -120,3 +130,118 @@ const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): 
   sync === null
     ? faint('none yet')
     : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.id}">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;
+
+/** The sections that the token may see. */
+export async function overview(call: PageCall, site: Site, workspaces: readonly WorkspaceOverview[]): Promise<Markup> {
+  const { scopes } = call.bearer;
+  const [locks, failing] = await Promise.all([
+    grants(scopes, 'locks:read') ? lockSections(call, site) : [],
+    grants(scopes, 'hooks:write') ? failingSection(call, site) : '',
+  ]);
+  return html`<div class="overview">${locks}${failing}${behindSection(call, site, workspaces)}</div>`;
+}
+
+/** Items of all workspaces that need attention: the first few of each kind. */
+
+const maxShown = 5;
+const endingSoonMs = 60 * 60_000;
+
+async function lockSections({ bearer, now }: PageCall, { storage }: Site): Promise<readonly Markup[]> {
+  const [oldest, ending] = await Promise.all([
+    foremostLocks(storage, bearer, { by: 'acquired_at', limit: maxShown }),
+    foremostLocks(storage, bearer, { by: 'expires_at', within: endingSoonMs, limit: maxShown }),
+  ]);
+  return [
+    section({
+      id: 'held-longest',
+      title: 'Held longest',
+      rows: oldest.map((row) => lockRow(row, 'Since', time(asTimestamp(row.acquired_at), now))),
+      empty: 'Nothing is locked.',
+    }),
+    section({
+      id: 'ending-soon',
+      title: 'Ending soon',
+      rows: ending.map((row) => lockRow(row, 'Time left', countdown(asTimestamp(row.expires_at), now))),
+      empty: 'No lock ends within the next hour.',
+    }),
+  ];
+}
+
+const lockRow = (row: LockRow, name: string, when: Markup): Row => {
+  const { path, owner } = lockOf(row);
+  const { workspace_id: workspace } = row;
+  return [
+    ['Path', pathLink(workspace, path), 'head'],
+    ['Workspace', html`<a href="${listAddress(workspace)}">${userText(workspace)}</a>`],
+    ['Holder', userText(owner)],
+    [name, when, 'nowrap'],
+  ];
+};
+
+async function failingSection(call: PageCall, { storage }: Site): Promise<Markup> {
+  const failing = await failingHooks(storage.read, call.bearer.workspaces, maxShown);
+  return section({
+    id: 'failing',
+    title: 'Failing webhooks',
+    rows: failing.map((hook) => failingRow(call, hook)),
+    empty: 'No webhook is failing.',
+  });
+}
+
+function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace: string }): Row {
+  const { workspace, id, last_error } = hook;
+  const error = last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`;
+  return [
+    [
+      'Address',
+      html`<a href="/workspaces/${workspace}/hooks/${id}">${addressText(shownUrl(hook))}</a>${error}`,
+      'head',
+    ],
+    ['Workspace', html`<a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a>`],
+    ['State', hookState(hook, now)],
+  ];
+}
+
+/** Lists only remotes that have answered. The page reloads this part when the others have. */
+function behindSection({ now }: PageCall, { remoteMemory }: Site, workspaces: readonly WorkspaceOverview[]): Markup {
+  const known = workspaces.map(({ id, stored, synced }) => ({ id, known: remoteMemory.known(stored), synced }));
+  const behind = known
+    .flatMap(({ id, known, synced }) => branchStatuses(known, synced).map((branch) => ({ workspace: id, ...branch })))
+    .filter(({ state }) => state === 'behind')
+    .sort((one, other) => (one.synced?.at ?? 0) - (other.synced?.at ?? 0));
+  const unknown = known.filter(({ known: { listing } }) => listing === undefined).length;
+  const others = behind.length - maxShown;
+  return section({
+    id: 'behind',
+    title: 'Syncs behind',
+    rows: behind.slice(0, maxShown).map(
+      ({ workspace, name, synced }): Row => [
+        ['Branch', literal(name), 'head'],
+        ['Workspace', link(`/workspaces/${workspace}/branches?show=behind`, workspace)],
+        ['Last synced', synced === undefined ? '' : time(asTimestamp(synced.at), now)],
+      ],
+    ),
+    empty: unknown > 0 ? 'None known yet.' : 'Every synced branch is up to date.',
+    more: [
+      others > 0 ? `And ${plural(others, 'other branch', 'other branches')}.` : '',
+      unknown > 0 ? `${plural(unknown, 'remote has', 'remotes have')} not answered yet.` : '',
+    ]
+      .join(' ')
+      .trim(),
+  });
+}
+
+interface Section {
+  readonly id: string;
+  readonly title: string;
+  readonly rows: readonly Row[];
+  readonly empty: string;
+  readonly more?: string;
+}
+
+const section = ({ id, title, rows, empty, more = '' }: Section): Markup =>
+  html`<section aria-labelledby="${id}" data-part="${id}">
+    <h2 id="${id}">${title}</h2>
+    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : htmlTable('clipped', rows)}
+    ${more === '' ? '' : html`<p class="hint">${more}</p>`}
+  </section>`;

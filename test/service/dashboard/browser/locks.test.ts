@@ -16,7 +16,7 @@ import { expectNoSidewaysScrolling, signIn } from './signed-in.ts';
 const service = serviceOfTests();
 
 const live = (page: Page) => page.locator('#live').getByText('Live').waitFor();
-const rows = (page: Page) => page.locator('table.locks .lock');
+const rows = (page: Page) => page.locator('table.locks tr:has(.path)');
 const rowOf = (page: Page, path: string) => rows(page).filter({ has: page.getByTitle(path, { exact: true }) });
 const gone = (page: Page, path: string) => rowOf(page, path).waitFor({ state: 'detached' });
 
@@ -233,14 +233,14 @@ describe('the locks page', () => {
     expect(await place()).toBeCloseTo(before ?? Number.NaN, 0);
     expect(await page.evaluate('document.activeElement.title')).toBe(path);
     expect(await page.getByLabel(`Select ${path}`).isChecked()).toBe(true);
-    await page.getByText('Actions (1 selected)').waitFor();
+    await page.getByRole('button', { name: 'Release selected (1)' }).waitFor();
     await changeRows(service.storage, 'locks', { expires_at: 1 }, { path });
     await gone(page, path);
-    await page.getByText('Actions', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'Release selected', exact: true }).waitFor();
     expect(await page.evaluate('document.activeElement.id')).toBe('search');
   });
 
-  test('shows the actions and the full path of a lock on hover and on keyboard focus', async ({ openPage }) => {
+  test('shows the full path of a lock on hover and on keyboard focus', async ({ openPage }) => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: 'release-bot' });
     const long = `Content/${'Characters/'.repeat(20)}SK_Hero_Cape_Winter.uasset`;
@@ -249,17 +249,7 @@ describe('the locks page', () => {
     const page = await openPage({ viewport: { width: 1100, height: 700 } });
     await signIn(page, service, (await service.token({ scopes: ['locks:admin'] })).secret, locksOf(workspace));
     await live(page);
-    const [row, other] = [rowOf(page, long), rowOf(page, 'Z/last.uasset')];
-    const opacities = () =>
-      page.evaluate(
-        `[...document.querySelectorAll('.lock-actions > .release')].map((link) => getComputedStyle(link).opacity)`,
-      );
-    expect(await opacities()).toEqual(['0', '0']);
-    await row.locator('.owner').hover();
-    expect(await opacities()).toEqual(['1', '0']);
-    await other.locator('.path').focus();
-    expect(await opacities()).toEqual(['1', '1']);
-
+    const row = rowOf(page, long);
     // The end of the path is visible; hover and focus show all of it.
     const cell = await row.locator('.lock-path').boundingBox();
     const right = (box: Awaited<ReturnType<typeof row.boundingBox>>) => (box?.x ?? 0) + (box?.width ?? 0);
@@ -280,117 +270,19 @@ describe('the locks page', () => {
     expect(await isWhole()).toBe(true);
   });
 
-  const openMenus = (page: Page) => page.locator('.lock details[open]');
-  const menuOf = (page: Page, path: string) => page.getByLabel(`Actions for ${path}`, { exact: true });
-
-  test('has a menu for each lock, with the actions that its reader may perform', async ({ openPage }) => {
+  test('copies the path of a lock', async ({ openPage }) => {
     const workspace = await service.workspace();
     const ada = await service.token({ name: 'ada', scopes: ['locks:write'] });
-    const bot = await service.token({ name: 'release-bot' });
     const path = 'Content/T\u00e9a <b>.uasset';
     await takeLock(service, workspace, ada.secret, path);
-    await takeLock(service, workspace, bot.secret, 'theirs');
     const page = await openPage();
     await page.context().grantPermissions(['clipboard-read', 'clipboard-write'], { origin: service.baseUrl });
     await signIn(page, service, ada.secret, locksOf(workspace));
     await live(page);
-    const items = () => openMenus(page).locator('a:visible, button:visible').allTextContents();
-
-    await menuOf(page, 'theirs').press('Enter');
-    expect(await items()).toEqual(['Copy path', 'History of this path']);
-    await menuOf(page, path).press('Enter');
-    expect(await items(), 'one menu at a time').toEqual(['Extend', 'Release', 'Copy path', 'History of this path']);
-    await expectAccessible(page);
+    await rowOf(page, path).locator('.path').click();
     await page.getByRole('button', { name: 'Copy path' }).press('Enter');
     await page.getByText('Copied').waitFor();
     expect(await page.evaluate('navigator.clipboard.readText()')).toBe(path);
-    await page.keyboard.press('Escape');
-    expect(await openMenus(page).count()).toBe(0);
-    expect(await page.evaluate('document.activeElement.getAttribute("aria-label")')).toBe(`Actions for ${path}`);
-    await page.keyboard.press('Enter');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Tab');
-    await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'Release a lock' }).waitFor();
-    await page.getByText('T\u00e9a <b>.uasset').waitFor();
-    await page.keyboard.press('Escape');
-    await live(page);
-    await menuOf(page, 'theirs').click();
-    await page.getByRole('link', { name: 'History of this path' }).click();
-    await page.waitForURL(/paths\/theirs$/);
-  });
-
-  test('does not apply a click that was meant for the menu of a removed lock to another lock', async ({ openPage }) => {
-    const workspace = await service.workspace();
-    const { secret } = await service.token();
-    for (const path of ['a', 'b', 'c', 'd', 'e', 'f', 'g', 'h']) await takeLock(service, workspace, secret, path);
-    const page = await openPage();
-    await page.addInitScript(`addEventListener('click', ({ target, defaultPrevented }) => {
-      clicked = target.closest('a')?.getAttribute('aria-label') + (defaultPrevented ? ', in vain' : '');
-    })`);
-    await signIn(page, service, secret, locksOf(workspace));
-    await live(page);
-    const release = (path: string) => page.getByRole('link', { name: `Release ${path}`, exact: true });
-    const press = async () => {
-      await page.mouse.down();
-      await page.mouse.up();
-    };
-    const clicked = () => page.evaluate('clicked');
-
-    await menuOf(page, 'a').click();
-    const there = await release('c').boundingBox();
-    if (there === null) throw new Error('The row has no button.');
-    const [x, y] = [there.x + there.width / 2, there.y + there.height / 2];
-    await page.mouse.move(x, y);
-    const inMenu = `document.elementFromPoint(${x}, ${y}).closest('details') !== null`;
-    expect(await page.evaluate(inMenu), 'the menu lies over it').toBe(true);
-    await locksAsApi(service, workspace, secret).release('a');
-    await gone(page, 'a');
-    await press();
-    expect(await clicked()).toBe('Release d, in vain');
-    await press();
-    await page.waitForURL(/release\?path=d/);
-    await page.keyboard.press('Escape');
-    await live(page);
-
-    // The same applies if the list has moved under the menu, which stays with its lock.
-    await menuOf(page, 'b').click();
-    await release('h').hover();
-    await press();
-    expect(await clicked()).toBe('Release h, in vain');
-    expect(await openMenus(page).count()).toBe(0);
-
-    // A click counts again once the pointer has moved.
-    await menuOf(page, 'b').click();
-    await locksAsApi(service, workspace, secret).release('b');
-    await gone(page, 'b');
-    await release('h').click();
-    await page.waitForURL(/release\?path=h/);
-  });
-
-  test('keeps the menu of a renewed lock open, and closes it if another owner acquires the path', async ({
-    openPage,
-  }) => {
-    const workspace = await service.workspace();
-    const [bot, other] = [await service.token({ name: 'bot' }), await service.token({ name: 'other' })];
-    const { id } = await takeLock(service, workspace, bot.secret, 'a', { ttl: '1m' });
-    const page = await openPage({ viewport: { width: 1100, height: 340 } });
-    await signIn(page, service, (await service.token({ scopes: ['locks:admin'] })).secret, locksOf(workspace));
-    await live(page);
-    await menuOf(page, 'a').click();
-    const end = async () => {
-      const box = await openMenus(page).getByRole('link', { name: 'History of this path' }).boundingBox();
-      return (box?.y ?? 0) + (box?.height ?? 0);
-    };
-    await expect.poll(end, { message: 'all of it is in sight' }).toBeLessThanOrEqual(340);
-    const { take, release } = locksAsApi(service, workspace, bot.secret);
-    await take('a', { ttl: '3h', 'if-match': `"${id}"` });
-    await rowOf(page, 'a').getByText('2 h 59 min').waitFor();
-    expect(await openMenus(page).getByRole('link', { name: 'Force release' }).count()).toBe(1);
-    await release('a');
-    await takeLock(service, workspace, other.secret, 'a');
-    await rowOf(page, 'a').getByText('other').waitFor();
-    expect(await openMenus(page).count()).toBe(0);
   });
 
   test.for([true, false])(
@@ -406,7 +298,6 @@ describe('the locks page', () => {
       if (javaScript) await live(page);
       else expect(await rowOf(page, 'a').getByRole('link', { name: 'Force release a' }).isVisible()).toBe(true);
       for (const path of ['a', 'b', 'own']) await page.getByLabel(`Select ${path}`, { exact: true }).check();
-      await page.getByText('Actions').press('Enter');
       await expectAccessible(page);
       await page.getByRole('button', { name: 'Release selected' }).press('Enter');
       await page.getByRole('heading', { name: 'Release locks' }).waitFor();
@@ -440,19 +331,13 @@ describe('the locks page', () => {
     await live(page);
     await page.getByLabel('Search').fill('team-3');
     await page.locator('#lock-count').getByText('43 of 300 locks').waitFor();
-    await page.getByText('Actions').click();
     await page.getByRole('button', { name: 'Select all shown' }).click();
-    await page.getByText('Actions (43 selected)').waitFor();
-    expect(await page.locator('details.menu[open]').count()).toBe(1);
-    await page.keyboard.press('Escape');
-    expect(await page.locator('details.menu[open]').count()).toBe(0);
+    await page.getByRole('button', { name: 'Release selected (43)' }).waitFor();
     await changeRows(service.storage, 'locks', { expires_at: 1 }, { path: 'Content/Level00/Asset00003.uasset' });
-    await page.getByText('Actions (42 selected)').click();
-    await page.getByRole('button', { name: 'Release selected' }).click();
+    await page.getByRole('button', { name: 'Release selected (42)' }).click();
     await page.getByRole('button', { name: 'Force release 42 locks' }).waitFor();
     await page.keyboard.press('Escape');
     await live(page);
-    await page.getByText('Actions', { exact: true }).click();
     expect(await page.getByRole('button', { name: 'Release selected' }).isDisabled()).toBe(true);
   });
 
@@ -493,16 +378,9 @@ describe('the locks page', () => {
     await live(page);
     expect(await rows(page).count()).toBe(2);
     await expectNoSidewaysScrolling(page);
-    const heights = await page.evaluate(`[...document.querySelectorAll('.lock')].map((row) => row.offsetHeight)`);
-    expect(new Set(heights as number[]).size).toBe(1);
     expect(await rows(page).first().textContent()).toContain('<script>alert(1)</script>\\u{202e}xxx');
     await expectAccessible(page);
-    const name = /^Force release/;
-    expect(await page.getByRole('link', { name }).count(), 'only in the menu, where no pointer hovers').toBe(0);
-    await page.getByLabel('Actions for ">').click();
-    await expectNoSidewaysScrolling(page);
-    await expectAccessible(page);
-    await page.getByRole('link', { name }).click();
+    await page.getByRole('link', { name: /^Force release ">/ }).click();
     await page.getByLabel('Reason').waitFor();
     await expectNoSidewaysScrolling(page);
   });

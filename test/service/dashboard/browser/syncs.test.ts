@@ -40,7 +40,7 @@ test('a sync is started from the page of its workspace, and followed to its end 
 
   const page = await openPage();
   await signIn(page, service, secret, '/');
-  const summary = page.locator('[data-summary]');
+  const summary = page.locator('[data-part^="branches-"]');
   await summary.getByText('never synced').waitFor(patience);
   expect(await summary.textContent()).toContain('2 branches');
   await expectAccessible(page);
