@@ -6,11 +6,7 @@ export type OutputResponse = ReturnType<typeof sendOutput>;
  * A response that is written in chunks, each after the previous one has left the memory of this process. Sends status
  * 200 and these headers with the first chunk, unless a head was written before.
  */
-export function sendOutput(
-  outgoing: ServerResponse,
-  headers: Readonly<Record<string, string>>,
-  maxMsPerPiece: number,
-) {
+export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<string, string>>, maxMsPerPiece: number) {
   const gone = new AbortController();
   let sent = 0;
   let tooSlow = false;

@@ -34,7 +34,7 @@ export function createAddressSigner(key: string, clock: () => number) {
     },
     verify(workspace: string, oid: string, { size = '', expires = '', signature = '' }: SignedFields) {
       if (!sameHash(signature, signatureOf(workspace, oid, size, expires))) return { kind: 'invalid' } as const;
-      return Number(expires) * 1_000 <= clock() 
+      return Number(expires) * 1_000 <= clock()
         ? ({ kind: 'expired' } as const)
         : ({ kind: 'valid', size: Number(size) } as const);
     },

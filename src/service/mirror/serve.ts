@@ -35,10 +35,7 @@ export interface ServeParts {
  * text.
  */
 export function createServe({ storage, metrics, log, limits, places }: ServeParts) {
-  return async (
-    c: Context<Environment>,
-    { kind, workspace, contentType, work }: MirrorRequest,
-  ): Promise<Response> => {
+  return async (c: Context<Environment>, { kind, workspace, contentType, work }: MirrorRequest): Promise<Response> => {
     const bearer = bearerOf(c);
     const { id: token, owner } = bearer;
     const requestId = c.get('requestId');
