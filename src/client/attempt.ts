@@ -21,18 +21,15 @@ interface AttemptContext extends Pick<RefusalContext, 'baseUrl' | 'texts'> {
   readonly onResponse: (response: ClientResponse) => void;
 }
 
-interface Attempt {
-  /** The request as it was last sent, with encoded or raw slashes. */
-  readonly sent: SentRequest;
-  /** Undefined if the complete call was interrupted first. */
-  readonly result: AttemptResult | undefined;
-}
-
 /**
  * Sends a request once, and classifies the response. If a gateway rejects encoded slashes, it sends the request again
- * with raw ones.
+ * with raw ones. Returns the request as it was last sent, and no result if the complete call was interrupted first.
  */
-export async function attemptOnce(request: Request, sent: SentRequest, context: AttemptContext): Promise<Attempt> {
+export async function attemptOnce(
+  request: Request,
+  sent: SentRequest,
+  context: AttemptContext,
+): Promise<{ readonly sent: SentRequest; readonly result: AttemptResult | undefined }> {
   const { limit, startTimer, texts, isRecognized = isOfService, keyMayHaveArrived, onEnd, onResponse } = context;
   const { target, otherTarget, responseDelayMs = 0, expect } = request;
   const timeoutMs = context.timeoutMs + responseDelayMs;

@@ -1,6 +1,6 @@
 import type * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
-import { BrokenResponse, maxResponseBytes, type RawResponse, type ReceivedBody } from './response.ts';
+import { BrokenResponse, maxResponseBytes, type RawResponse } from './response.ts';
 import type { ConnectionFailed } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
@@ -119,7 +119,7 @@ export function connectionFailure(error: unknown, texts: ServiceText): Connectio
 }
 
 /** By its events: for a short response, an async iterator costs more than all of its bytes. */
-function readBytes(message: http.IncomingMessage): Promise<ReceivedBody> {
+function readBytes(message: http.IncomingMessage): Promise<Pick<RawResponse, 'bytes' | 'tooLarge'>> {
   const chunks: Buffer[] = [];
   let length = 0;
   return new Promise((resolve, reject) => {

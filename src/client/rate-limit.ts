@@ -29,13 +29,8 @@ function byField(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
   );
 }
 
-interface Member {
-  readonly name: string;
-  readonly parameters: ReadonlyMap<string, number>;
-}
-
 /** A list of RFC 9651 as far as rate limits need it: `"name";key=1;key=2, …`. Quoted names may contain separators. */
-function membersOf(field: string): readonly Member[] {
+function membersOf(field: string) {
   const members = field.match(/(?:"[^"]*"|[^",])+/g) ?? [];
   return members.map((member) => {
     const [name = '', ...parameters] = member.match(/(?:"[^"]*"|[^";])+/g) ?? [];

@@ -18,13 +18,9 @@ export interface ClientResponse {
   readonly body: ResponseBody;
 }
 
-export interface ReceivedBody {
+export interface RawResponse extends Omit<ClientResponse, 'body'> {
   readonly bytes: Uint8Array;
   readonly tooLarge: boolean;
-}
-
-export interface RawResponse extends ReceivedBody, Pick<ClientResponse, 'status' | 'sentStatus'> {
-  readonly headers: IncomingHttpHeaders;
   /** Only the end of the connection marks the end of the body, so a truncated body looks complete. */
   readonly mayBeTruncated: boolean;
 }
@@ -39,7 +35,7 @@ export class BrokenResponse extends Error {
 /** Throws a BrokenResponse if the response was truncated. */
 export function parseResponse(received: RawResponse, texts: ServiceText): ClientResponse {
   const { status, sentStatus, headers, mayBeTruncated } = received;
-  const body = readBody(received, headers, texts);
+  const body = readBody(received, texts);
   const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
   if (mayBeTruncated && claimsJson && body.kind === 'other') throw new BrokenResponse('the response was truncated');
   return { status, sentStatus, headers, body };
@@ -106,7 +102,7 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
 const maxExcerptLength = 200;
 
 /** JSON is detected by parsing: many servers send it as `text/plain` or without a type. */
-function readBody({ bytes, tooLarge }: ReceivedBody, headers: IncomingHttpHeaders, texts: ServiceText): ResponseBody {
+function readBody({ headers, bytes, tooLarge }: RawResponse, texts: ServiceText): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
     const reason = `it is compressed (${texts.line(coding, 40)}), which was not requested`;

@@ -127,10 +127,6 @@ export class ServiceError extends Error {
   get status(): number | undefined {
     return responseIn(this.failure)?.status;
   }
-
-  get requestId(): string | undefined {
-    return responseIn(this.failure)?.requestId;
-  }
 }
 
 /** The result of a request that only some services support. */

@@ -109,20 +109,19 @@ export const workspaceUpdate = defineStorageCommand({
     const mirrored =
       flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${whatItHas(asked)}`;
     const limit = lfs_limit === null ? '' : ` The mirror stores at most ${byteSize(lfs_limit)} of objects.`;
+    const latest = {
+      latest: latestMode(workspace),
+      latest_branches: patternsOf(workspace),
+      release_on: workspace.release_on,
+      push_locks: pushLockMode(workspace),
+    };
     return {
-      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit, ...latestDocument(workspace) },
+      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit, ...latest },
       lines: [
         `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit}${latestText(workspace)}`,
       ],
     };
   },
-});
-
-const latestDocument = (workspace: WorkspaceSettings) => ({
-  latest: latestMode(workspace),
-  latest_branches: patternsOf(workspace),
-  release_on: workspace.release_on,
-  push_locks: pushLockMode(workspace),
 });
 
 const onOutdated: Readonly<Record<LatestMode, string>> = {

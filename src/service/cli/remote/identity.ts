@@ -2,24 +2,19 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { createTokenSource, type ExchangeContext } from '../../../client/exchange.ts';
 import { openIssuer } from '../../../client/identity-token.ts';
-import type { CallLimits, TokenSource } from '../../../client/request.ts';
+import type { CallLimits } from '../../../client/request.ts';
 import { ServiceError } from '../../../client/service-error.ts';
 
 type Prove = (within: CallLimits) => Promise<string>;
 
-interface Identity {
-  readonly kind: 'exchanged';
-  readonly open: (exchange: ExchangeContext) => Promise<TokenSource>;
-}
-
 /** The identity of a CI job, which the service exchanges for a token. Undefined outside a job that has one. */
-export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string): Identity | undefined {
+export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
   const audience = new URL(baseUrl).origin;
   const openProof = proofOf(environment, audience);
   if (openProof === undefined) return undefined;
   return {
-    kind: 'exchanged',
-    open: async (exchange) =>
+    kind: 'exchanged' as const,
+    open: async (exchange: ExchangeContext) =>
       createTokenSource({
         ...exchange,
         prove: openProof(exchange),

@@ -16,21 +16,19 @@ export function publicUrlOf(
 /** Explains why the server cannot listen. Other errors are returned unchanged. */
 export function listenFailure(error: unknown, host: string, port: number): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
-  switch (error.code) {
-    case 'EADDRINUSE':
-      return new CommandError(
-        `The port ${port} of ${host} is in use. Stop the process that listens there, or choose another port with --port (0 picks a free one).`,
-      );
-    case 'EACCES':
-      return new CommandError(`This user may not listen on the port ${port}. Choose a port above 1023 with --port.`);
-    case 'EADDRNOTAVAIL':
-      return new CommandError(`${host} is not an address of this machine. Choose another with --host.`);
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-      return new CommandError(`The name ${host} does not resolve. Choose another with --host.`);
-    default:
-      return error;
-  }
+  const unresolved = `The name ${host} does not resolve. Choose another with --host.`;
+  const texts = new Map<unknown, string>([
+    [
+      'EADDRINUSE',
+      `The port ${port} of ${host} is in use. Stop the process that listens there, or choose another port with --port (0 picks a free one).`,
+    ],
+    ['EACCES', `This user may not listen on the port ${port}. Choose a port above 1023 with --port.`],
+    ['EADDRNOTAVAIL', `${host} is not an address of this machine. Choose another with --host.`],
+    ['ENOTFOUND', unresolved],
+    ['EAI_AGAIN', unresolved],
+  ]);
+  const text = texts.get(error.code);
+  return text === undefined ? error : new CommandError(text);
 }
 
 export const originAt = (host: string, port: number): string =>

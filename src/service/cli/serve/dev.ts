@@ -7,16 +7,11 @@ import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
 import { addWorkspaceAudited } from '../../workspaces/workspaces.ts';
 import { operatorActor } from '../storage/storage-command.ts';
 
-export interface DevSetup {
-  readonly token: string;
-  readonly workspace: string;
-}
-
 const workspace = 'sample';
 const lifetime = { seconds: 7 * 86_400 };
 
 /** Creates sample data: a workspace with a small repository as its remote, and a token with all scopes. */
-export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevSetup> {
+export async function setUpDev({ commit, now }: Storage, git: Git) {
   // A URL, because the address of a remote must not contain spaces.
   const remote = pathToFileURL(await git.sampleRepository()).href;
   const operator = operatorActor();
@@ -26,6 +21,8 @@ export async function setUpDev({ commit, now }: Storage, git: Git): Promise<DevS
   });
   return { token: secret, workspace };
 }
+
+export type DevSetup = Awaited<ReturnType<typeof setUpDev>>;
 
 /** Startup message of development mode. Nothing else shows the token. */
 export function welcome(baseUrl: string, { token, workspace }: DevSetup): string[] {
