@@ -1,6 +1,5 @@
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Timestamp } from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Json, JsonObject } from './json.ts';
@@ -22,16 +21,7 @@ export interface AskRequest {
 }
 
 /** A place in the line of a path. */
-export interface QueuedEntry {
-  readonly path: string;
-  /** Counted from 1. */
-  readonly position: number | undefined;
-  readonly owner: string | undefined;
-  readonly origin: string | undefined;
-  readonly note: string | undefined;
-  readonly since: Timestamp | undefined;
-  readonly raw: JsonObject;
-}
+export type QueuedEntry = Readonly<ReturnType<typeof queued>>;
 
 /** Both throw a ServiceError. */
 export const createAsking = (context: ClientContext) => ({
@@ -61,12 +51,13 @@ function readQueued(entry: Json, texts: ServiceText): QueuedEntry | undefined {
 }
 
 /** The members that a place has in common with a lock are read in the same way. */
-const queued = ({ path, owner, origin, note, acquired_at, raw }: KnownLock): QueuedEntry => ({
+const queued = ({ path, owner, origin, note, acquired_at, raw }: KnownLock) => ({
   ...{ path, owner, origin, note, raw },
   position: positionIn(raw),
   since: acquired_at,
 });
 
+/** Counted from 1. */
 function positionIn({ position }: JsonObject): number | undefined {
   return typeof position === 'number' && Number.isSafeInteger(position) && position > 0 ? position : undefined;
 }

@@ -1,5 +1,4 @@
 import { maxNoteLength } from '../interface/lock-note.ts';
-import type { Timestamp } from '../interface/resources.ts';
 import { timestampIn } from './clock.ts';
 import {
   asObject,
@@ -18,22 +17,7 @@ import { plainName, type ServiceText } from './service-text.ts';
 export const etagOf = (response: ClientResponse): string | undefined => strong(headerOf(response, 'etag'));
 
 /** A lock as a service describes it. */
-export interface KnownLock {
-  readonly path: string;
-  readonly type: string | undefined;
-  readonly id: string | undefined;
-  /** As the service sent it, with quotes. */
-  readonly etag: string | undefined;
-  readonly owner: string | undefined;
-  readonly origin: string | undefined;
-  readonly note: string | undefined;
-  readonly acquired_at: Timestamp | undefined;
-  readonly expires_at: Timestamp | undefined;
-  /** A number that grows with every lock, so that writes under an older lock can be rejected. */
-  readonly fence: number | undefined;
-  /** The complete lock, as the service sent it. */
-  readonly raw: JsonObject;
-}
+export type KnownLock = Readonly<ReturnType<typeof readLock>>;
 
 const names = {
   path: ['path', 'file', 'file_path', 'filePath', 'filename', 'resource'],
@@ -90,20 +74,24 @@ const maxNameLength = 256;
 const maxOriginLength = 1_024;
 
 /** `path` is used if the service does not return one. */
-export function readLock(lock: JsonObject, path: string, texts: ServiceText): KnownLock {
+export function readLock(lock: JsonObject, path: string, texts: ServiceText) {
   const line = (text: string | undefined, maxLength: number): string | undefined =>
     text === undefined ? undefined : nameIn(texts.line(text, maxLength));
   return {
     path: plainName(firstName(lock, names.path) ?? path),
     type: typeIn(lock),
     id: idIn(lock),
+    /** With quotes, as the service sent it. */
     etag: etagIn(lock),
     owner: line(ownerIn(lock), maxNameLength),
+    /** The URL of the run that acquired the lock. */
     origin: line(firstName(lock, names.origin), maxOriginLength),
     note: line(firstName(lock, names.note), maxNoteLength),
     acquired_at: timestampIn(firstMember(lock, names.acquired)),
     expires_at: timestampIn(firstMember(lock, names.expires)),
+    /** A number that grows with every lock, so that writes under an older lock can be rejected. */
     fence: fenceIn(lock),
+    /** The complete lock, as the service sent it. */
     raw: lock,
   };
 }

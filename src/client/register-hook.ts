@@ -14,22 +14,11 @@ export interface RegisterHookRequest {
   readonly options?: JsonObject | undefined;
 }
 
-export interface RegisterHookResult {
-  readonly hook_id: string | undefined;
-  /** The service reports that it replaced an existing hook. */
-  readonly replaced: boolean;
-  /** A secret that the service generated, and returns only once. It must be masked before any use. */
-  readonly madeSecret: string | undefined;
-}
-
 const idNames = ['id', 'hook_id', 'hookId', 'webhook_id'];
 
 export const createRegisterHook =
   ({ call, addresses }: ClientContext) =>
-  async (
-    { workspace, url, events, secret, options = {} }: RegisterHookRequest,
-    within: CallLimits,
-  ): Promise<RegisterHookResult> => {
+  async ({ workspace, url, events, secret, options = {} }: RegisterHookRequest, within: CallLimits) => {
     const body = { ...options, url, ...(events && { events }), ...(secret !== undefined && { secret }) };
     const result = await call(
       {
@@ -47,7 +36,9 @@ export const createRegisterHook =
     const id = firstName(hook, idNames);
     return {
       hook_id: id === undefined ? undefined : plainName(id),
+      /** The service reports that it replaced an existing hook. */
       replaced: response.status === 200,
+      /** A secret that the service generated, and returns only once. It must be masked before any use. */
       madeSecret: body.secret === undefined ? nameIn(hook['secret']) : undefined,
     };
   };

@@ -1,5 +1,6 @@
 import type { WorkspaceId } from './access.ts';
 import { resolveLink } from './addresses.ts';
+import type { Clock } from './clock.ts';
 import { asObject, firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
 import { notUnderstood, rawWordsOf, retryAfterHeader, unusable } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
@@ -7,29 +8,12 @@ import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Unusable } from './service-error.ts';
 import { plainName, type ServiceText } from './service-text.ts';
 
-export interface SyncReport {
-  readonly sync_id: string | undefined;
-  readonly status: string;
-  readonly state: SyncState;
-  readonly branch: string | undefined;
-  readonly estimated_objects: number | undefined;
-  readonly received_objects: number | undefined;
-  /** Bytes of LFS objects. */
-  readonly received_bytes: number | undefined;
-  readonly total_bytes: number | undefined;
-  readonly missing_objects: number | undefined;
-  readonly head: string | undefined;
-  readonly error: string | undefined;
-  /** The URL for git to clone the synced branches from. */
-  readonly clone_url: string | undefined;
-  /** The pause before the next status request, if the service sent one. */
-  readonly retryAfterMs: number | undefined;
-}
-
 declare const brand: unique symbol;
 
 /** The target of status requests for a sync, on the same server. */
 export type SyncAddress = string & { readonly [brand]: 'SyncAddress' };
+
+export type SyncReport = Readonly<ReturnType<ReturnType<typeof createReportOf>>>;
 
 export interface StartedSync extends SyncReport {
   readonly progress:
@@ -41,14 +25,7 @@ export interface StartedSync extends SyncReport {
 type SyncState = 'going-on' | 'succeeded' | 'failed';
 
 export function createSync({ call, addresses, baseUrl, serverNow }: ClientContext) {
-  function reportOf({ response, texts }: AnsweredCall): SyncReport {
-    const body = syncIn(response);
-    return {
-      ...readSync(body, texts),
-      clone_url: cloneUrlIn(body, baseUrl),
-      retryAfterMs: retryAfterHeader(response, serverNow()),
-    };
-  }
+  const reportOf = createReportOf(baseUrl, serverNow);
 
   function progressOf({ response, texts }: AnsweredCall, from: string): StartedSync['progress'] {
     const named = [headerOf(response, 'location'), firstName(syncIn(response), ['status_url', 'statusUrl'])];
@@ -91,11 +68,23 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
   };
 }
 
+const createReportOf =
+  (baseUrl: URL, serverNow: Clock) =>
+  ({ response, texts }: AnsweredCall) => {
+    const body = syncIn(response);
+    return {
+      ...readSync(body, texts),
+      clone_url: cloneUrlIn(body, baseUrl),
+      /** The pause before the next status request, if the service sent one. */
+      retryAfterMs: retryAfterHeader(response, serverNow()),
+    };
+  };
+
 const maxStatusLength = 64;
 const idNames = ['sync_id', 'syncId', 'id'];
 const statusNames = ['status', 'state'];
 
-export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport, 'clone_url' | 'retryAfterMs'> {
+export function readSync(body: JsonObject, texts: ServiceText) {
   const name = (names: readonly string[]): string | undefined => {
     const text = firstName(body, names);
     return text === undefined ? undefined : plainName(text);
@@ -108,6 +97,7 @@ export function readSync(body: JsonObject, texts: ServiceText): Omit<SyncReport,
     branch: name(['branch']),
     estimated_objects: countIn(body, ['estimated_objects', 'estimatedObjects']),
     received_objects: countIn(body, ['received_objects', 'receivedObjects']),
+    /** Bytes of LFS objects. */
     received_bytes: countIn(body, ['received_bytes', 'receivedBytes']),
     total_bytes: countIn(body, ['total_bytes', 'totalBytes']),
     missing_objects: countIn(body, ['missing_objects', 'missingObjects']),
