@@ -7,7 +7,6 @@ import type { Task } from './inputs/read-task.ts';
 import { readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
 import { errorText, stackLines } from './report/error-text.ts';
 import { failed, type Outcome } from './report/outcome.ts';
-import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 import type { Context } from './step/context.ts';
 import { readRunner } from './step/runner.ts';
@@ -16,9 +15,7 @@ await main();
 
 async function main(): Promise<void> {
   const raw = readRawInputs(core.getInput, process.env);
-  const secrets = secretsIn(raw);
-  const redactor = openRedactor(secrets);
-  const reporter = createReporter(secrets, redactor);
+  const reporter = createReporter(secretsIn(raw));
   const fromLedger = wantsLedger(raw)
     ? (await import('./inputs/job-place.ts')).findJobPlace(raw, readRunner(process.env).temporaryFolder)
     : undefined;
@@ -38,10 +35,7 @@ async function main(): Promise<void> {
   let context: Context | undefined;
   try {
     const { createContext } = await import('./step/context.ts');
-    context = createContext(connection, reporter, {
-      ...{ redact: redactor.redact, saveState: core.saveState },
-      given: { raw, task },
-    });
+    context = createContext(connection, reporter, core.saveState, { raw, task });
     await reporter.finish(title, await run(context, task), summary);
   } catch (error) {
     if (error instanceof InputError) {

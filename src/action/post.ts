@@ -3,7 +3,6 @@ import './node-version.ts';
 import * as core from '@actions/core';
 import { readRawInputs, secretsIn } from './inputs/table.ts';
 import { errorText, stackLines } from './report/error-text.ts';
-import { openRedactor } from './report/redact.ts';
 import { createReporter } from './report/reporter.ts';
 
 /**
@@ -15,12 +14,10 @@ async function post(): Promise<void> {
   // Saved before the first request for a lock: without it, there is nothing to release.
   if (step === '') return;
   const raw = readRawInputs(core.getInput, process.env);
-  const secrets = secretsIn(raw);
-  const redactor = openRedactor(secrets);
-  const reporter = createReporter(secrets, redactor);
+  const reporter = createReporter(secretsIn(raw));
   try {
     const { releaseStep } = await import('./post-step/release.ts');
-    await releaseStep({ step, state: core.getState, raw, redact: redactor.redact, reporter });
+    await releaseStep({ step, state: core.getState, raw, reporter });
   } catch (error) {
     for (const line of stackLines(error)) reporter.log.debug(line);
     const reason = errorText(error).replace(/\.$/, '');

@@ -2,7 +2,6 @@ import { parseBaseUrl, parseToken } from '../../client/access.ts';
 import { parseAudience, parseBoolean, parseDurationBetween, parseWholeNumber } from './parse.ts';
 import { complete, type Read, type Reader } from './reader.ts';
 
-/** The settings for reaching the service. */
 export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;
 
 export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {

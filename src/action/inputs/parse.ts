@@ -22,7 +22,6 @@ export type OnLost = 'fail' | 'warn';
 
 export const parseLossReaction: Parse<OnLost> = parseOneOf(['fail', 'warn']);
 
-/** The urgency of a lock request that waits in line. */
 export function parsePriority(text: string): Parsed<Urgency> {
   const priority = parseOneOf(['low', 'normal', 'high'])(text);
   return priority.ok ? accepted(urgencies[priority.value]) : priority;
@@ -53,7 +52,6 @@ export const parseWholeNumber =
     return number <= max ? accepted(number) : refused(`It must be a whole number from 0 to ${max}.`);
   };
 
-/** The number of paths to lock: all, or any N of them. */
 export function parsePathCount(text: string): Parsed<number | 'all'> {
   if (text === '') return accepted('all');
   return /^\d{1,6}$/.test(text) && Number(text) >= 1

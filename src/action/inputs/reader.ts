@@ -50,7 +50,6 @@ export function inputText(name: InputName, text: string): string {
   return `Input \`${name}\` is ${quoted(addressInputs.has(name) ? withoutCredentials(text) : text)}.`;
 }
 
-/** The problem with one line of an input. */
 export const lineProblem = (name: InputName, line: string, reason: string): string =>
   `Input \`${name}\` has the line ${quoted(line)}. ${reason}`;
 

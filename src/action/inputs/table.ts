@@ -95,9 +95,10 @@ export function readRawInputs(getInput: GetInput, environment: NodeJS.ProcessEnv
 export const unusedInputs = (getInput: GetInput, operation: OperationName): readonly InputName[] =>
   inputNames.filter((name) => {
     const text = getInput(name);
+    const { fallback, usedBy } = row(name);
     // The runner sets this one from the default in action.yml.
-    if (name === 'github-token' || text === '' || text === row(name).fallback) return false;
-    return !isUsedBy(name, operation);
+    if (name === 'github-token' || text === '' || text === fallback) return false;
+    return usedBy !== 'all' && !usedBy.includes(operation);
   });
 
 /** Masking a shorter text would hide half of the log. */
@@ -108,11 +109,6 @@ export function secretsIn(raw: RawInputs): readonly string[] {
   const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
   return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
 }
-
-const isUsedBy = (name: InputName, operation: OperationName): boolean => {
-  const { usedBy } = row(name);
-  return usedBy === 'all' || usedBy.includes(operation);
-};
 
 const row = (name: InputName): InputRow => inputTable[name];
 

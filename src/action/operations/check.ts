@@ -39,7 +39,6 @@ export async function check(context: Context, task: TaskOf<'check'>): Promise<Ou
   return { ...outcome, annotations: outdatedAnnotations(context, outdated, true) };
 }
 
-/** The result for one lock. */
 export type CheckResult = { readonly path: LockPath } & (
   | { readonly kind: 'kept'; readonly lock: OwnLock }
   | {
@@ -59,11 +58,9 @@ export interface CheckReport {
   readonly service: string;
   readonly workspace: string;
   readonly results: readonly CheckResult[];
-  /** The reason why some locks may not have been checked. */
   readonly gap: string | undefined;
 }
 
-/** The outcome of a check, and its log group. */
 export function checkReport(
   report: CheckReport,
   now: number,
@@ -171,7 +168,6 @@ function lineOf(result: CheckResult, now: number): string {
   return `${result.path}: ${what}${result.kind === 'lost' ? `, held by ${holder}` : ''}${until}`;
 }
 
-/** The result, the holder and the expiry. */
 function cellsOf(result: CheckResult): readonly [what: string, holder: string, end: string | undefined] {
   switch (result.kind) {
     case 'kept':

@@ -109,7 +109,6 @@ const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): re
 
 const maxNamed = 5;
 
-/** The number of paths to lock. */
 function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): number {
   if (any === 'all') return paths.length;
   if (any <= paths.length) return any;
@@ -123,10 +122,8 @@ interface LockStep {
   /** The id of the step in the ledger. */
   readonly step: string;
   readonly paths: readonly LockPath[];
-  /** The number of paths to lock. */
   readonly wanted: number;
   readonly began: number;
-  /** Set if the input `renew` is true. */
   readonly renewal: Renewal | undefined;
 }
 

@@ -6,10 +6,8 @@ import type { TaskOf } from '../inputs/read-task.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
 
-/** The result for one path. */
 export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'released' }
-  /** The path was not locked. */
   | { readonly kind: 'absent' }
   /** The lock was this job's, and someone else holds the path now. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
@@ -48,12 +46,10 @@ export function othersText(results: readonly UnlockResult[], now: number): strin
   return `Left alone, because this job is not known to hold them: ${joinFirst(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
 }
 
-/** The workspace, and the input that names the locks to release. */
 interface UnlockReport {
   readonly service: string;
   readonly workspace: string;
   readonly selection: TaskOf<'unlock'>['selection']['kind'];
-  /** The reason why some locks may not have been released. */
   readonly gap?: string | undefined;
 }
 
@@ -156,7 +152,6 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
   ].join('');
 }
 
-/** The reason why an unlock finds nothing to release. */
 function nothingText(selection: UnlockReport['selection']): string {
   switch (selection) {
     case 'job':

@@ -1,21 +1,10 @@
 import { type Dirent, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** The kind of an entry in the checkout. A link to a file counts as a file, as it does in the repository. */
-export type EntryKind = 'file' | 'folder';
+export type Checkout = ReturnType<typeof openCheckout>;
 
 /** The files of a checkout. Only folders along the requested paths are read, each once. */
-export interface Checkout {
-  readonly folder: string;
-  /** Whether nothing is checked out. */
-  readonly isEmpty: () => boolean;
-  /** Compares names exactly, even if the file system ignores case. */
-  readonly find: (path: string) => EntryKind | undefined;
-  /** The composed (NFC) names in a folder. Empty if it cannot be read. */
-  readonly namesIn: (path: string) => Iterable<string>;
-}
-
-export function openCheckout(folder: string): Checkout {
+export function openCheckout(folder: string) {
   const listings = new Map<string, ReadonlyMap<string, Dirent>>();
 
   function listingOf(at: string): ReadonlyMap<string, Dirent> {
@@ -40,17 +29,20 @@ export function openCheckout(folder: string): Checkout {
 
   return {
     folder,
-    isEmpty: () => listingOf(folder).size === 0,
-    find(path) {
+    isEmpty: (): boolean => listingOf(folder).size === 0,
+    /** Compares names exactly, even if the file system ignores case. */
+    find(path: string): 'file' | 'folder' | undefined {
       const names = path.normalize('NFC').split('/');
       const entry = listingAlong(names.slice(0, -1)).get(names.at(-1) ?? '');
       if (entry === undefined) return undefined;
       return isFolder(entry) ? 'folder' : 'file';
     },
-    namesIn: (path) => listingAlong(path === '' ? [] : path.split('/')).keys(),
+    /** The composed (NFC) names in a folder. Empty if it cannot be read. */
+    namesIn: (path: string): Iterable<string> => listingAlong(path === '' ? [] : path.split('/')).keys(),
   };
 }
 
+/** A link to a file counts as a file, as it does in the repository. */
 export const isFolder = (entry: Dirent): boolean => {
   if (!entry.isSymbolicLink()) return entry.isDirectory();
   return statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isDirectory() === true;

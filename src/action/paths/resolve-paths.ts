@@ -22,14 +22,6 @@ export interface ResolvedFolder {
   readonly excludes: (path: string) => boolean;
 }
 
-export interface ResolvedLines {
-  readonly paths: readonly ResolvedPath[];
-  /** Empty unless the options accept folders. */
-  readonly folders: readonly ResolvedFolder[];
-  /** About lines that are probably mistakes. */
-  readonly warning: string | undefined;
-}
-
 export interface ResolveOptions {
   readonly checkout: string;
   /** More paths that patterns can match, even if the checkout does not have them. */
@@ -45,7 +37,7 @@ export interface ResolveOptions {
  * for every file it matches. A pattern that starts with `!` removes paths of earlier lines. Throws an InputError with
  * all problems.
  */
-export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions): Promise<ResolvedLines> {
+export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions) {
   const { isLocked = () => false, folders: foldersAre = 'mistakes' } = options;
   const checkout = openCheckout(options.checkout);
   const problems: string[] = [];
@@ -114,11 +106,10 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
   if (problems.length > 0) throw new InputError(problems);
   const mistaken = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
   return {
-    paths: [...chosen].map(([path, kind]) => ({ kind, path })),
-    folders: [...folders].map(([path, excluding]) => ({
-      path,
-      excludes: (below) => excluding.some((matches) => matches(below)),
-    })),
+    paths: [...chosen].map(([path, kind]): ResolvedPath => ({ kind, path })),
+    folders: [...folders].map(([path, excluding]): ResolvedFolder => {
+      return { path, excludes: (below) => excluding.some((matches) => matches(below)) };
+    }),
     // Before a checkout, no path has a file.
     warning: mistaken.length > 0 && !checkout.isEmpty() ? unknownLinesText(mistaken, checkout) : undefined,
   };

@@ -8,7 +8,6 @@ import type { CandidateResult } from './claims.ts';
 
 interface ChartOptions {
   readonly step: string;
-  /** Results of the step's locks. */
   readonly results: readonly CandidateResult[];
   readonly now: number;
   readonly redact: Redact;

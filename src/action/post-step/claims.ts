@@ -6,7 +6,6 @@ import { historyOf } from '../../locks/ledger/history.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
 import type { SavedState } from '../step/saved-state.ts';
 
-/** The result for one lock or request of the step. */
 export type CandidateResult =
   | { readonly kind: 'released'; readonly grant: Grant }
   | { readonly kind: 'gone'; readonly grant: Grant }
@@ -27,7 +26,6 @@ export type CandidateResult =
       readonly kind: 'failed';
       readonly grant: Grant;
       readonly reason: string;
-      /** The request that failed, if one was sent. */
       readonly request?: string | undefined;
     }
   /** The request may have been granted. */
@@ -41,11 +39,9 @@ export interface ReleaseCandidate {
   readonly loss?: Loss | undefined;
 }
 
-/** The locks that a step must release, and errors in their records. */
 export interface ReleaseCandidates {
   readonly held: readonly ReleaseCandidate[];
   readonly unanswered: readonly Intent[];
-  /** An error in the records, as a sentence. */
   readonly ledgerError: string | undefined;
   /** The error of the last renewal; undefined if it succeeded, or none was due. */
   readonly renewalError?: string | undefined;

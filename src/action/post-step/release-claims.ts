@@ -43,7 +43,6 @@ interface Pending {
   readonly attempt: (sentAt: number | undefined) => Promise<Attempt>;
   /** The most informative attempt so far. */
   readonly before?: FailedAttempt;
-  /** The number of requests so far. */
   readonly requests: number;
   /** Time of the first attempt that may have released the lock although its response was lost. */
   readonly sentAt?: number | undefined;

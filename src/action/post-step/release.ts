@@ -1,5 +1,4 @@
 import { sleep, steadyClock } from '../../client/client.ts';
-import type { Redact } from '../../interface/redact.ts';
 import { createRecorder, ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { cleanupLimits } from '../../locks/release.ts';
 import { openLockSession } from '../../locks/session.ts';
@@ -30,7 +29,6 @@ interface StepToRelease {
   /** State that the step has saved; empty if none. */
   readonly state: (name: StateName) => string;
   readonly raw: RawInputs;
-  readonly redact: Redact;
   readonly reporter: Reporter;
 }
 
@@ -38,8 +36,8 @@ interface StepToRelease {
  * Releases the remaining locks of a step according to the ledger, and reports on all its locks. The task itself is not
  * read from the inputs: the runner evaluates their expressions again, and the values may have changed.
  */
-export async function releaseStep({ step, state, raw, redact, reporter }: StepToRelease): Promise<void> {
-  const { log } = reporter;
+export async function releaseStep({ step, state, raw, reporter }: StepToRelease): Promise<void> {
+  const { log, redact } = reporter;
   const cancelled = cancellation();
   const { temporaryFolder, origin } = readRunner(process.env);
   const ledger = openLedger(ledgerFile(temporaryFolder), redact);

@@ -37,7 +37,6 @@ interface ReportOptions {
   readonly onLost: OnLost;
 }
 
-/** Formats the results of a step's locks for users. */
 export function releaseReport(
   results: readonly CandidateResult[],
   { chart, now, onLost }: ReportOptions,
@@ -169,7 +168,6 @@ const wordOf = (result: CandidateResult): string => words[fateOf(result)][0];
 
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
 
-/** One sentence about all locks of the step. */
 function sentenceOf(results: readonly CandidateResult[]): string {
   const fates = results.map(fateOf);
   const numberOf = (fate: Fate): number => fates.filter((each) => each === fate).length;

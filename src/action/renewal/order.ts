@@ -38,8 +38,6 @@ export interface RenewalOrder {
   readonly proxies: Readonly<Record<string, string>>;
 }
 
-export const formatRenewalOrder = (order: RenewalOrder): string => JSON.stringify(order);
-
 /** Undefined if the text was truncated because the step was killed while writing it. */
 export function parseRenewalOrder(text: string): RenewalOrder | undefined {
   try {

@@ -10,7 +10,7 @@ import { type Grant, parsedAddress, soonestEnd } from '../../locks/ledger/entry.
 import { hasIdentity } from '../../locks/release.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
-import { environmentOfRenewal, formatRenewalOrder, proxiesIn } from './order.ts';
+import { environmentOfRenewal, proxiesIn, type RenewalOrder } from './order.ts';
 import { lookAt } from './processes.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
@@ -19,17 +19,10 @@ type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 const maxResponseMs = 2_000;
 
 /** The renewal of all locks of a step until the job ends. */
-export interface Renewal {
-  /**
-   * Starts the renewal, or warns that nothing renews the locks. Returns the updated grants: the first is renewed once.
-   */
-  start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]>;
-  /** Stops the prepared process if it was not needed. */
-  end(): void;
-}
+export type Renewal = ReturnType<typeof prepareRenewal>;
 
 /** Prepares the renewal while the step requests its locks: Node takes longer to start than the service to respond. */
-export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal {
+export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
   const { client, log, record, runner, saveState } = context;
   let renewer: Promise<RenewalProcess> | undefined;
   let handedOver = false;
@@ -44,6 +37,9 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
   // A step that may wait for hours starts the process later: until then it would only use memory.
   if (task.wait.seconds === 0) prepare();
 
+  /**
+   * Starts the renewal, or warns that nothing renews the locks. Returns the updated grants: the first is renewed once.
+   */
   async function start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]> {
     const [first, ...others] = grants;
     if (first === undefined) return grants;
@@ -89,7 +85,8 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>): Renewal 
 
   return {
     start,
-    end() {
+    /** Stops the prepared process if it was not needed. */
+    end(): void {
       if (!handedOver) renewer?.then(({ child }) => child.kill()).catch(() => undefined);
     },
   };
@@ -170,7 +167,7 @@ const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promi
 
 function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: string): void {
   const { client, clock, connection, ledger, runner, saveState } = context;
-  const order = formatRenewalOrder({
+  const order: RenewalOrder = {
     connection,
     origin: runner.origin,
     ledgerFile: ledger.file,
@@ -180,12 +177,12 @@ function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'loc
     serverAheadMs: client.serverNow() - clock(),
     worker: lookAt(runner.worker),
     proxies: proxiesIn(process.env),
-  });
+  };
   // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
   saveState('renewer', JSON.stringify(lookAt(child.pid ?? 0)));
   // A process that has ended does not respond either, and its end is more informative.
   child.stdin.on('error', () => undefined);
-  child.stdin.end(order);
+  child.stdin.end(JSON.stringify(order));
 }
 
 /** Waits until the process reports that it renews. From then on it continues alone, even after the step. */

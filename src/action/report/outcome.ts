@@ -37,7 +37,6 @@ export const outputNames = [
   'branches',
 ] as const;
 
-/** An annotation on a file of the checkout. */
 export interface FileAnnotation {
   readonly file: string;
   readonly title: string;

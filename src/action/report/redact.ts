@@ -1,7 +1,5 @@
 import { type Redact, redact as redactSpelled, spellingsOf } from '../../interface/redact.ts';
 
-export type Redactor = ReturnType<typeof openRedactor>;
-
 /**
  * The last three would start a mention, an issue reference or an emoji, even in HTML: GitHub processes the rendered
  * text.

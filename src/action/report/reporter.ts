@@ -2,7 +2,7 @@ import * as core from '@actions/core';
 import type { Redact } from '../../interface/redact.ts';
 import { formatNumber, pluralize, runName } from '../../interface/words.ts';
 import { type FileAnnotation, type Outcome, type OutputName, type Outputs, outputNames } from './outcome.ts';
-import { inAttribute, inHtml, oneLine, type Redactor } from './redact.ts';
+import { inAttribute, inHtml, oneLine, openRedactor } from './redact.ts';
 import type { Cell, Table } from './table.ts';
 import { fitsVariable } from './variable.ts';
 
@@ -17,9 +17,7 @@ const maxWarnings = 4;
 
 /** The log of a step. No secret and no workflow command gets into it, whatever the texts contain. */
 export interface Log {
-  /** Logs one action or one wait. */
   line(text: string): void;
-  /** Logs a warning. The step continues. */
   warn(text: string): void;
   /** Writes only to the runner's debug log. */
   debug(text: string): void;
@@ -32,7 +30,8 @@ export type Reporter = ReturnType<typeof createReporter>;
 type Annotation = Partial<Omit<FileAnnotation, 'text'>> & Pick<FileAnnotation, 'text'>;
 
 /** The only access to the runner: log, masks, outputs, annotations and job summary. */
-export function createReporter(secrets: readonly string[], { redact, add }: Redactor) {
+export function createReporter(secrets: readonly string[]) {
+  const { redact, add } = openRedactor(secrets);
   for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
   let warnings = 0;
@@ -123,6 +122,7 @@ export function createReporter(secrets: readonly string[], { redact, add }: Reda
   const log: Log = { line: (text) => core.info(clean(text)), warn, debug: (text) => core.debug(clean(text)), group };
   return {
     log,
+    redact,
     /** Keeps the secret out of everything that the step reports from now on. */
     mask(secret: string): void {
       maskInLog(secret);

@@ -34,7 +34,6 @@ export const locksPage = (service: string, workspace: string): NonNullable<Table
   address: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
 });
 
-/** The results of one kind. */
 export const ofKind = <Result extends { readonly kind: string }, Kind extends Result['kind']>(
   results: readonly Result[],
   kind: Kind,

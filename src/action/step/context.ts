@@ -1,6 +1,5 @@
 import { type CallLimits, type LockComparison, sleep, steadyClock } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
-import type { Redact } from '../../interface/redact.ts';
 import { createRecorder, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import { explainErrors, type GivenInputs } from '../inputs/refused-inputs.ts';
@@ -13,17 +12,12 @@ export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
 
 export type Context = ReturnType<typeof createContext>;
 
-interface ContextOptions {
-  readonly saveState: (name: StateName, value: string) => void;
-  readonly redact: Redact;
-  readonly given: GivenInputs;
-}
-
 /** The environment of an operation. It does not depend on the runner's toolkit, and tests pass their own. */
 export function createContext(
   connection: ConnectionInputs,
-  { log, mask, setOutputs }: Reporter,
-  { saveState, redact, given }: ContextOptions,
+  { log, mask, redact, setOutputs }: Reporter,
+  saveState: (name: StateName, value: string) => void,
+  given: GivenInputs,
 ) {
   const runner = readRunner(process.env);
   const compared: LockComparison[] = [];

@@ -6,7 +6,6 @@ import { startJob } from '../../support/runner/start-job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 
 const reporter = new URL('../../../src/action/report/reporter.ts', import.meta.url);
-const redact = new URL('../../../src/action/report/redact.ts', import.meta.url);
 const secret = 'wsa_geheim@0123/456';
 
 type Said = readonly [keyof Log, ...unknown[]];
@@ -18,9 +17,7 @@ async function tell(outcome: Partial<Outcome>, says: readonly Said[] = [], debug
   const main = await scripts.add(
     'main',
     `const { createReporter } = await import(${JSON.stringify(reporter.href)});
-     const { openRedactor } = await import(${JSON.stringify(redact.href)});
-     const secrets = [${JSON.stringify(secret)}];
-     const reporter = createReporter(secrets, openRedactor(secrets));
+     const reporter = createReporter([${JSON.stringify(secret)}]);
      for (const [how, ...what] of ${JSON.stringify(says)}) reporter.log[how](...what);
      await reporter.finish('Workspace: test', ${JSON.stringify(whole)}, true);`,
   );
