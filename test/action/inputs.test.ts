@@ -1,11 +1,16 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { inputNames, type OperationName, operations, readRawInputs, secretsIn } from '../../src/action/inputs/table.ts';
 import { pullRequestEvent, pushEvent, tagEvent } from '../support/runner/github-context.ts';
+import { folderOfTests } from '../support/temporary-folder.ts';
 import { type Given, getInputOf, inputsOf, problemsOf, rightStep, stepEnvironment } from './step-environment.ts';
 
 const withPath: readonly OperationName[] = ['lock', 'unlock', 'list-locks'];
 const withWorkspace = operations.filter((name) => name !== 'list-workspaces');
 const locks = JSON.stringify([{ path: 'Content/Hero.uasset', etag: '"lock_1"' }]);
+const locksFile = join(folderOfTests(), 'locks.json');
+writeFileSync(locksFile, locks);
 
 interface Row {
   readonly input: string;
@@ -36,7 +41,7 @@ const rows: readonly Row[] = [
   { input: 'renew', usedBy: ['lock'], value: 'true' },
   { input: 'on-lost', usedBy: ['lock'], value: 'warn' },
   { input: 'locks', usedBy: ['unlock', 'check'], value: locks, beside: { path: '' } },
-  { input: 'locks-file', usedBy: ['unlock', 'check'], value: '/tmp/locks.json', beside: { path: '' } },
+  { input: 'locks-file', usedBy: ['unlock', 'check'], value: locksFile, beside: { path: '' } },
   { input: 'force', usedBy: ['unlock'], value: 'true' },
   { input: 'changed-files', usedBy: ['list-locks'], value: 'true' },
   { input: 'fail-if-locked', usedBy: ['list-locks'], value: 'true' },

@@ -584,6 +584,7 @@ export const ofAnyText = row(
 export const withoutRow: Readonly<Record<string, string>> = {
   'src/client/pages.ts readPages':
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
+  'src/action/inputs/parse.ts parseHandoffFile': 'It passes the text of a file to parseHandoff.',
   'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
   'src/action/step/runner.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',

@@ -42,11 +42,19 @@ export function openCheckout(folder: string) {
   };
 }
 
+export const isFile = (entry: Dirent): boolean => linked(entry)?.isFile() === true;
+
+const isFolder = (entry: Dirent): boolean => linked(entry)?.isDirectory() === true;
+
 /** A link to a file counts as a file, as it does in the repository. */
-export const isFolder = (entry: Dirent): boolean => {
-  if (!entry.isSymbolicLink()) return entry.isDirectory();
-  return statSync(join(entry.parentPath, entry.name), { throwIfNoEntry: false })?.isDirectory() === true;
-};
+function linked(entry: Dirent): Pick<Dirent, 'isFile' | 'isDirectory'> | undefined {
+  if (!entry.isSymbolicLink()) return entry;
+  try {
+    return statSync(join(entry.parentPath, entry.name));
+  } catch {
+    return undefined;
+  }
+}
 
 function entriesIn(folder: string): readonly Dirent[] {
   try {

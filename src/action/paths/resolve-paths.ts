@@ -6,7 +6,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { PathLine } from '../inputs/path-line.ts';
 import { lineProblem } from '../inputs/reader.ts';
-import { type Checkout, isFolder, openCheckout } from './checkout.ts';
+import { type Checkout, isFile, openCheckout } from './checkout.ts';
 import { unknownLinesText } from './unknown-lines.ts';
 
 /** A path from the input: named by a line, or matched by a pattern. */
@@ -164,7 +164,7 @@ async function matchingFiles(pattern: string, checkout: string): Promise<readonl
   // Some systems store names composed (é), others decomposed (e and an accent), and glob() compares the stored form.
   for (const spelling of new Set([pattern, pattern.normalize('NFC'), pattern.normalize('NFD')])) {
     for await (const entry of promises.glob(spelling, { cwd: checkout, withFileTypes: true })) {
-      if (!isFolder(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
+      if (isFile(entry)) found.add(inUrlOrder(relative(checkout, join(entry.parentPath, entry.name))));
     }
   }
   return [...found].sort();
