@@ -1,4 +1,4 @@
-import { apache } from '../../support/gateways/gateways.ts';
+import { apache } from './gateways.ts';
 import { testOutages } from './outages.ts';
 
 testOutages(apache);

@@ -1,4 +1,4 @@
-import { caddy } from '../../support/gateways/gateways.ts';
+import { caddy } from './gateways.ts';
 import { testOutages } from './outages.ts';
 
 testOutages(caddy);

@@ -1,4 +1,4 @@
-import { haproxy } from '../../support/gateways/gateways.ts';
+import { haproxy } from './gateways.ts';
 import { testOutages } from './outages.ts';
 
 testOutages(haproxy);

@@ -1,8 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { apacheWithoutEncodedSlashes } from '../../support/gateways/gateways.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { programOf, startReverseProxy } from '../../support/reverse-proxy.ts';
 import { locking, manyPaths } from '../scenarios/place.ts';
+import { apacheWithoutEncodedSlashes } from './gateways.ts';
 import { startKilledService } from './killed-service.ts';
 
 /** Concurrent releases are rejected for encoded slashes in a different order each time. */

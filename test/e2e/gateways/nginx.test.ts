@@ -1,4 +1,4 @@
-import { nginx } from '../../support/gateways/gateways.ts';
+import { nginx } from './gateways.ts';
 import { testOutages } from './outages.ts';
 
 testOutages(nginx);

@@ -1,12 +1,12 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, type TestContext, test } from 'vitest';
 import { type FaultProxy, isLocking, isReleasing, isRenewing, type Passing } from '../../support/fault-proxy.ts';
-import type { Gateway } from '../../support/gateways/gateways.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { type Product, programOf, type ReverseProxy, startReverseProxy } from '../../support/reverse-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
 import { ask } from '../../support/running-service.ts';
 import { locking, type Place, unlocking } from '../scenarios/place.ts';
+import type { Gateway } from './gateways.ts';
 import { type KilledService, startKilledService } from './killed-service.ts';
 
 /**

@@ -1,12 +1,12 @@
 import { describe, expect, type TestContext, test } from 'vitest';
 import { type FaultProxy, isLocking, isReleasing, isRenewing, type Passing } from '../../support/fault-proxy.ts';
-import { type RecordedResponse, recordedResponses } from '../../support/gateways/recorded-responses.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job, StepOptions } from '../../support/runner/job.ts';
 import { locking, unlocking } from '../scenarios/place.ts';
 import { openStage, type Stage, useService } from '../scenarios/stage.ts';
 import { expectNothingWrong } from './outages.ts';
+import { type RecordedResponse, recordedResponses } from './recorded-responses.ts';
 
 useService({ allowFileRemotes: true });
 

@@ -1,4 +1,4 @@
-import { varnish } from '../../support/gateways/gateways.ts';
+import { varnish } from './gateways.ts';
 import { testOutages } from './outages.ts';
 
 testOutages(varnish);

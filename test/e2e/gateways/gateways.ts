@@ -7,7 +7,7 @@ import {
   nginx as nginxProgram,
   type Place,
   type Product,
-} from '../reverse-proxy.ts';
+} from '../../support/reverse-proxy.ts';
 
 /** A reverse proxy with the configuration that its own documentation recommends for HTTP services, on plain HTTP. */
 export interface Gateway {
