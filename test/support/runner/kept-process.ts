@@ -121,7 +121,11 @@ interface Idle {
 
 const maxIdle = 4;
 const maxSteps = 40;
-let idle: readonly Idle[] = [];
+
+declare global {
+  /** For all test files of a worker. Module state would be lost with the test file. */
+  var idleStepProcesses: readonly Idle[] | undefined;
+}
 
 /** Prevents an idle process from keeping this one alive. */
 function hold({ child }: KeptProcess, held: boolean): void {
@@ -133,20 +137,21 @@ function hold({ child }: KeptProcess, held: boolean): void {
 }
 
 function takeFor(key: string, environment: NodeJS.ProcessEnv): Idle {
+  const idle = globalThis.idleStepProcesses ?? [];
   const found = idle.find(
     ({ key: its, kept: { child } }) => its === key && (child.exitCode ?? child.signalCode) === null,
   );
   if (found === undefined) return { key, kept: openKeptProcess(environment), steps: 0 };
-  idle = idle.filter((one) => one !== found);
+  globalThis.idleStepProcesses = idle.filter((one) => one !== found);
   hold(found.kept, true);
   return found;
 }
 
 function giveBack({ key, kept, steps }: Idle): void {
   hold(kept, false);
-  idle = [...idle, { key, kept, steps: steps + 1 }];
+  const idle = [...(globalThis.idleStepProcesses ?? []), { key, kept, steps: steps + 1 }];
   for (const one of idle) if (one.steps === maxSteps || one === idle.at(-maxIdle - 1)) one.kept.end();
-  idle = idle.filter((one) => one.steps < maxSteps).slice(-maxIdle);
+  globalThis.idleStepProcesses = idle.filter((one) => one.steps < maxSteps).slice(-maxIdle);
 }
 
 /** Starts a step in a process that is shared with earlier or later steps. */
