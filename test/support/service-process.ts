@@ -5,7 +5,11 @@ import { fileURLToPath } from 'node:url';
 import { type Ending, type Output, startProcess } from './started-process.ts';
 
 const command = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.url));
-const compileCache = fileURLToPath(new URL('../../node_modules/.cache/compiled-modules', import.meta.url));
+
+/** Most of the time of a short command goes into loading its modules. */
+export const compileCache = {
+  NODE_COMPILE_CACHE: fileURLToPath(new URL('../../node_modules/.cache/compiled-modules', import.meta.url)),
+};
 
 export interface CommandOptions {
   /** The data folder. A command such as `--help` needs none. */
@@ -45,8 +49,7 @@ export function startCommand(args: readonly string[], options: CommandOptions = 
     env: {
       PATH: process.env['PATH'],
       HOME: tmpdir(),
-      // Most of the time of a command goes into loading its modules.
-      NODE_COMPILE_CACHE: compileCache,
+      ...compileCache,
       WORKSPACE_SERVICE_DRAIN_DELAY: '0s',
       ...data,
       ...environment,

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 import { leaveOut } from '../../support/left-out.ts';
+import { compileCache } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { runMain } from './run-main.ts';
 
@@ -58,7 +59,7 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     await writeFile(file, stdout);
     const program = `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`;
     await writeFile(join(folder, 'workspace-service'), program, { mode: 0o700 });
-    const env = { HOME: folder, PATH: `${folder}:${process.env['PATH']}` };
+    const env = { ...compileCache, HOME: folder, PATH: `${folder}:${process.env['PATH']}` };
     for (const [typed, offered] of offers) {
       const response = await promisify(execFile)(
         shell,

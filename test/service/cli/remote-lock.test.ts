@@ -13,7 +13,7 @@ import type { RemoteService } from '../../../src/service/cli/remote/remote-comma
 import { acquireRemoteLocks } from '../../../src/service/cli/remote/take.ts';
 import { lockPath, workspaceId } from '../../client/test-client.ts';
 import { readPage, snippetWith } from '../../docs/pages.ts';
-import { runCommand, startCommand } from '../../support/service-process.ts';
+import { compileCache, runCommand, startCommand } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { sharedService } from '../http/shared-service.ts';
@@ -340,6 +340,7 @@ describe('lock check --staged', () => {
     GIT_AUTHOR_EMAIL: 'ada@example.com',
     GIT_COMMITTER_NAME: 'Ada',
     GIT_COMMITTER_EMAIL: 'ada@example.com',
+    ...compileCache,
     ...environmentOf(person),
   });
 
