@@ -25,7 +25,7 @@ const elsewhere = [
   'test/e2e/gateways/**',
   'test/e2e/{connections,rate-limited,run-api}.test.ts',
   'test/e2e/scenarios/{limited-service,several-steps,silent-at-deadline,sync-last-look,wrong-clock}.test.ts',
-  'test/service/cli/{lock-run,serve-stop}.test.ts',
+  'test/service/cli/{completion,lock-run,lock-run-identity,serve-stop}.test.ts',
 ];
 
 /** `npm test`: all that a change is likely to break, in its short forms. */
