@@ -2,7 +2,7 @@ import { createServer } from 'node:net';
 import { afterAll, beforeAll } from 'vitest';
 import { listenHere } from '../support/listen.ts';
 import { fasterTime } from '../support/preload.ts';
-import { type OneProcess, startOneProcess } from '../support/runner/one-process.ts';
+import { type OneProcess, startOneProcess } from './one-process.ts';
 
 /** A server that sends the next bytes for each request, and repeats the last ones after that. */
 async function startAnsweringServer() {

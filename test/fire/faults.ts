@@ -1,7 +1,7 @@
-import { startDeafPort } from '../support/deaf-port.ts';
 import { type Fault, isLocking, isReleasing } from '../support/fault-proxy.ts';
-import { startSlowReader } from '../support/slow-reader.ts';
+import { startDeafPort } from './deaf-port.ts';
 import type { Ground } from './ground.ts';
+import { startSlowReader } from './slow-reader.ts';
 
 /** A fault between a step and its service. */
 export interface Trouble {

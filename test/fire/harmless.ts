@@ -2,9 +2,9 @@ import { expect } from 'vitest';
 import { outputNames } from '../../src/action/report/outcome.ts';
 import { keyValuePairs } from '../support/runner/file-commands.ts';
 import { splitLines } from '../support/runner/lines.ts';
-import type { ShortResult } from '../support/runner/one-process.ts';
 import { parseCommand, type WorkflowCommand } from '../support/runner/workflow-command.ts';
 import { pictureLine, summaryShape } from '../support/summary-shape.ts';
+import type { ShortResult } from './one-process.ts';
 
 /** The workflow commands that the action itself writes. */
 const ours: ReadonlySet<string> = new Set(['add-mask', 'debug', 'endgroup', 'error', 'group', 'warning']);

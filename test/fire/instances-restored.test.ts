@@ -5,9 +5,7 @@ import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
 import { postgresServer } from '../support/databases.ts';
 import { makeChaos, startFleet } from '../support/instances/fleet.ts';
-import { emptyBook, type Race, raceForLocks } from '../support/instances/racers.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { hasGo, type LockOperation, notLinearizable } from '../support/linearizability/check.ts';
 import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
@@ -15,6 +13,8 @@ import { runCommand } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { hasGo, type LockOperation, notLinearizable } from './linearizability/check.ts';
+import { emptyBook, type Race, raceForLocks } from './racers.ts';
 
 const instances = 2;
 const clients = 16;

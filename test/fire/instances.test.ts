@@ -6,18 +6,7 @@ import { postgresServer } from '../support/databases.ts';
 import { createRepository, type Repository } from '../support/git-repository.ts';
 import { makeChaos, startFleet } from '../support/instances/fleet.ts';
 import { type OutboxRow, readLockHistory, readOutbox } from '../support/instances/history.ts';
-import {
-  awaitSync,
-  branches,
-  emptyBook,
-  insist,
-  type Race,
-  raceForLocks,
-  syncAll,
-  triggerSyncs,
-} from '../support/instances/racers.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { hasGo, notLinearizable } from '../support/linearizability/check.ts';
 import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
@@ -25,6 +14,8 @@ import { measured } from '../support/soak/measured.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../support/webhook-receiver.ts';
+import { hasGo, notLinearizable } from './linearizability/check.ts';
+import { awaitSync, branches, emptyBook, insist, type Race, raceForLocks, syncAll, triggerSyncs } from './racers.ts';
 
 const instances = 3;
 const clients = 64;

@@ -5,11 +5,11 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { createRepository } from '../support/git-repository.ts';
 import { runCommand, startServiceProcess } from '../support/service-process.ts';
-import { memoryDisk, type SmallDisk } from '../support/small-disk.ts';
 import { figureOf } from '../support/soak/figures.ts';
 import { measured } from '../support/soak/measured.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
+import { memoryDisk, type SmallDisk } from './small-disk.ts';
 
 const refusals = 'writes rejected by a full disk';
 const enough = figureOf(refusals).limit.value;

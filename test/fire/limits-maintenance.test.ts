@@ -4,9 +4,9 @@ import { pathToFileURL } from 'node:url';
 import { expect, test } from 'vitest';
 import { createRepository } from '../support/git-repository.ts';
 import { runCommand } from '../support/service-process.ts';
-import { memoryDisk } from '../support/small-disk.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { callsTo, diskFor, incompressible, mebibyte, startService } from './service-calls.ts';
+import { memoryDisk } from './small-disk.ts';
 
 test('maintenance that does not fit on the disk does not fill it, and syncs and locks succeed', async (context) => {
   const disk = await diskFor(context, memoryDisk(12));

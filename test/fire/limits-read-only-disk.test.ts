@@ -3,9 +3,9 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { runCommand } from '../support/service-process.ts';
-import { memoryDisk, mountSmallDisk } from '../support/small-disk.ts';
 import { measured } from '../support/soak/measured.ts';
 import { callsTo, diskFor, startService } from './service-calls.ts';
+import { memoryDisk, mountSmallDisk } from './small-disk.ts';
 
 test('the service does not start on a read-only disk, and explains why', async (context) => {
   const disk = await diskFor(context, memoryDisk(4));

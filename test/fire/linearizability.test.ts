@@ -1,6 +1,6 @@
 import { beforeEach, expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
-import { hasGo, type LockOperation, notLinearizable } from '../support/linearizability/check.ts';
+import { hasGo, type LockOperation, notLinearizable } from './linearizability/check.ts';
 
 const path = 'game Hero.uasset';
 

@@ -1,16 +1,16 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
-import { createDisk, type Luck } from '../support/power-cut/disk.ts';
-import { followPromises, type Told } from '../support/power-cut/promises.ts';
-import { readRecord, recordInto, type Step, whyNoRecorder } from '../support/power-cut/record.ts';
-import { startAgain } from '../support/power-cut/start-again.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
 import { measured } from '../support/soak/measured.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { createDisk, type Luck } from './power-cut/disk.ts';
+import { followPromises, type Told } from './power-cut/promises.ts';
+import { readRecord, recordInto, type Step, whyNoRecorder } from './power-cut/record.ts';
+import { startAgain } from './power-cut/start-again.ts';
 
 const starts = runs(1, 3);
 const clients = 8;

@@ -3,7 +3,7 @@ import { expect, onTestFinished, type TestContext } from 'vitest';
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { type ServiceProcess, type ServiceProcessOptions, startServiceProcess } from '../support/service-process.ts';
-import type { Mounted, SmallDisk } from '../support/small-disk.ts';
+import type { Mounted, SmallDisk } from './small-disk.ts';
 
 export interface EndedSync {
   readonly status: 'succeeded' | 'failed';

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
-import { startCuttableProxy } from '../../support/cuttable-proxy.ts';
 import { createPostgresDatabase, postgresAt, postgresServer } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { locksOf } from '../http/shared-service.ts';
+import { startCuttableProxy } from './cuttable-proxy.ts';
 
 test.skipIf(postgresServer === undefined)(
   'a connection to a silent server is replaced after one timeout (needs TEST_DATABASE_URL)',

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Lock } from '../../../src/interface/resources.ts';
-import type { Repository } from '../git-repository.ts';
-import type { LockOperation } from '../linearizability/check.ts';
-import { type Ask, ask, type Reply } from '../running-service.ts';
-import type { Random } from '../seed.ts';
+import type { Lock } from '../../src/interface/resources.ts';
+import type { Repository } from '../support/git-repository.ts';
+import { type Ask, ask, type Reply } from '../support/running-service.ts';
+import type { Random } from '../support/seed.ts';
+import type { LockOperation } from './linearizability/check.ts';
 
 /** Clients of several instances, whose responses get lost, and their certain knowledge. */
 

@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net';
-import { joinSockets, listenHere } from './listen.ts';
+import { joinSockets, listenHere } from '../../support/listen.ts';
 
 /** A network between two programs that can fail: bytes pass through it until it is cut. */
 export async function startCuttableProxy(host: string, port: number) {

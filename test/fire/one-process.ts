@@ -2,8 +2,8 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { keyValuePairs } from './file-commands.ts';
-import { openKeptProcess } from './kept-process.ts';
+import { keyValuePairs } from '../support/runner/file-commands.ts';
+import { openKeptProcess } from '../support/runner/kept-process.ts';
 
 export interface ShortStep {
   readonly stage: 'main' | 'post';
@@ -34,7 +34,7 @@ export interface OneProcess {
 }
 
 const entryOf = (stage: 'main' | 'post'): string =>
-  fileURLToPath(new URL(`../../../src/action/${stage}.ts`, import.meta.url));
+  fileURLToPath(new URL(`../../src/action/${stage}.ts`, import.meta.url));
 
 const variables = { output: 'GITHUB_OUTPUT', state: 'GITHUB_STATE', summary: 'GITHUB_STEP_SUMMARY' } as const;
 const names = ['output', 'state', 'summary'] as const;

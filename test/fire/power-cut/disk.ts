@@ -1,5 +1,5 @@
 import { dirname } from 'node:path';
-import type { Random } from '../seed.ts';
+import type { Random } from '../../support/seed.ts';
 import type { Step } from './record.ts';
 
 /** The fate of changes that were not durable at a power cut: none, all, or any parts of them survive. */

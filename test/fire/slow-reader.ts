@@ -1,6 +1,6 @@
 import { connect, createServer, type Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type Listening, listenHere } from './listen.ts';
+import { type Listening, listenHere } from '../support/listen.ts';
 
 /** The number of bytes per read. */
 const mouthful = 64;
