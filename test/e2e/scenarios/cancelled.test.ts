@@ -141,10 +141,8 @@ describe('a job that is locking a thousand paths', () => {
   });
 });
 
-/** They mostly wait; but not together in the soak test, which measures the time. */
-const together = soak ? describe.sequential : describe.concurrent;
-
-together('if cancelled without a network', () => {
+// They mostly wait; but not together in the soak test, which measures the time.
+describe('if cancelled without a network', { concurrent: !soak }, () => {
   test('a job that is locking a thousand paths ends within 5 s, and its post-step releases all locks', async ({
     expect,
     onTestFinished,

@@ -51,15 +51,13 @@ test('an internal error in a post-step causes a warning, and does not fail the j
 
 const times = soak ? 1 : 5;
 
-/** They mostly wait; but not together in the soak test, which measures the time. */
-const together = soak ? test.sequential : test.concurrent;
-
-together.for([
+// They mostly wait; but not together in the soak test, which measures the time.
+test.for([
   ['refuses connections', 'down'],
   ['never responds', 'silence'],
 ] as const)(
   'a network that %s leads to one warning with the commands to release by hand, within 60 s, and no failure',
-  { timeout: 90_000 },
+  { timeout: 90_000, concurrent: !soak },
   async ([, manner], { expect, onTestFinished }) => {
     const { stage, proxy, job } = await lockedJob(onTestFinished);
     const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };
