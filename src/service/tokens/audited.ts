@@ -31,13 +31,7 @@ export async function revokeTokenAudited(db: Database, now: Now, actor: Actor, i
 }
 
 /** Use this function for every new token, so that its creation is recorded. */
-export async function createTokenAudited(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  newToken: NewToken,
-  tokenId?: string,
-) {
+export async function createTokenAudited(db: Database, now: Now, actor: Actor, newToken: NewToken, tokenId?: string) {
   const created = await createToken(db, now, newToken, tokenId);
   const { id, name, owner, scopes, workspaces, expires_at } = created.token;
   await recordAudit(db, now, {
