@@ -27,7 +27,7 @@ export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): U
   throw new Refusal('malformed-request', 'The browser did not send the address of the service (Origin).');
 }
 
-export interface CreatedToken {
+interface CreatedToken {
   /** The result as a sentence. */
   readonly done: Markup;
   readonly token: Token;
@@ -69,7 +69,7 @@ function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | strin
     Each of them can renew and release the locks of the others.</p>`;
 }
 
-export interface NextSteps {
+interface NextSteps {
   readonly token: Token;
   readonly origin: URL;
   /** A workspace that the token can see, if any. */
@@ -102,7 +102,7 @@ const plainHttp = html`<p class="hint">This page came over plain http, which the
 const tokenFile = '/etc/prometheus/workspace-service.token';
 
 /** Next steps for a new token. */
-export function nextSteps(steps: NextSteps): Markup {
+function nextSteps(steps: NextSteps): Markup {
   const { token, preset } = steps;
   if (token.scopes.includes('admin')) return html`${forPeople}${inShell(steps, curlLine, 'lists branches')}`;
   const fits = isTokenPreset(preset) && tokenPresets[preset].scopes.every((scope) => grants(token.scopes, scope));

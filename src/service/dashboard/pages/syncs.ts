@@ -68,13 +68,6 @@ function row({ now }: PageCall, workspace: string, sync: RecordedSync): Row {
   ];
 }
 
-/** Number of received objects, and the estimated total while the sync runs. */
-export function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
-  const received = received_objects.toLocaleString('en-US');
-  if (finished_at !== null || estimated_objects === 0) return received;
-  return `${received} of about ${estimated_objects.toLocaleString('en-US')}`;
-}
-
 /** Longer errors are folded, because they would hide the rest of the page. */
 const maxOpenLength = 160;
 const beginning = 100;
@@ -85,12 +78,6 @@ function syncError(error: string): Markup {
   const [firstLine = ''] = text.split('\n');
   if (text.length <= maxOpenLength && firstLine === text) return html`<p class="problem"><bdi>${text}</bdi></p>`;
   return html`<details class="problem"><summary><bdi>${firstLine.slice(0, beginning)}…</bdi></summary><pre>${text}</pre></details>`;
-}
-
-/** Duration of a sync, without the time in the queue; undefined until it has ended. */
-export function runTime({ started_at, finished_at }: Sync): number | undefined {
-  if (started_at === null || finished_at === null) return undefined;
-  return Date.parse(finished_at) - Date.parse(started_at);
 }
 
 /** More suggestions than browsers show at once. */
@@ -228,3 +215,16 @@ const actions = (workspace: string, { branch, finished_at }: RecordedSync): Mark
           <input type="hidden" name="branch" value="${branch}"><button class="primary">Sync again</button>
         </form>`
   }</span>`;
+
+/** Number of received objects, and the estimated total while the sync runs. */
+function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
+  const received = received_objects.toLocaleString('en-US');
+  if (finished_at !== null || estimated_objects === 0) return received;
+  return `${received} of about ${estimated_objects.toLocaleString('en-US')}`;
+}
+
+/** Duration of a sync, without the time in the queue; undefined until it has ended. */
+function runTime({ started_at, finished_at }: Sync): number | undefined {
+  if (started_at === null || finished_at === null) return undefined;
+  return Date.parse(finished_at) - Date.parse(started_at);
+}
