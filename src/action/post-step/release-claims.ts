@@ -8,7 +8,7 @@ import {
   withRequest,
 } from '../../client/client.ts';
 import { formatElapsed, pluralize } from '../../interface/words.ts';
-import type { Grant, Intent } from '../../locks/ledger/entry.ts';
+import { type Grant, type Intent, parsedTtl } from '../../locks/ledger/entry.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
 import type { LockSession } from '../../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
@@ -156,12 +156,12 @@ export async function releaseClaims(
     return again;
   }
 
-  let claims: readonly Pending[] = held.map((one) => ({
+  let claims: readonly Pending[] = longestTtlFirst(held, endOfClaim).map((one) => ({
     requests: 0,
     // A bug that affects one lock must not prevent the release of the others.
     attempt: (sentAt) => release(one, sentAt).catch((error) => ({ result: failedOr(one, errorText(error)) })),
   }));
-  let intents: readonly Pending[] = unanswered.map((one) => ({
+  let intents: readonly Pending[] = longestTtlFirst(unanswered, endOfIntent).map((one) => ({
     requests: 0,
     attempt: (sentAt) =>
       settle(one, sentAt).catch((error) => ({ result: { kind: 'unanswered', intent: one, reason: errorText(error) } })),
@@ -188,6 +188,13 @@ export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: stri
   ...held.map((claim) => failedOr(claim, reason)),
   ...unanswered.map((intent): CandidateResult => ({ kind: 'unanswered', intent, reason })),
 ];
+
+/** Puts the lock that would block others longest first, and locks without a known expiry last. */
+const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
+  all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
+
+const endOfClaim = ({ grant }: ReleaseCandidate): number => Date.parse(grant.lock.expires_at);
+const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
 
 /** Adds the number of requests: the client counts only those of one attempt. */
 function withRequests({ result, error }: FailedAttempt, requests: number): CandidateResult {

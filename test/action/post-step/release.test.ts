@@ -73,6 +73,11 @@ async function ending(
 }
 
 describe('the release at the end of a job', () => {
+  test('starts with the locks that would block others the longest', async () => {
+    const claims = [claimOf('short'), claimOf('over', -5), claimOf('long', 7_200), claimOf('middle', 3_600)];
+    expect((await ending(claims, () => released)).tries).toEqual(['long', 'middle', 'short', 'over']);
+  });
+
   test('retries after a transient error, even if the service asks to wait longer than the deadline', async () => {
     const retryAfterMs = 120 * second;
     const beyond = failing({ kind: 'deadline', last: refused(503, { retryAfterMs }), retryAfterMs });
