@@ -29,18 +29,13 @@ export interface Tables {
     /** Time when the token and the JWT have both expired. */
     forget_at: number | null;
   };
-  /** See trust/rules.ts. */
   readonly trust_rules: {
     id: string;
-    /** Must equal the claim `iss` exactly. */
     issuer: string;
-    /** Owner of the locks of its tokens. Case-sensitive. */
     owner: string;
-    /** Required claims, with their exact values. */
     claims: string;
     /** The file of the workflow in the repository of the job, such as `.github/workflows/release.yml`; null for any. */
     workflow: string | null;
-    /** For people to read, never matched. */
     repository: string | null;
     scopes: string;
     /** Null: all workspaces. */
@@ -74,7 +69,6 @@ export interface Tables {
     lfs_mode: string | null;
     /** Maximum size of its LFS objects in bytes; null for no limit. */
     lfs_limit: number | null;
-    /** The following: see workspaces/latest.ts. */
     latest: string | null;
     /** JSON array of patterns; null for the default branch of the remote. */
     latest_branches: string | null;

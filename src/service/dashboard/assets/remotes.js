@@ -7,13 +7,22 @@ const maxParallel = 2;
 
 const waiting = [...document.querySelectorAll('[data-awaits]')];
 
-/** Whether a control has the focus: a refresh would lose the user's input and selection. */
-const isInUse = () => document.activeElement?.matches('main input, main select, main button') ?? false;
+/** Resolved when no control has the focus: a refresh would lose the user's input. */
+async function untilUnused() {
+  while (document.activeElement?.matches('main input, main select, main button')) {
+    // The next control gets the focus after this event.
+    await new Promise((resolve) => {
+      document.addEventListener('focusout', () => setTimeout(resolve), { once: true });
+    });
+  }
+}
 
 async function askAll() {
   for (let element = waiting.shift(); element !== undefined; element = waiting.shift()) {
     const response = await fetch(element.getAttribute('data-awaits') ?? '').catch(() => undefined);
-    if (response?.ok && !isInUse()) await refreshParts();
+    if (!response?.ok) continue;
+    await untilUnused();
+    await refreshParts();
   }
 }
 

@@ -133,7 +133,13 @@ test('a slow remote does not delay the page, which shows the synced branches fir
     await each.getByText('The remote has not answered yet.').waitFor();
     expect(await each.locator('tbody tr').count()).toBe(1);
   }
+  const entry = page.getByLabel('Sync a branch by name');
+  await entry.fill('release');
+  const answered = page.waitForResponse(/summary/, patience);
   answering.resolve();
+  await (await answered).finished();
+  expect(await entry.inputValue(), 'the page is not refreshed during the input').toBe('release');
+  await entry.blur();
   await page.getByRole('row', { name: /^new/ }).waitFor(patience);
   expect(await page.getByRole('row', { name: /^main/ }).textContent()).toContain('behind');
   await plain.getByRole('link', { name: 'Refresh' }).click();
