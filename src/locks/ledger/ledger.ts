@@ -116,14 +116,10 @@ const fieldsOfService: ReadonlySet<string> = new Set([
 ]);
 
 /** Formats locks or entries as JSON. Redacts secrets that the service may repeat in the fields that it sets. */
-export function lockJson(value: unknown, redact: Redact): string {
-  const json = JSON.stringify(value);
-  // The spellings of a secret include that in JSON. Redacting each field takes several times as long.
-  if (redact(json) === json) return json;
-  return JSON.stringify(value, (name, member: unknown) =>
+export const lockJson = (value: unknown, redact: Redact): string =>
+  JSON.stringify(value, (name, member: unknown) =>
     fieldsOfService.has(name) && typeof member === 'string' ? redact(member) : member,
   );
-}
 
 /** All steps of a job share the runner's temporary folder, which is emptied after the job. */
 const fileIn = (temporaryFolder: string, name: string): string => join(temporaryFolder, 'workspace-automation', name);
