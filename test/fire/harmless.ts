@@ -12,7 +12,7 @@ const ours: ReadonlySet<string> = new Set(['add-mask', 'debug', 'endgroup', 'err
 /** Characters that move a cursor, start a line or change the direction of text. */
 const unsafe = /[\p{Cc}\p{Cs}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
-/** A source position, as every stack trace has it. Followed by a fraction, a Z or a percent sign, it is a time of day. */
+/** A source position in a stack trace. Before a fraction, a Z or a percent sign, such numbers are a time of day. */
 const stackFrame = /\bat .*[:(/][^ ]*:\d+:\d+(?!\d|\.\d|[zZ%])/;
 
 /** Names of JavaScript errors, which no expected message contains. */

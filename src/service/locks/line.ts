@@ -190,7 +190,7 @@ const firstPlaces = batchQuery((db, members, now) =>
       sql<number>`case when lock_places.ttl > 0 then ${sql.lit(betweenRequestsMs)} else lock_places.present_until - ${now} end`.as(
         'presentMs',
       ),
-      // Of the asking place, if there is one.
+      // The rank of the place that asks, if there is one.
       'own.rank as ownRank',
     ]),
 );

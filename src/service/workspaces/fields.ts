@@ -61,7 +61,7 @@ export const workspaceFields = {
   latest: {
     title: 'Locks on outdated files',
     placeholder: 'WHAT',
-    hint: 'a lock on a file of which another branch has a newer version: refuse it, acquire it and warn, or off',
+    hint: 'if another branch has a newer version of the file: refuse the lock, warn, or off',
     otherwise: `default ${defaultLatestMode}`,
     parse: parseLatestMode,
   },
