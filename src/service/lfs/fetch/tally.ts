@@ -5,8 +5,6 @@ import type { PointedObject } from './pointers.ts';
 /** Maximum length of a reported path. */
 const maxPathLength = 500;
 
-export type Tally = ReturnType<typeof createTally>;
-
 /** Counts the received and missing objects of one sync, and records the time of the last progress. */
 export function createTally(now: () => number, onProgress: (received: FetchedObjects['received']) => void) {
   const received = { objects: 0, bytes: 0 };
