@@ -57,7 +57,9 @@ const local = defineStorageCommand({
     const locks = found.filter(isWanted({ owner }));
     const isAll = prefix === undefined && owner === undefined;
     const none = isAll ? `No path of the workspace "${id}" is locked.` : noSuchLock;
-    return { document: { locks }, lines: lockTableText(locks, Date.now(), none) };
+    // The clock of the database decides when a lock expires.
+    const { now } = await storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow();
+    return { document: { locks }, lines: lockTableText(locks, now, none) };
   },
 });
 
