@@ -8,10 +8,8 @@ export default defineConfig({
     globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts', 'test/support/windows.ts'],
     // Most of the time they wait, for a process, a lease or a time limit: more of them than there are processors.
     maxWorkers: 4,
-    // A worker keeps what it has compiled, PostgreSQL in WebAssembly above all. No test changes what others share.
+    // A worker keeps what it has compiled. No test changes what others share.
     isolate: false,
-    // The code of PostgreSQL in WebAssembly runs too briefly to be worth optimizing.
-    execArgv: ['--liftoff-only'],
     // Tests wait for events, not for time: the limit only ends a test that hangs.
     testTimeout: 180_000,
     hookTimeout: 180_000,

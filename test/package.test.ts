@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process';
+import { globSync, readFileSync } from 'node:fs';
 import { cp, mkdir, readdir, readFile, symlink } from 'node:fs/promises';
 import { delimiter, dirname, join, posix, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -177,3 +178,13 @@ test('the installed package starts a service', async (context) => {
     service.terminate();
   }
 }, 120_000);
+
+test('npm run test:postgres runs every test of the service that can use PostgreSQL', async () => {
+  const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));
+  const given: readonly string[] = scripts['test:postgres'].split(' ');
+  const missing = globSync('test/{service,fire,docs}/**/*.test.ts', { cwd: root })
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => !given.some((part) => part.startsWith('test/') && file.startsWith(part)))
+    .filter((file) => /databaseKinds|postgresServer/.test(readFileSync(join(root, file), 'utf8')));
+  expect(missing).toEqual([]);
+});

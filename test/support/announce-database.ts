@@ -1,7 +1,7 @@
-/** Reports once, before the tests, what replaces PostgreSQL. */
+/** Reports once, before the tests, that they use only one of the two databases. */
 export default function announceDatabase(): void {
   if (process.env['TEST_DATABASE_URL'] !== undefined) return;
   process.stderr.write(
-    'No TEST_DATABASE_URL is set: PGlite stands in for PostgreSQL where a test is about the database, and tests that need several connections are left out. `npm run test:postgres` runs them on a real server.\n',
+    'No TEST_DATABASE_URL is set: these tests use SQLite only. `npm run test:postgres` repeats them on PostgreSQL.\n',
   );
 }

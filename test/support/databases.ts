@@ -6,7 +6,6 @@ import pg from 'pg';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { databaseFile, openSqlite } from '../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../src/service/storage/storage.ts';
-import { openPGlite } from './pglite.ts';
 
 export interface TestDatabase {
   readonly storage: Storage;
@@ -14,7 +13,7 @@ export interface TestDatabase {
 }
 
 export interface DatabaseKind {
-  readonly name: 'SQLite' | 'PostgreSQL' | 'PGlite';
+  readonly name: 'SQLite' | 'PostgreSQL';
   /** Opens an empty database for one test. */
   open(onCommit?: (changes: number) => void): Promise<TestDatabase>;
 }
@@ -105,15 +104,10 @@ const postgres = (server: string): DatabaseKind => ({
   },
 });
 
-/** The URL of a real PostgreSQL server. Tests that need one are skipped if it is undefined. */
+/** The URL of a PostgreSQL server. Tests that need one are skipped if it is undefined. */
 export const postgresServer = process.env['TEST_DATABASE_URL'];
 
-/** For tests that use the database, but are not about it. */
-export const realDatabaseKinds: readonly DatabaseKind[] = [
+export const databaseKinds: readonly DatabaseKind[] = [
   sqlite,
   ...(postgresServer === undefined ? [] : [postgres(postgresServer)]),
 ];
-
-/** For all tests about the database: without a server, PGlite replaces PostgreSQL, which takes more time. */
-export const databaseKinds: readonly DatabaseKind[] =
-  postgresServer === undefined ? [sqlite, { name: 'PGlite', open: openPGlite }] : realDatabaseKinds;

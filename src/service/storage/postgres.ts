@@ -1,12 +1,12 @@
 import { crc32 } from 'node:zlib';
-import { Kysely, type Dialect as KyselyDialect, PostgresDialect, type RawBuilder, sql } from 'kysely';
+import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { checkNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
 import { type Migration, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import { replaceSilentConnections } from './replace-silent.ts';
-import type { Broadcast, CommitScope, Storage } from './storage.ts';
+import type { CommitScope, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /** Maximum number of groups of changes in progress, each for another workspace. */
@@ -27,10 +27,10 @@ export interface PostgresOptions {
   readonly onIdleError: (error: Error) => void;
 }
 
-export function openPostgres({
+export async function openPostgres({
   url,
   queryTimeoutMs = 35_000,
-  onCommit,
+  onCommit = () => undefined,
   onMigrated,
   onIdleError,
 }: PostgresOptions): Promise<Storage> {
@@ -54,18 +54,8 @@ export function openPostgres({
   // The pool handles errors only of idle connections. A connection that is lost in use also fails its query, which is
   // handled. Without a listener, its error event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const dialect = new PostgresDialect({ pool: replaceSilentConnections(pool) });
-  return openPostgresDialect(dialect, createPostgresBroadcast(url), onCommit, onMigrated);
-}
-
-/** Opens the storage with any driver for PostgreSQL. */
-export async function openPostgresDialect(
-  dialect: KyselyDialect,
-  broadcast: Broadcast & { close(): Promise<void> },
-  onCommit: (changes: number) => void = () => undefined,
-  onMigrated?: (migration: Migration) => void,
-): Promise<Storage> {
-  const db = new Kysely<Tables>({ dialect });
+  const broadcast = createPostgresBroadcast(url);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: replaceSilentConnections(pool) }) });
   // A response promises that a change survives a power failure, whatever the default of the server. Set per transaction
   // and not per connection: a connection that is lost during its setup would never return to the pool of Kysely's
   // driver.

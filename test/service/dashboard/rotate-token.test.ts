@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { listTokens } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { signedIn, type Visitor } from './browser-like.ts';
 import { expectHarmless, hostileTexts } from './hostile.ts';
@@ -9,7 +9,7 @@ import { takeLock } from './locked-service.ts';
 const sealedIn = (page: string): string => /name="token_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
 const secretIn = (page: string): string => /wsa_[A-Za-z0-9_-]{43}/.exec(page)?.[0] ?? '';
 
-describe.each(realDatabaseKinds)('rotating a token in the dashboard, on $name', (kind) => {
+describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   const administrator = () => signedIn(service, { name: 'root', scopes: ['admin'] });
   const statusWith = async (token: string) => (await service.ask('GET', '/v1/workspaces', { token })).status;

@@ -3,11 +3,11 @@ import { describe, expect, test } from 'vitest';
 import { makeSignInLink, offerSignInLink } from '../../../src/service/sessions/sign-in-link.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { sendHeadAlone, signedIn, visit } from './browser-like.ts';
 
-describe.each(realDatabaseKinds)('signing in on $name', (kind) => {
+describe.each(databaseKinds)('signing in on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   const here = () => signedIn(service);
   const statusOf = async ({ get }: ReturnType<typeof visit>) => (await get('/')).status;

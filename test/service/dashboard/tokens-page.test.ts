@@ -3,7 +3,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { newTokenId } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { type RunningService, startTestService } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows } from '../../support/stored-rows.ts';
@@ -76,7 +76,7 @@ test('tokens are listed by owner, owners with active tokens first, and sorted wi
   ]);
 });
 
-describe.each(realDatabaseKinds)('revoking a token on $name', (kind) => {
+describe.each(databaseKinds)('revoking a token on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   const administrator = () => signedIn(service, { name: 'root', scopes: ['admin'] });
   const revoke = (visitor: Visitor, id: string) => visitor.post(`/tokens/${id}/revoke`);

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { scopes } from '../../../src/interface/scopes.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { type RawAnswer, requestRaw } from '../../support/raw-http.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { expectedPages } from '../dashboard/expected-pages.ts';
@@ -26,7 +26,7 @@ test('the tables of operations, LFS routes, git routes and pages cover exactly t
   expect([...found].sort()).toEqual([...operations, ...lfs, ...mirrorRoutes, ...pages].sort());
 });
 
-describe.each(realDatabaseKinds)('access on $name', (kind) => {
+describe.each(databaseKinds)('access on $name', (kind) => {
   const service = sharedService(kind);
 
   const ask = (operation: ExpectedOperation, token?: string): Promise<Reply> =>

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { afterAll, describe, expect, test } from 'vitest';
 import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
 import { codeUnits } from '../../interface/texts.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { forgeOf, pushDelivery, senders } from '../../support/push-delivery.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { tried } from '../../support/soak/tried.ts';
@@ -56,7 +56,7 @@ const target = fc
   .tuple(fc.constantFrom('/', '/v1/workspaces/', '/v1/workspaces/W/', '/v1/workspaces/W/locks'), fc.array(pieces))
   .map(([start, rest]) => start + rest.join(''));
 
-describe.each(realDatabaseKinds)('arbitrary input on $name', (kind) => {
+describe.each(databaseKinds)('arbitrary input on $name', (kind) => {
   const service = sharedService(kind, { resolve: () => Promise.reject(new Error('No name resolves here.')) });
   const at = (address: string) => `/v1/workspaces/${service.home}/${address}`;
   afterAll(async () => {

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService } from './shared-service.ts';
 
-describe.each(realDatabaseKinds)('a request of a person for a lock, on $name', (kind) => {
+describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind) => {
   const service = sharedService(kind);
 
   async function locked(path: string) {

@@ -2,10 +2,10 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { Refusal } from '../../../src/service/contract/problem.ts';
 import type { ApiResponse } from '../../../src/service/contract/response.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { sharedService } from './shared-service.ts';
 
-describe.each(realDatabaseKinds)('acquiring a path, on $name', (kind) => {
+describe.each(databaseKinds)('acquiring a path, on $name', (kind) => {
   const service = sharedService(kind);
   /** A change that stays in progress until the test ends it. */
   async function change() {
@@ -63,7 +63,7 @@ describe.each(realDatabaseKinds)('acquiring a path, on $name', (kind) => {
   });
 });
 
-describe.each(realDatabaseKinds)('an idempotency key that two instances see at once, on $name', (kind) => {
+describe.each(databaseKinds)('an idempotency key that two instances see at once, on $name', (kind) => {
   test('gets the result of one of them from both, although that result conflicts with the other', async () => {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);

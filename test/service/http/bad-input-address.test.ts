@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { type RawAnswer, requestRaw } from '../../support/raw-http.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { addressIn, expectedOperations } from './operations.ts';
 import { sharedService, words } from './shared-service.ts';
 
 /** Targets are sent exactly as written here: `fetch` would resolve and encode them first. */
-describe.each(realDatabaseKinds)('a bad request target on $name', (kind) => {
+describe.each(databaseKinds)('a bad request target on $name', (kind) => {
   const service = sharedService(kind);
   afterAll(async () => {
     expect((await service.ask('GET', '/readyz')).status).toBe(200);

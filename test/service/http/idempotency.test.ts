@@ -5,11 +5,11 @@ import { removeOldResponses } from '../../../src/service/idempotency/remembered-
 import { commitReleasesOf } from '../../../src/service/locks/commit-releases.ts';
 import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService } from './shared-service.ts';
 
-describe.each(realDatabaseKinds)('idempotency keys on $name', (kind) => {
+describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
   const service = sharedService(kind);
 
   /** An empty workspace, with locks that are acquired with idempotency keys. */

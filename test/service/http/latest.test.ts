@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
@@ -11,7 +11,7 @@ import { expectDescribed } from './described-operations.ts';
 
 const refuse: Partial<WorkspaceSettings> = { latest: 'refuse', latest_branches: '["main","release/*"]' };
 
-describe.each(realDatabaseKinds)('a lock on a file with a newer version on another branch, on $name', (kind) => {
+describe.each(databaseKinds)('a lock on a file with a newer version on another branch, on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   const folder = folderOfTests();
   let token: string;

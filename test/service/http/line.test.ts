@@ -3,7 +3,7 @@ import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { expectProblem } from './expect-problem.ts';
@@ -17,7 +17,7 @@ interface Waiting {
   readonly referer?: string;
 }
 
-describe.each(realDatabaseKinds)('a request that waits for a lock, on $name', (kind) => {
+describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind) => {
   const service = sharedService(kind);
   let workspace: string;
   let locks: Locks;
@@ -254,7 +254,7 @@ describe.each(realDatabaseKinds)('a request that waits for a lock, on $name', (k
 /** The time limit of a wait must not matter, on a busy machine. */
 const length = 200;
 
-describe.each(realDatabaseKinds)(`a line of ${length}, on $name`, (kind) => {
+describe.each(databaseKinds)(`a line of ${length}, on $name`, (kind) => {
   test('keeps its order, and waits for none of ten clients that left without a word', {
     timeout: 120_000,
   }, async () => {

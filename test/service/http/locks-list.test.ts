@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { locksOf, pathsIn, sharedService } from './shared-service.ts';
 
-describe.each(realDatabaseKinds)('the list of locks on $name', (kind) => {
+describe.each(databaseKinds)('the list of locks on $name', (kind) => {
   const service = sharedService(kind);
 
   async function workspaceWith(...locked: readonly string[]) {

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { operator } from '../../support/trusted-jobs.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService } from './shared-service.ts';
 
-describe.each(realDatabaseKinds)('locks on $name', (kind) => {
+describe.each(databaseKinds)('locks on $name', (kind) => {
   const service = sharedService(kind);
   const secrets = { ada: '', bob: '', root: '' };
   beforeAll(async () => {

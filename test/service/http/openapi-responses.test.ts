@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/outbound/target-address.ts';
 import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
-import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
 import { deleted, type Pushed, pushDelivery } from '../../support/push-delivery.ts';
@@ -17,7 +17,7 @@ import { sharedService } from './shared-service.ts';
 /** Covered elsewhere: these need a database that is gone, or a token that exceeds its rate limit. */
 const elsewhere = [429, 503];
 
-describe.each(realDatabaseKinds)('the API on $name', (kind) => {
+describe.each(databaseKinds)('the API on $name', (kind) => {
   let resolve: Resolve = () => Promise.reject(new Error('No name resolves here.'));
   const service = sharedService(kind, { resolve: (hostname) => resolve(hostname) });
   const folder = folderOfTests();

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService } from './shared-service.ts';
 
 const quotas = { maxLocks: 100, maxLocksPerOwner: 3, maxRememberedBytes: 1_000_000 };
 
-describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $name', (kind) => {
+describe.each(databaseKinds)('locks of an owner with several tokens, on $name', (kind) => {
   const service = sharedService(kind, { quotas });
 
   /** An empty workspace, as seen with different tokens. */
@@ -120,7 +120,7 @@ describe.each(realDatabaseKinds)('locks of an owner with several tokens, on $nam
   });
 });
 
-describe.each(realDatabaseKinds)('a token that has used up its rate limit, on $name', (kind) => {
+describe.each(databaseKinds)('a token that has used up its rate limit, on $name', (kind) => {
   const service = sharedService(kind, { rateLimit: { perSecond: 0.001, burst: 3 } });
 
   test('can release the locks of other tokens of its owner, but not those of other owners', async () => {

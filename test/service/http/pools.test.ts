@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { storePool } from '../../support/stored-pool.ts';
 import { expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService } from './shared-service.ts';
 
-describe.each(realDatabaseKinds)('pools on $name', (kind) => {
+describe.each(databaseKinds)('pools on $name', (kind) => {
   const service = sharedService(kind);
 
   test('only an owner of the current lock on an item sees the values of its secret properties', async () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
 import { createRateLimiter, type RateLimit } from '../../../src/service/http/rate-limit.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { ask, type Reply } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import { shippedRateLimit } from '../../support/shipped-settings.ts';
@@ -194,7 +194,7 @@ describe('a token that exceeds its rate limit', () => {
   });
 });
 
-describe.each(realDatabaseKinds)('a token that has used up its rate limit, on $name', (kind) => {
+describe.each(databaseKinds)('a token that has used up its rate limit, on $name', (kind) => {
   /** The rate is too slow to refill the limit during a test. */
   const service = sharedService(kind, { rateLimit: { perSecond: 0.001, burst: 6 } });
   const newToken = (scope: Scope = 'locks:write') => service.token({ name: randomUUID(), scopes: [scope] });

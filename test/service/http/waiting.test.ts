@@ -4,7 +4,7 @@ import type { Locks as ServiceLocks } from '../../../src/service/locks/locks.ts'
 import { maxWaitersOfToken } from '../../../src/service/locks/waiters.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
+import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
 import { noLocks, serveApp } from './described-app.ts';
 import { expectProblem } from './expect-problem.ts';
@@ -13,7 +13,7 @@ import { type Locks, locksOf, pathsIn, sharedService, untilWaiting } from './sha
 const waitFor = ({ list }: Locks, path: string, prefer = 'wait=30', signal?: AbortSignal): Promise<Reply> =>
   list(`?path=${path}`, { headers: { prefer }, ...(signal && { signal }) });
 
-describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
+describe.each(databaseKinds)('waiting for a path, on $name', (kind) => {
   const service = sharedService(kind);
   let locks: Locks;
   beforeAll(() => {
@@ -108,7 +108,7 @@ describe.each(realDatabaseKinds)('waiting for a path, on $name', (kind) => {
   });
 });
 
-describe.each(realDatabaseKinds)('a thousand clients that wait for a path, on $name', (kind) => {
+describe.each(databaseKinds)('a thousand clients that wait for a path, on $name', (kind) => {
   test('do not query the database, and are answered on shutdown; one more is answered immediately', async () => {
     let looks = 0;
     const counting: KyselyPlugin = {

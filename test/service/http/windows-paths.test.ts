@@ -1,10 +1,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { type DatabaseKind, realDatabaseKinds } from '../../support/databases.ts';
+import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
-describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
+describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
   const service = sharedService(kind, { windowsPaths: true });
   test('refuses a lock on a path that Windows does not allow, with the reason', async () => {
     const refused = await (await service.newWorkspace()).take('Art/nul.txt');
@@ -49,7 +49,7 @@ describe.each(realDatabaseKinds)('a service for Windows, on $name', (kind) => {
   });
 });
 
-describe.each(realDatabaseKinds)('a service that is changed to Windows paths, on $name', (kind) => {
+describe.each(databaseKinds)('a service that is changed to Windows paths, on $name', (kind) => {
   test('keeps, renews and releases the existing locks, and replays the remembered responses', async () => {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);

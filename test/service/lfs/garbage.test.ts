@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { codeUnits } from '../../interface/texts.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { tried } from '../../support/soak/tried.ts';
 import { locksOf, sharedService, words } from '../http/shared-service.ts';
@@ -89,7 +89,7 @@ const letIn = {
   headers: [],
 };
 
-describe.each(realDatabaseKinds)('garbage on $name', (kind) => {
+describe.each(databaseKinds)('garbage on $name', (kind) => {
   const service = sharedService(kind);
 
   test('no LFS endpoint responds 404 or 501, and every error has a message', async () => {

@@ -100,7 +100,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
             for (const [key, { path }] of live) if (path === expiring) live.delete(key);
           }
         }),
-        { numRuns: runs(kind.name === 'PGlite' ? 5 : 15, 200) },
+        { numRuns: runs(15, 200) },
       );
     },
   );
@@ -201,7 +201,7 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
               expect(decisions.filter((kind) => kind !== 'held')[0] ?? 'acquired').toBe('acquired');
           }
         }),
-        { numRuns: runs(kind.name === 'PGlite' ? 5 : 15, 200) },
+        { numRuns: runs(15, 200) },
       );
     });
   });

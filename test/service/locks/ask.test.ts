@@ -14,12 +14,12 @@ import { type Bearer, createToken, revokeToken } from '../../../src/service/toke
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
 import { registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 
-describe.each(realDatabaseKinds)('people who ask for a lock, on $name', (kind) => {
+describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const workspace = 'game';
   const storage = sharedStorage(kind, { workspaces: [workspace] });
   const errors: unknown[] = [];

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { joinLines } from '../../../src/service/locks/line.ts';
 import { listQueue } from '../../../src/service/locks/read-queue.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 
-describe.each(realDatabaseKinds)('a place in line, on $name', (kind) => {
+describe.each(databaseKinds)('a place in line, on $name', (kind) => {
   const workspace = 'game';
   const storage = sharedStorage(kind, { workspaces: [workspace] });
 

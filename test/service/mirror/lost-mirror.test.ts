@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { manyCommits } from '../../support/git-repository.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
@@ -9,7 +9,7 @@ import { fetchOf, gitClient, type Mirrored, mirrored, uploadPackType } from './m
 
 const folder = folderOfTests();
 
-describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', (kind) => {
+describe.each(databaseKinds)('a mirror whose folder was removed, on $name', (kind) => {
   const service = sharedService(kind);
 
   // Maintenance of the mirror may still be writing to it.
@@ -80,7 +80,7 @@ describe.each(realDatabaseKinds)('a mirror whose folder was removed, on $name', 
   });
 });
 
-describe.each(realDatabaseKinds)('a branch that the remote deleted, on $name', (kind) => {
+describe.each(databaseKinds)('a branch that the remote deleted, on $name', (kind) => {
   const service = sharedService(kind);
 
   test('is served until the next successful sync, and again after it was created and synced again', async () => {

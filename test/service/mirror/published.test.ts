@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { gitAt, manyCommits } from '../../support/git-repository.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
@@ -8,7 +8,7 @@ import { sharedService } from '../http/shared-service.ts';
 import { fetchOf, gitClient, type Mirrored, mirrored, packets, uploadPackType } from './mirror-of.ts';
 
 const folder = folderOfTests();
-describe.each(realDatabaseKinds)('a mirror on $name', (kind) => {
+describe.each(databaseKinds)('a mirror on $name', (kind) => {
   const service = sharedService(kind);
   const token = () => service.secret;
 

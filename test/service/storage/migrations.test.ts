@@ -10,7 +10,7 @@ import { type ReleaseRequest, releaseLocks } from '../../../src/service/locks/re
 import { renewLock } from '../../../src/service/locks/renew.ts';
 import { type Migration, migrate } from '../../../src/service/storage/migrate.ts';
 import { schemaVersion } from '../../../src/service/storage/migrations.ts';
-import { openPostgres, openPostgresDialect } from '../../../src/service/storage/postgres.ts';
+import { openPostgres } from '../../../src/service/storage/postgres.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
@@ -19,7 +19,6 @@ import { authenticate, listTokens } from '../../../src/service/tokens/tokens.ts'
 import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
 import { createOldSqlite } from '../../support/old-sqlite.ts';
-import { borrowPGlite, lentPGlite, pgliteBroadcast } from '../../support/pglite.ts';
 import { operator } from '../../support/trusted-jobs.ts';
 import { valueIn } from '../../support/value-in.ts';
 
@@ -38,15 +37,7 @@ async function oldSqlite(schema: number): Promise<OldDatabase> {
 }
 
 async function oldPostgres(schema: number): Promise<OldDatabase> {
-  if (postgresServer === undefined) {
-    const { server, giveBack: remove } = await borrowPGlite();
-    const before = new Kysely<Tables>({ dialect: lentPGlite(server) });
-    await migrate(before, 'postgres', schema);
-    const open: OldDatabase['open'] = (onMigrated) =>
-      openPostgresDialect(lentPGlite(server), pgliteBroadcast(server), undefined, onMigrated);
-    return { before, open, remove };
-  }
-  const { url, remove } = await createPostgresDatabase(postgresServer);
+  const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
   const dialect = new PostgresDialect({ pool: new pg.Pool({ connectionString: url }) });
   const before = new Kysely<Tables>({ dialect });
   await migrate(before, 'postgres', schema);
@@ -54,6 +45,11 @@ async function oldPostgres(schema: number): Promise<OldDatabase> {
     openPostgres({ url, onMigrated, onIdleError: () => undefined });
   return { before, open, remove };
 }
+
+const oldDatabases = [
+  ['SQLite', oldSqlite] as const,
+  ...(postgresServer === undefined ? [] : [['PostgreSQL', oldPostgres] as const]),
+];
 
 async function runAll(db: Kysely<Tables>, statements: readonly string[]): Promise<void> {
   for (const statement of statements) await sql.raw(statement).execute(db);
@@ -93,10 +89,7 @@ const remembered: Readonly<Record<string, readonly [headers: object, body: strin
   removed: [{ 'content-type': 'application/json' }, '{"id":"hook_of-a-workspace-that-is-gone"}'],
 };
 
-describe.each([
-  ['SQLite', oldSqlite],
-  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
-])('a database with one counter for all workspaces, on %s', (_, make) => {
+describe.each(oldDatabases)('a database with one counter for all workspaces, on %s', (_, make) => {
   let storage: Storage;
   let remove: () => Promise<void>;
 
@@ -168,10 +161,7 @@ describe.each([
   });
 });
 
-test.each([
-  ['SQLite', oldSqlite],
-  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
-])(
+test.each(oldDatabases)(
   'a database from before Git LFS keeps its locks, and an instance of the earlier version can share it, on %s',
   async (_, make) => {
     // The last schema without Git LFS locks.
@@ -215,10 +205,7 @@ test.each([
   },
 );
 
-describe.each([
-  ['SQLite', oldSqlite],
-  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
-])('a database without owners, on %s', (_, make) => {
+describe.each(oldDatabases)('a database without owners, on %s', (_, make) => {
   let storage: Storage;
   let remove: () => Promise<void>;
   const secret = newTokenSecret();
@@ -294,10 +281,7 @@ describe.each([
   });
 });
 
-test.each([
-  ['SQLite', oldSqlite],
-  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
-])(
+test.each(oldDatabases)(
   'a database shared with an instance that has no lock history records only the changes of this one, on %s',
   async (_, make) => {
     // The last schema without a lock history.
@@ -339,17 +323,17 @@ test.each([
   },
 );
 
-test.each([
-  ['SQLite', oldSqlite],
-  [postgresServer === undefined ? 'PGlite' : 'PostgreSQL', oldPostgres],
-])('on %s, a migration is reported with both schema versions, and only when it runs', async (_, makeOld) => {
-  const { before, open, remove } = await makeOld(5);
-  onTestFinished(remove);
-  await before.destroy();
-  const reported: Migration[] = [];
-  for (let start = 0; start < 2; start += 1) {
-    const storage = await open((migration) => reported.push(migration));
-    await storage.close();
-  }
-  expect(reported).toEqual([{ from: 5, to: schemaVersion, durationMs: expect.any(Number) }]);
-});
+test.each(oldDatabases)(
+  'on %s, a migration is reported with both schema versions, and only when it runs',
+  async (_, makeOld) => {
+    const { before, open, remove } = await makeOld(5);
+    onTestFinished(remove);
+    await before.destroy();
+    const reported: Migration[] = [];
+    for (let start = 0; start < 2; start += 1) {
+      const storage = await open((migration) => reported.push(migration));
+      await storage.close();
+    }
+    expect(reported).toEqual([{ from: 5, to: schemaVersion, durationMs: expect.any(Number) }]);
+  },
+);

@@ -1,13 +1,13 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { type LfsBehaviour, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import type { Reply } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 
-describe.each(realDatabaseKinds)('the LFS objects of a sync on $name', (kind) => {
+describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   let token: string;
   const folder = folderOfTests();

@@ -8,10 +8,10 @@ import { type FetchObjects, noObjects } from '../../../src/service/syncs/lfs-obj
 import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
 import { runSync } from '../../../src/service/syncs/run-sync.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 
-describe.each(realDatabaseKinds)('a running sync on $name', (kind) => {
+describe.each(databaseKinds)('a running sync on $name', (kind) => {
   /** A claimed sync, with a fetch that the test controls. */
   async function startRunning(fetchObjects: FetchObjects = async () => noObjects) {
     const { storage, remove } = await kind.open();

@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
 import {
@@ -23,7 +23,7 @@ import { folderOfTests } from '../../support/temporary-folder.ts';
 import { expectProblem } from '../http/expect-problem.ts';
 import { gitClient } from '../mirror/mirror-of.ts';
 
-describe.each(realDatabaseKinds)('pushes on $name', (kind) => {
+describe.each(databaseKinds)('pushes on $name', (kind) => {
   const service = serviceOfTests({ publicUrl: () => 'https://assets.example.com' }, kind);
   const folder = folderOfTests();
   let token: string;

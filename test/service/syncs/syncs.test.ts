@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { realDatabaseKinds, sqlite } from '../../support/databases.ts';
+import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { createRepository, manyCommits, type Repository } from '../../support/git-repository.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
@@ -7,7 +7,7 @@ import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { changeRows, storeSyncs } from '../../support/stored-rows.ts';
 import { folderOfTests, temporaryFolder } from '../../support/temporary-folder.ts';
 
-describe.each(realDatabaseKinds)('syncs on $name', (kind) => {
+describe.each(databaseKinds)('syncs on $name', (kind) => {
   const service = serviceOfTests({}, kind);
   let token: string;
   const folder = folderOfTests();

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { createLastUse } from '../../../src/service/tokens/last-use.ts';
 import { createToken, listTokens } from '../../../src/service/tokens/tokens.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -12,7 +12,7 @@ const newToken = { name: 'ci', scopes: ['sync'], workspaces: null, lifetime: nul
 /** Tolerance in milliseconds for rounding between two readings of the database clock. */
 const slack = 5;
 
-describe.each(realDatabaseKinds)('the last use of tokens on $name', (kind) => {
+describe.each(databaseKinds)('the last use of tokens on $name', (kind) => {
   const storage = sharedStorage(kind);
 
   const makeTokens = (count: number): Promise<string[]> =>

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { trustingService } from './trusting-service.ts';
 
-describe.each(realDatabaseKinds)('the token exchange on $name', (kind) => {
+describe.each(databaseKinds)('the token exchange on $name', (kind) => {
   const service = trustingService(kind);
 
   test('issues a token with the permissions of the rule, and its locks show the run URL', async () => {

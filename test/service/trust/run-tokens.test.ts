@@ -4,7 +4,7 @@ import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { activeTokensOf, findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { removeExchangedTokens } from '../../../src/service/trust/exchanged-tokens.ts';
 import { removeTrustRule } from '../../../src/service/trust/rules.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { visit } from '../dashboard/browser-like.ts';
 import { locksOf } from '../http/shared-service.ts';
@@ -12,7 +12,7 @@ import { audience, trustingService } from './trusting-service.ts';
 
 type Sign = (claims?: Readonly<Record<string, unknown>>) => string;
 
-describe.each(realDatabaseKinds)('the tokens of a run on $name', (kind) => {
+describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
   const service = trustingService(kind);
   const operator = { name: 'operator:test', tokenId: null, address: null };
 

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { signedIn } from '../dashboard/browser-like.ts';
 import { auditOf, hookedService, verified } from './hooked-service.ts';
 
 const events = ['audit.recorded'];
 
-describe.each(realDatabaseKinds)('the event audit.recorded on $name', (kind) => {
+describe.each(databaseKinds)('the event audit.recorded on $name', (kind) => {
   const service = hookedService(kind);
 
   async function audited() {

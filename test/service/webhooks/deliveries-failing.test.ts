@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Resolve } from '../../../src/service/outbound/target-address.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import type { Answer } from '../../support/other-servers/other-server.ts';
 import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
 import { checking, receiver, statusOnly } from './delivering.ts';
@@ -14,7 +14,7 @@ const failing: Answer = nothing(500);
 const minute = 60_000;
 const hour = 60 * minute;
 
-describe.each(realDatabaseKinds)('failing deliveries on $name', (kind) => {
+describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
   const { storage, deliveries, hook, acquire, statuses, makeDue, release, setDeliveries, setHooks } =
     hookedStorage(kind);
 

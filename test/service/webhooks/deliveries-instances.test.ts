@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { endAllLeases, endLease, leaseMs, renewLease } from '../../../src/service/runtime/lease.ts';
 import { activeHooks, type ClaimedDelivery, type DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { silence } from '../../support/other-servers/responses.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { patient } from './hooked-service.ts';
 import { claimNext, hookedStorage } from './hooked-storage.ts';
 
-describe.each(realDatabaseKinds)('deliveries of several instances on $name', (kind) => {
+describe.each(databaseKinds)('deliveries of several instances on $name', (kind) => {
   const { storage, deliveries, due, release, claim, settle, statuses, setDeliveries } = hookedStorage(kind);
 
   /** Simulates the death of the instance that holds the leases. */

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
@@ -9,7 +9,7 @@ import { hookedService, idOf, patient, verified } from './hooked-service.ts';
 
 const timestamp = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
 
-describe.each(realDatabaseKinds)('deliveries on $name', (kind) => {
+describe.each(databaseKinds)('deliveries on $name', (kind) => {
   const service = hookedService(kind);
   const folder = folderOfTests();
   let remote: string;

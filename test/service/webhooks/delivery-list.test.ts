@@ -5,7 +5,7 @@ import { type DeliveryOverview, listDeliveries } from '../../../src/service/webh
 import type { DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { requireHook } from '../../../src/service/webhooks/hooks.ts';
 import type { ReceiverResponse } from '../../../src/service/webhooks/receiver-response.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { hookedStorage } from './hooked-storage.ts';
 
 const [url, otherUrl] = ['https://a.example.com/', 'https://b.example.com/?key=s3cret'];
@@ -19,7 +19,7 @@ const whole: ReceiverResponse = {
   bodyIsCut: true,
 };
 
-describe.each(realDatabaseKinds)('the deliveries of a hook on $name', (kind) => {
+describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
   const { hook, acquire, storage, deliveries, release, pause, claim, setDeliveries, settle } = hookedStorage(kind);
 
   const rowOf = (id: string): Promise<HookRow> => requireHook(storage.read, 'game', id);

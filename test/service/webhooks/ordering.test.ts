@@ -4,7 +4,7 @@ import type { Lock } from '../../../src/interface/resources.ts';
 import { defaultHookQuotas, setHookQuotas } from '../../../src/service/outbox/hook-quotas.ts';
 import type { ClaimedDelivery, DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
 import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import type { Answer, SeenRequest } from '../../support/other-servers/other-server.ts';
 import { nothing, reset, silence } from '../../support/other-servers/responses.ts';
 import { runs } from '../../support/runs.ts';
@@ -62,7 +62,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant('pause' as const), which: fc.nat() }) },
 );
 
-describe.each(realDatabaseKinds)('the order of deliveries on $name', (kind) => {
+describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
   const { acquire, release, hook, storage, makeDue, clear, pause, resume, settle, sendAgain, deliveries, statuses } =
     hookedStorage(kind);
 

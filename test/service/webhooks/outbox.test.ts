@@ -3,13 +3,13 @@ import type { HookEvent } from '../../../src/interface/resources.ts';
 import { recordEvent, recordEvents } from '../../../src/service/outbox/outbox.ts';
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { actor, hookedStorage } from './hooked-storage.ts';
 import { sync } from './samples.ts';
 
 const [url, otherUrl, thirdUrl] = ['https://a.example.com/', 'https://b.example.com/', 'https://c.example.com/'];
 
-describe.each(realDatabaseKinds)('the outbox on $name', (kind) => {
+describe.each(databaseKinds)('the outbox on $name', (kind) => {
   const { storage, hook, acquire, release, deliveries, claim, settle } = hookedStorage(kind);
 
   /** The events that wait for a hook. */

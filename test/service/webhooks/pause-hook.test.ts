@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { inactiveWhyOf, requireHook } from '../../../src/service/webhooks/hooks.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
 import { receiver } from './delivering.ts';
@@ -14,7 +14,7 @@ const day = 24 * 60 * 60 * 1_000;
 const delivered = { kind: 'delivered' } as const;
 const gone = { kind: 'gone', reason: 'no' } as const;
 
-describe.each(realDatabaseKinds)('pausing a hook on $name', (kind) => {
+describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
   const hooked = hookedStorage(kind);
   const { storage, hook, acquire, release, pause, resume, claim, settle, deliveries, statuses } = hooked;
   const { setDeliveries, setHooks, makeDue } = hooked;

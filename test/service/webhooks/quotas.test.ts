@@ -3,14 +3,14 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { changeBacklogs } from '../../../src/service/outbox/backlog.ts';
 import { defaultHookQuotas, setHookQuotas } from '../../../src/service/outbox/hook-quotas.ts';
 import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
 import { measured } from '../../support/soak/measured.ts';
 import { hookedStorage } from './hooked-storage.ts';
 
 const url = 'https://a.example.com/';
 
-describe.each(realDatabaseKinds)('the quotas of hooks on $name', (kind) => {
+describe.each(databaseKinds)('the quotas of hooks on $name', (kind) => {
   const { hook, acquire, claim, settle, deliveries, storage } = hookedStorage(kind);
 
   afterEach(() => setHookQuotas(storage, defaultHookQuotas));

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { hookVisitor, problemBeside } from '../dashboard/hooks/hook-visitor.ts';
 import { hookedService, patient } from './hooked-service.ts';
 
 const urls = ['a', 'b', 'c'].map((name) => `https://ci.example.com/${name}?key=of-the-receiver`);
 const [first = '', second = '', third = ''] = urls;
 
-describe.each(realDatabaseKinds)('a service with small quotas of webhooks on $name', (kind) => {
+describe.each(databaseKinds)('a service with small quotas of webhooks on $name', (kind) => {
   const service = hookedService(kind, { hookQuotas: { maxHooks: 2, maxWaitingDeliveries: 3 } });
 
   const metric = async (name: string): Promise<number> => {

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { hookEvents } from '../../../src/interface/resources.ts';
 import type { Resolve } from '../../../src/service/outbound/target-address.ts';
 import { newWebhookSecret, parseSecret } from '../../../src/service/webhooks/signature.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { nowhere } from './delivering.ts';
 import { auditOf, hookedService } from './hooked-service.ts';
 
@@ -17,7 +17,7 @@ const names: Readonly<Record<string, readonly string[]>> = {
 };
 const resolve: Resolve = async (name) => names[name] ?? nowhere(name);
 
-describe.each(realDatabaseKinds)('registering a hook on $name', (kind) => {
+describe.each(databaseKinds)('registering a hook on $name', (kind) => {
   const service = hookedService(kind, { resolve });
 
   const hooksIn = (workspace: string) =>

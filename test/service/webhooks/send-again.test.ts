@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { receiver } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
@@ -12,7 +12,7 @@ const refusal = (words: string) => ({ ok: false, reason: expect.stringContaining
 const retry: DeliveryEnd = { kind: 'retry', reason: 'no', afterMs: 3_600_000 };
 const delivered: DeliveryEnd = { kind: 'delivered' };
 
-describe.each(realDatabaseKinds)('sending a delivery again on $name', (kind) => {
+describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
   const { storage, deliveries, due, claim, settle, setDeliveries, acquire, pause, resume, release } =
     hookedStorage(kind);
 

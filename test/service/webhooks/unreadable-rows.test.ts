@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { receiver } from './delivering.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { patient } from './hooked-service.ts';
@@ -8,7 +8,7 @@ import { hookedStorage } from './hooked-storage.ts';
 /** SQLite stores this number, but node:sqlite does not return it as a number. */
 const unsafe = 2 ** 53;
 
-describe.each(realDatabaseKinds)('damaged rows of webhooks on $name', (kind) => {
+describe.each(databaseKinds)('damaged rows of webhooks on $name', (kind) => {
   const { storage, hook, acquire, setDeliveries, setHooks } = hookedStorage(kind);
 
   test.each<[string, () => Promise<unknown>]>([

@@ -3,11 +3,11 @@ import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
-import { realDatabaseKinds } from '../../support/databases.ts';
+import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 
-describe.each(realDatabaseKinds)('the memory of remotes on $name', (kind) => {
+describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
   const storage = sharedStorage(kind);
 
   const main = branchNamed('main');

@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest';
-import { realDatabaseKinds } from '../../../support/databases.ts';
+import { databaseKinds } from '../../../support/databases.ts';
 import { nothing } from '../../../support/other-servers/responses.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { auditOf, hookedService, idOf, patient } from '../../webhooks/hooked-service.ts';
 import { hookVisitor } from './hook-visitor.ts';
 import { storeDelivery } from './stored-delivery.ts';
 
-describe.each(realDatabaseKinds)('the actions on the pages of a webhook on $name', (kind) => {
+describe.each(databaseKinds)('the actions on the pages of a webhook on $name', (kind) => {
   const service = hookedService(kind);
 
   async function hooked() {

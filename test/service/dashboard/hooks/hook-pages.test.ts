@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { emptyBacklog } from '../../../../src/service/outbox/backlog.ts';
-import { realDatabaseKinds } from '../../../support/databases.ts';
+import { databaseKinds } from '../../../support/databases.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';
 import { succeeded, sync } from '../../webhooks/samples.ts';
@@ -10,7 +10,7 @@ import { storeDelivery } from './stored-delivery.ts';
 
 const url = 'https://ci.example.com/hooks?key=query-s3cret';
 
-describe.each(realDatabaseKinds)('the pages of webhooks on $name', (kind) => {
+describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
   const service = hookedService(kind);
 
   /** A workspace with one webhook, and a visitor who may see it. */

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../../src/service/webhooks/signature.ts';
-import { realDatabaseKinds } from '../../../support/databases.ts';
+import { databaseKinds } from '../../../support/databases.ts';
 import { auditOf, hookedService } from '../../webhooks/hooked-service.ts';
 import { type HookForm, hookVisitor, problemBeside, secretIn } from './hook-visitor.ts';
 
@@ -22,7 +22,7 @@ const mistakes: readonly (readonly [name: string, field: string, form: HookForm,
   ['a repeated header', 'headers', { url, headers: 'x: 1\nX: 2' }, { url, headers: { x: '1', X: '2' } }],
 ];
 
-describe.each(realDatabaseKinds)('the form of a new webhook on $name', (kind) => {
+describe.each(databaseKinds)('the form of a new webhook on $name', (kind) => {
   const service = hookedService(kind);
   const stored = async (workspace: string) =>
     service.storage.read.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).execute();
