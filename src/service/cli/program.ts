@@ -36,11 +36,17 @@ export async function runCli(all: readonly string[], context: ProgramContext): P
 
 export const programName = 'workspace-service';
 
-/** Pushes and commits wait for `lock check`, and loading the other commands takes several times as long as its work. */
-async function commandsFor([first, second]: readonly string[]): Promise<readonly Command[]> {
-  return first === 'lock' && second === 'check'
-    ? [(await import('./commands/lock-check.ts')).lockCheck]
-    : (await import('./commands.ts')).commands;
+/** People and pushes wait for these, and loading the other commands takes several times as long as their work. */
+const loadedAlone: ReadonlyMap<string, () => Promise<Command>> = new Map([
+  ['lock take', async () => (await import('./commands/lock-take.ts')).lockTake],
+  ['lock ask', async () => (await import('./commands/lock-ask.ts')).lockAsk],
+  ['lock check', async () => (await import('./commands/lock-check.ts')).lockCheck],
+  ['lock run', async () => (await import('./commands/lock-run.ts')).lockRun],
+]);
+
+async function commandsFor(words: readonly string[]): Promise<readonly Command[]> {
+  const load = loadedAlone.get(words.slice(0, 2).join(' '));
+  return load === undefined ? (await import('./commands.ts')).commands : [await load()];
 }
 
 /** `commander` drops the `--`, after which every word belongs to the other command, also one such as `--help`. */
