@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { cp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { minifySync } from 'rolldown/utils';
-import { proveBundle } from './test/support/prove-bundle.ts';
+import { proveBundle } from './test/bundle/prove-bundle.ts';
 
 /** Makes `dist/` anew: compile, bundle, run, and only then put it in place. The same sources give the same bytes. */
 

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitest/config';
-import { soakReporter } from './test/support/soak/reporter.ts';
+import { soakReporter } from './test/soak/reporter.ts';
 import everyday from './vitest.config.ts';
 
 /** Tests that measure seconds, requests per second or processor time. They run one after the other, and alone. */

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { proveBundle } from '../support/prove-bundle.ts';
 import { copyOfDist, removeChunks } from './committed.ts';
+import { proveBundle } from './prove-bundle.ts';
 
 test('proveBundle accepts a working bundle', async () => {
   await expect(proveBundle(await copyOfDist())).resolves.toBeUndefined();

@@ -12,13 +12,13 @@ import { readAudit } from '../../src/service/audit/read-audit.ts';
 import { pathLike } from '../interface/texts.ts';
 import { selfSigned } from '../service/webhooks/self-signed.ts';
 import { leaveOut } from '../support/left-out.ts';
-import { type RecordingTap, startRecordingTap } from '../support/recording-tap.ts';
 import { products, programOf, type ReverseProxy, startReverseProxy } from '../support/reverse-proxy.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { runs } from '../support/runs.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { selfHosting, snippetWith } from './pages.ts';
+import { type RecordingTap, startRecordingTap } from './recording-tap.ts';
 
 const { cert, key } = selfSigned('localhost');
 

@@ -1,11 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import { visit } from '../service/dashboard/browser-like.ts';
+import { measured } from '../soak/measured.ts';
 import { raw } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { startJob } from '../support/runner/start-job.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
 import { slowestAnswerDuring } from '../support/slowest-response.ts';
-import { measured } from '../support/soak/measured.ts';
 
 const service = serviceOfTests();
 let workspace: string;

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { oneMore } from '../support/soak/measured.ts';
+import { oneMore } from '../soak/measured.ts';
 import { type Trouble, troubles } from './faults.ts';
 import { expectInTime, type Fire, type Ground, type Player, startFire } from './ground.ts';
 import { type Operation, operations } from './operations.ts';

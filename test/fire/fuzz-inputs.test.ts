@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import { inputNames, operations, readRawInputs, secretsIn } from '../../src/action/inputs/table.ts';
-import { triedFromSeed } from '../support/soak/tried.ts';
+import { triedFromSeed } from '../soak/tried.ts';
 import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
-import { triedFromSeed } from '../support/soak/tried.ts';
+import { triedFromSeed } from '../soak/tried.ts';
 import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';

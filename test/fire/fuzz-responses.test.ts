@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
-import type { FigureName } from '../support/soak/figures.ts';
-import { triedFromSeed } from '../support/soak/tried.ts';
+import type { FigureName } from '../soak/figures.ts';
+import { triedFromSeed } from '../soak/tried.ts';
 import { openAnsweredSteps } from './answering.ts';
 import { expectHarmless } from './harmless.ts';
 import * as hostile from './hostile.ts';

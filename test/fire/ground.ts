@@ -2,6 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lock } from '../../src/interface/resources.ts';
 import { lockOf } from '../../src/service/locks/lock-row.ts';
+import type { FigureName } from '../soak/figures.ts';
+import { measured } from '../soak/measured.ts';
 import { sqlite, temporaryDataFolder } from '../support/databases.ts';
 import { type FaultProxy, startFaultProxy } from '../support/fault-proxy.ts';
 import { createRepository } from '../support/git-repository.ts';
@@ -9,8 +11,6 @@ import { fasterTime, tellingItsTime } from '../support/preload.ts';
 import { type Job, openJob } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { type RunningService, startTestService } from '../support/running-service.ts';
-import type { FigureName } from '../support/soak/figures.ts';
-import { measured } from '../support/soak/measured.ts';
 import { expectHarmless } from './harmless.ts';
 
 /** The factor by which time passes faster for a step. */

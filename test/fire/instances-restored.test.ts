@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../src/service/storage/postgres.ts';
 import { addWorkspace } from '../../src/service/workspaces/workspaces.ts';
+import { measured } from '../soak/measured.ts';
 import { postgresServer } from '../support/databases.ts';
 import { makeChaos, startFleet } from '../support/instances/fleet.ts';
 import { leaveOut } from '../support/left-out.ts';
@@ -10,7 +11,6 @@ import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
 import { runCommand } from '../support/service-process.ts';
-import { measured } from '../support/soak/measured.ts';
 import { startTcpBalancer } from '../support/tcp-balancer.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { hasGo, type LockOperation, notLinearizable } from './linearizability/check.ts';

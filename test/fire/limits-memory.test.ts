@@ -1,11 +1,11 @@
 import { setTimeout as wait } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { medianOf } from '../../bench/statistics.ts';
+import { measured } from '../soak/measured.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { collectingGarbage } from '../support/preload.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, randomOf } from '../support/seed.ts';
-import { measured } from '../support/soak/measured.ts';
 import { garbage } from './garbage.ts';
 import { startHonestTenant } from './honest-tenant.ts';
 import { sendGarbage } from './send-garbage.ts';

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { readdirSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { measured } from '../soak/measured.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { connectRaw, type RawAnswer, writeRequest } from '../support/raw-http.ts';
 import { runCommand } from '../support/service-process.ts';
-import { measured } from '../support/soak/measured.ts';
 import { callsTo, startService } from './service-calls.ts';
 
 const run = promisify(execFile);

@@ -1,9 +1,9 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { measured } from '../soak/measured.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { runCommand } from '../support/service-process.ts';
-import { measured } from '../support/soak/measured.ts';
 import { callsTo, diskFor, startService } from './service-calls.ts';
 import { memoryDisk, mountSmallDisk } from './small-disk.ts';
 

@@ -2,13 +2,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import pg from 'pg';
 import { expect, onTestFinished, test } from 'vitest';
 import { medianOf } from '../../bench/statistics.ts';
+import { measured } from '../soak/measured.ts';
 import { createPostgresDatabase, postgresServer } from '../support/databases.ts';
 import { startFleet } from '../support/instances/fleet.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { findPostgresPrograms, startPostgresCluster } from '../support/postgres-cluster.ts';
 import { type Reply, ask as send } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
-import { measured } from '../support/soak/measured.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 
 const clients = runs(200, 1_000);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { figureOf } from '../soak/figures.ts';
+import { measured } from '../soak/measured.ts';
+import { failureOf } from '../soak/tried.ts';
 import { type Fault, isLocking } from '../support/fault-proxy.ts';
 import { printedSeed } from '../support/seed.ts';
-import { figureOf } from '../support/soak/figures.ts';
-import { measured } from '../support/soak/measured.ts';
-import { failureOf } from '../support/soak/tried.ts';
 import { type Ended, expectInTime, type Fire, type Given, type Ground, type Player, startFire } from './ground.ts';
 
 let fire: Fire;

@@ -1,11 +1,11 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { measured } from '../soak/measured.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { printedSeed, type Random, randomOf } from '../support/seed.ts';
 import { type ServiceProcess, startServiceProcess } from '../support/service-process.ts';
-import { measured } from '../support/soak/measured.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { createDisk, type Luck } from './power-cut/disk.ts';
 import { followPromises, type Told } from './power-cut/promises.ts';

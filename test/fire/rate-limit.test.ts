@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest';
+import { measured } from '../soak/measured.ts';
 import { fasterTime } from '../support/preload.ts';
 import { type EndedJob, jobsTogether } from '../support/runner/jobs-together.ts';
 import { ask } from '../support/running-service.ts';
 import { runs } from '../support/runs.ts';
 import { runCommand, type ServiceProcess } from '../support/service-process.ts';
-import { measured } from '../support/soak/measured.ts';
 import { startService } from './service-calls.ts';
 
 const soak = process.env['SOAK'] === '1';

@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
 import { atLeast, atMost, exactly, verdictOn } from '../../bench/benchmark.ts';
 import { figuresOf } from '../../bench/results.ts';
-import type { Declared } from '../support/soak/figures.ts';
-import { judge } from '../support/soak/judge.ts';
-import { readNotes } from '../support/soak/notes.ts';
+import type { Declared } from './figures.ts';
+import { judge } from './judge.ts';
+import { readNotes } from './notes.ts';
 
 const rounds: Declared = { unit: '', limit: atLeast(500, 'so it is') };
 const late: Declared = { unit: 's', limit: atMost(5, 'so it is') };

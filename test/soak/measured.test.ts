@@ -3,11 +3,11 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { beforeEach, expect, onTestFinished, test, vi } from 'vitest';
-import { declared, type FigureName, figureOf } from '../support/soak/figures.ts';
-import { measured, oneMore } from '../support/soak/measured.ts';
-import { figuresFile, readNotes } from '../support/soak/notes.ts';
-import { tried } from '../support/soak/tried.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
+import { declared, type FigureName, figureOf } from './figures.ts';
+import { measured, oneMore } from './measured.ts';
+import { figuresFile, readNotes } from './notes.ts';
+import { tried } from './tried.ts';
 
 const late: FigureName = 'a canceled step ended after';
 const lost: FigureName = 'locks lost or partially stored on a full disk';

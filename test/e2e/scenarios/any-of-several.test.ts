@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { measured } from '../../soak/measured.ts';
 import { type FaultProxy, isLocking, isReleasing, type Manner } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { everyForm } from '../../support/runs.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { checkOut } from '../scene.ts';
 import { atEveryRequest, manners, meetAt, troubles } from './faults.ts';
 import { locking } from './place.ts';

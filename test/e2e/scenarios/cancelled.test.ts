@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
+import { measured } from '../../soak/measured.ts';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
 import { runnerDelays } from '../../support/runner/step-process.ts';
 import { forms } from '../../support/runs.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { locking, manyPaths, type PlaceOptions, soak } from './place.ts';
 import { openStage, type Stage, useService } from './stage.ts';
 

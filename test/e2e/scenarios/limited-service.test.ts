@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { measured } from '../../soak/measured.ts';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
 import { everyForm, runs } from '../../support/runs.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { locking, type Place, soak } from './place.ts';
 import { useShippedService } from './shipped.ts';
 

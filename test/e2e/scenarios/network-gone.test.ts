@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { measured } from '../../soak/measured.ts';
 import { fasterTime, inPostStep } from '../../support/preload.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { locking, type PlaceOptions, soak } from './place.ts';
 import { openStage, useService } from './stage.ts';
 

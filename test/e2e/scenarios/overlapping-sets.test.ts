@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { measured } from '../../soak/measured.ts';
 import { isLocking } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import { everyForm, runs } from '../../support/runs.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { locking, soak } from './place.ts';
 import { openStage, useService } from './stage.ts';
 

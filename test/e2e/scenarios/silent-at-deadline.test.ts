@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { measured } from '../../soak/measured.ts';
 import { isLocking, type Passing } from '../../support/fault-proxy.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { locking, type Place, soak } from './place.ts';
 import { useShippedService } from './shipped.ts';
 

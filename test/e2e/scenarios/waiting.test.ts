@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest';
+import { measured } from '../../soak/measured.ts';
 import { type FaultProxy, isLocking, isReleasing, once, type Passing } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { everyForm, forms, runs } from '../../support/runs.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { locking, soak } from './place.ts';
 import { openStage, useService } from './stage.ts';
 

@@ -3,11 +3,11 @@ import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { medianOf } from '../../../bench/statistics.ts';
+import { measured } from '../../soak/measured.ts';
 import { createGitServer } from '../../support/git-server.ts';
 import { listenHere } from '../../support/listen.ts';
 import { preload } from '../../support/preload.ts';
 import { runCommand } from '../../support/service-process.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { sharedService } from '../http/shared-service.ts';
 
 const service = sharedService();

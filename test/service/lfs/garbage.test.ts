@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { codeUnits } from '../../interface/texts.ts';
+import { tried } from '../../soak/tried.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { requestRaw } from '../../support/raw-http.ts';
-import { tried } from '../../support/soak/tried.ts';
 import { locksOf, sharedService, words } from '../http/shared-service.ts';
 import { lfsMediaType } from './lfs-of.ts';
 

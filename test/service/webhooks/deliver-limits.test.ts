@@ -1,9 +1,9 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { maxInterimResponses } from '../../../src/service/webhooks/deliver.ts';
+import { measured } from '../../soak/measured.ts';
 import { listenHere } from '../../support/listen.ts';
 import { say } from '../../support/other-servers/responses.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { deliverTo, failed, receiver, statusOnly } from './delivering.ts';
 
 const early = 'HTTP/1.1 103 Early Hints\r\nlink: </style.css>; rel=preload\r\n\r\n';

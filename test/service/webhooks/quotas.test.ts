@@ -3,9 +3,9 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { changeBacklogs } from '../../../src/service/outbox/backlog.ts';
 import { defaultHookQuotas, setHookQuotas } from '../../../src/service/outbox/hook-quotas.ts';
 import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
+import { measured } from '../../soak/measured.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { hookedStorage } from './hooked-storage.ts';
 
 const url = 'https://a.example.com/';

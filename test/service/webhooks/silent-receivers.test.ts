@@ -1,9 +1,9 @@
 import { pathToFileURL } from 'node:url';
 import { expect, onTestFinished, test } from 'vitest';
+import { measured } from '../../soak/measured.ts';
 import { silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
-import { measured } from '../../support/soak/measured.ts';
 import { receiver } from './delivering.ts';
 import { patient } from './hooked-service.ts';
 

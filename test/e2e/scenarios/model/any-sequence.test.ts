@@ -1,14 +1,14 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, test } from 'vitest';
+import { figureOf } from '../../../soak/figures.ts';
+import { measured } from '../../../soak/measured.ts';
+import { failureOf } from '../../../soak/tried.ts';
 import { sqlite } from '../../../support/databases.ts';
 import type { Fault, Manner } from '../../../support/fault-proxy.ts';
 import type { OidcIssuer } from '../../../support/oidc-issuer.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { everyForm } from '../../../support/runs.ts';
 import { printedSeed } from '../../../support/seed.ts';
-import { figureOf } from '../../../support/soak/figures.ts';
-import { measured } from '../../../support/soak/measured.ts';
-import { failureOf } from '../../../support/soak/tried.ts';
 import { startJobIssuer } from '../../../support/trusted-jobs.ts';
 import { soak } from '../place.ts';
 import { useService } from '../stage.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { test } from 'vitest';
+import { figureOf } from '../../../soak/figures.ts';
+import { measured } from '../../../soak/measured.ts';
+import { failureOf } from '../../../soak/tried.ts';
 import type { Fault, Manner } from '../../../support/fault-proxy.ts';
 import { everyForm } from '../../../support/runs.ts';
 import { printedSeed } from '../../../support/seed.ts';
-import { figureOf } from '../../../support/soak/figures.ts';
-import { measured } from '../../../support/soak/measured.ts';
-import { failureOf } from '../../../support/soak/tried.ts';
 import { soak } from '../place.ts';
 import { faultText, gatewayFault } from './gateway-faults.ts';
 import { Happening } from './happening.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
-import { openJob } from './runner/job.ts';
-import { startSmallService } from './small-service.ts';
+import { openJob } from '../support/runner/job.ts';
+import { startSmallService } from '../support/small-service.ts';
 
 /**
  * Runs main and post of a bundle as the runner does: an invalid input, then a lock and its release, which are separate

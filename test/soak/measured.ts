@@ -1,7 +1,7 @@
 import { appendFileSync } from 'node:fs';
 import { expect } from 'vitest';
-import { verdictOn } from '../../../bench/benchmark.ts';
-import { limitText, withUnit } from '../../../bench/table.ts';
+import { verdictOn } from '../../bench/benchmark.ts';
+import { limitText, withUnit } from '../../bench/table.ts';
 import { type FigureName, figureOf } from './figures.ts';
 import { figuresFile, type Note, noteText } from './notes.ts';
 

@@ -1,5 +1,5 @@
-import { type Figure, figure } from '../../../bench/benchmark.ts';
-import type { BenchmarkResult } from '../../../bench/results.ts';
+import { type Figure, figure } from '../../bench/benchmark.ts';
+import type { BenchmarkResult } from '../../bench/results.ts';
 import type { Declared } from './figures.ts';
 import type { Note } from './notes.ts';
 

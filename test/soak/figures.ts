@@ -1,5 +1,5 @@
-import { atLeast, atMost, exactly, type Limit } from '../../../bench/benchmark.ts';
-import { everyForm, runs } from '../runs.ts';
+import { atLeast, atMost, exactly, type Limit } from '../../bench/benchmark.ts';
+import { everyForm, runs } from '../support/runs.ts';
 
 /** Every figure of `npm run test:soak` with its limit, by the test that measures it. */
 

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
-import { joinSockets, listenHere } from './listen.ts';
+import { joinSockets, listenHere } from '../support/listen.ts';
 
 /** A head may follow the body of the previous request, which ends without a line break. */
 const head = /(?:GET|POST|PUT|DELETE) \/[^ \r\n]* HTTP\/1\.1\r\n(?:[^\r\n]+\r\n)*/g;
