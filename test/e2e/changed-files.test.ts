@@ -19,8 +19,8 @@ import { type JobEvent, pullRequestEvent, pushEvent } from '../support/runner/gi
 import type { Job } from '../support/runner/job.ts';
 import type { StepResult } from '../support/runner/step.ts';
 import { forms } from '../support/runs.ts';
-import { stable } from '../support/stable.ts';
 import { openScene, type SceneJobOptions } from './scene.ts';
+import { stable } from './stable.ts';
 
 const scene = openScene();
 

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { stable, stableAll } from '../support/stable.ts';
 import { errorsOf, jobAt, openScene, type SceneJob } from './scene.ts';
+import { stable, stableAll } from './stable.ts';
 
 const scene = openScene();
 

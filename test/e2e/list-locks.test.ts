@@ -2,9 +2,9 @@ import { describe, expect, test } from 'vitest';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
-import { stable, stableAll } from '../support/stable.ts';
 import { summaryShape } from '../support/summary-shape.ts';
 import { checkOut, jobAt, openScene } from './scene.ts';
+import { stable, stableAll } from './stable.ts';
 
 const scene = openScene();
 

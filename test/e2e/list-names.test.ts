@@ -2,8 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { createRepository } from '../support/git-repository.ts';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
-import { stable, stableAll } from '../support/stable.ts';
 import { jobAt, openScene } from './scene.ts';
+import { stable, stableAll } from './stable.ts';
 
 const scene = openScene();
 let remote: string;

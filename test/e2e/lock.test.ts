@@ -4,9 +4,9 @@ import { problem } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { collapseGroups } from '../support/runner/step-log.ts';
 import { everyForm } from '../support/runs.ts';
-import { stable, stableAll } from '../support/stable.ts';
 import { summaryShape } from '../support/summary-shape.ts';
 import { checkOut, errorsOf, jobAt, openScene } from './scene.ts';
+import { stable, stableAll } from './stable.ts';
 
 const scene = openScene();
 

@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { stable } from '../support/stable.ts';
 import { checkOut, errorsOf, openScene, type SceneJob } from './scene.ts';
+import { stable } from './stable.ts';
 
 const scene = openScene();
 

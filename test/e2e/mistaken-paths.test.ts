@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { stable } from '../support/stable.ts';
 import { checkOut, errorsOf, openScene, type SceneJob } from './scene.ts';
+import { stable } from './stable.ts';
 
 const scene = openScene();
 

@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import { json } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import type { StepResult } from '../support/runner/step.ts';
-import { stable, stableAll } from '../support/stable.ts';
 import { jobAt, openScene } from './scene.ts';
+import { stable, stableAll } from './stable.ts';
 
 const scene = openScene({ resolve: async () => ['93.184.215.14'] });
 const url = 'https://ci.example.com/hook';

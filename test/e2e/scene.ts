@@ -7,7 +7,7 @@ import type { StepResult } from '../support/runner/step.ts';
 import type { RunningService, RunningServiceOptions } from '../support/running-service.ts';
 import { everyForm } from '../support/runs.ts';
 import { serviceOfTests } from '../support/service-of-tests.ts';
-import { stable } from '../support/stable.ts';
+import { stable } from './stable.ts';
 
 export interface SceneJobOptions extends JobOptions {
   readonly workspace?: string;

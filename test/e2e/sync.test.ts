@@ -6,9 +6,9 @@ import { inTurn, json, page } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { fasterTime } from '../support/preload.ts';
 import { pullRequestEvent } from '../support/runner/github-context.ts';
-import { stable, stableAll } from '../support/stable.ts';
 import { temporaryFolder } from '../support/temporary-folder.ts';
 import { errorsOf, jobAt, openScene } from './scene.ts';
+import { stable, stableAll } from './stable.ts';
 
 const scene = openScene();
 let remote: Repository;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { stable, stableAll } from '../support/stable.ts';
 import { errorsOf, openScene } from './scene.ts';
+import { stable, stableAll } from './stable.ts';
 
 const scene = openScene();
 

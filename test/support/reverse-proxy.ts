@@ -1,4 +1,3 @@
-import { spawn } from 'node:child_process';
 import { accessSync, constants, existsSync, readFileSync } from 'node:fs';
 import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
@@ -7,6 +6,7 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { freePort } from './listen.ts';
+import { startProcess } from './started-process.ts';
 
 const shipped = fileURLToPath(new URL('../../docs/self-hosting/', import.meta.url));
 
@@ -227,34 +227,20 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
     for (const name of ['', ...(await readdir(folder))]) await chown(join(folder, name), nobody, nobody);
   }
 
-  const child = spawn(program, product.args(place), {
+  const proxy = startProcess([program, ...product.args(place)], {
     cwd: folder,
     env: { PATH: process.env['PATH'], ...product.environment?.(place) },
-    stdio: ['ignore', 'pipe', 'pipe'],
     ...unprivileged,
   });
-  let written = '';
-  for (const stream of [child.stdout, child.stderr]) {
-    stream.setEncoding('utf8').on('data', (text: string) => {
-      written += text;
-    });
-  }
   let hasEnded = false;
-  const ended = new Promise<void>((resolve) => {
-    const end = (error?: unknown): void => {
-      if (error instanceof Error) written += error.message;
-      hasEnded = true;
-      resolve();
-    };
-    child.once('exit', () => end()).once('error', end);
-  });
-  const endWithTests = (): void => void child.kill();
-  process.once('exit', endWithTests);
+  const onEnd = (): void => {
+    hasEnded = true;
+  };
+  const ended = proxy.ended().then(onEnd, onEnd);
 
   async function stop(): Promise<void> {
-    child.kill();
-    await ended;
-    process.off('exit', endWithTests);
+    proxy.signal('SIGTERM');
+    if (!hasEnded) await proxy.ended();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
@@ -265,7 +251,7 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
     if (hasEnded || performance.now() > until) {
       const logged = await errors();
       await stop();
-      throw new Error(`${product.name} does not start: ${written}${logged}`);
+      throw new Error(`${product.name} does not start: ${proxy.stdout.text()}${proxy.stderr.text()}${logged}`);
     }
     await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 20))]);
   }

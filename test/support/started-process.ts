@@ -29,6 +29,9 @@ export interface StartOptions {
   readonly hasInput?: boolean;
   /** Gives it a process group of its own. */
   readonly detached?: boolean;
+  /** The user and group that run it, if not those of the tests. */
+  readonly uid?: number;
+  readonly gid?: number;
   /** A generous limit: it only ends a test whose process hangs. */
   readonly timeoutMs?: number;
 }

@@ -6,9 +6,9 @@ import { type AuditQuery, readAudit } from '../../../src/service/audit/read-audi
 import type { RecordedEntry } from '../../../src/service/outbox/event.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const ada: Actor = { name: 'ada', tokenId: 'tok_ada', address: '192.0.2.7' };
 /** Another token of the same name. */

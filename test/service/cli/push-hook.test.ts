@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pushDelivery } from '../../support/push-delivery.ts';
+import { pushDelivery } from '../syncs/push-delivery.ts';
 import { besideService } from './in-service.ts';
 import { runMain } from './run-main.ts';
 

@@ -1,8 +1,8 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { schemaVersion } from '../../../src/service/storage/migrations.ts';
-import { createOldSqlite } from '../../support/old-sqlite.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { createOldSqlite } from '../storage/old-sqlite.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 /** Returns the log of a service from its start to its end. */

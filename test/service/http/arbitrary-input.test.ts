@@ -4,8 +4,8 @@ import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.t
 import { codeUnits } from '../../interface/texts.ts';
 import { tried } from '../../soak/tried.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { forgeOf, pushDelivery, senders } from '../../support/push-delivery.ts';
 import { requestRaw } from '../../support/raw-http.ts';
+import { forgeOf, pushDelivery, senders } from '../syncs/push-delivery.ts';
 import { expectDescribed } from './described-operations.ts';
 import { type Answered, expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService, words } from './shared-service.ts';

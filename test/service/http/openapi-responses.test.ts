@@ -7,9 +7,9 @@ import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.t
 import { databaseKinds, sqlite } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
-import { deleted, type Pushed, pushDelivery } from '../../support/push-delivery.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
+import { deleted, type Pushed, pushDelivery } from '../syncs/push-delivery.ts';
 import { describedStatuses, expectDescribed, optionalHeaders } from './described-operations.ts';
 import { addressIn, expectedOperations } from './operations.ts';
 import { sharedService } from './shared-service.ts';

@@ -8,10 +8,10 @@ import { findLocks } from '../../../src/service/locks/find.ts';
 import { createLockQuota, type LockQuota } from '../../../src/service/locks/lock-quota.ts';
 import { foldCase } from '../../../src/service/locks/windows-path.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { runs } from '../../support/runs.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const workspaces = ['game', 'tools'];
 const ttl = valueIn(parseTtl('1h'));

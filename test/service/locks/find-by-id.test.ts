@@ -7,8 +7,8 @@ import { findCommittedLockById } from '../../../src/service/locks/find.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
-import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('a lookup of a lock by its id on $name', (kind) => {
   let database: TestDatabase;

@@ -16,11 +16,11 @@ import { renewLock } from '../../../src/service/locks/renew.ts';
 import { removeBeyond } from '../../../src/service/storage/remove-old.ts';
 import type { Database } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
 import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('the history of locks on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game', 'film'] });

@@ -4,8 +4,8 @@ import { listLocks, ownLocks } from '../../../src/service/locks/list.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds, type TestDatabase } from '../../support/databases.ts';
-import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const ada = { id: 'tok_desk', name: 'desk', owner: 'ada', scopes: [], workspaces: null };
 

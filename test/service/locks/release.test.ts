@@ -6,9 +6,9 @@ import { parseTtl } from '../../../src/interface/ttl.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from '../../../src/service/locks/release.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('locks that are released together on $name', (kind) => {
   const storage = sharedStorage(kind, { workspaces: ['game'] });

@@ -4,11 +4,11 @@ import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { type DatabaseKind, databaseKinds, sqlite } from '../../support/databases.ts';
-import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { startTestService } from '../../support/running-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { changeRows, storeLocks } from '../../support/stored-rows.ts';
 import { operator } from '../../support/trusted-jobs.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 const day = 86_400;
 

@@ -18,9 +18,9 @@ import { newTokenSecret, secretHash } from '../../../src/service/tokens/secret.t
 import { authenticate, listTokens } from '../../../src/service/tokens/tokens.ts';
 import { addWorkspace, removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { createPostgresDatabase, postgresServer, temporaryDataFolder } from '../../support/databases.ts';
-import { createOldSqlite } from '../../support/old-sqlite.ts';
 import { operator } from '../../support/trusted-jobs.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { createOldSqlite } from './old-sqlite.ts';
 
 interface OldDatabase {
   /** The database as the earlier version left it. */

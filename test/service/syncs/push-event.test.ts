@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { hasSignature, isSigned, parsePushEvent } from '../../../src/service/syncs/push-event.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
-import { deleted, forgeOf, type Pushed, pushDelivery, type Sender, senders } from '../../support/push-delivery.ts';
+import { deleted, forgeOf, type Pushed, pushDelivery, type Sender, senders } from './push-delivery.ts';
 
 const secret = newWebhookSecret();
 

@@ -5,15 +5,6 @@ import { pushSecretAudited } from '../../../src/service/workspaces/push-secret.t
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository, type Repository } from '../../support/git-repository.ts';
 import { listenHere } from '../../support/listen.ts';
-import {
-  deleted,
-  forgeOf,
-  type PushDelivery,
-  type Pushed,
-  pushDelivery,
-  type Sender,
-  senders,
-} from '../../support/push-delivery.ts';
 import { connectRaw, requestRaw, writeRequest } from '../../support/raw-http.ts';
 import type { Ask, Reply } from '../../support/running-service.ts';
 import { runs } from '../../support/runs.ts';
@@ -22,6 +13,15 @@ import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { expectProblem } from '../http/expect-problem.ts';
 import { gitClient } from '../mirror/mirror-of.ts';
+import {
+  deleted,
+  forgeOf,
+  type PushDelivery,
+  type Pushed,
+  pushDelivery,
+  type Sender,
+  senders,
+} from './push-delivery.ts';
 
 describe.each(databaseKinds)('pushes on $name', (kind) => {
   const service = serviceOfTests({ publicUrl: () => 'https://assets.example.com' }, kind);

@@ -13,8 +13,8 @@ import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts
 import { requireHook } from '../../../src/service/webhooks/hooks.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { databaseKinds } from '../../support/databases.ts';
-import { planOf, type RecordedQuery, recording } from '../../support/query-plan.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 import { startDeliveryWorkers } from './delivery-workers.ts';
 import { acquireIn, actor, claimNext, hookedStorage, made, releaseIn } from './hooked-storage.ts';
 

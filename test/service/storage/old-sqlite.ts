@@ -1,8 +1,8 @@
 import { DatabaseSync } from 'node:sqlite';
 import { Kysely, SqliteDialect } from 'kysely';
-import { migrate } from '../../src/service/storage/migrate.ts';
-import { databaseFile } from '../../src/service/storage/sqlite.ts';
-import type { Tables } from '../../src/service/storage/tables.ts';
+import { migrate } from '../../../src/service/storage/migrate.ts';
+import { databaseFile } from '../../../src/service/storage/sqlite.ts';
+import type { Tables } from '../../../src/service/storage/tables.ts';
 
 /** Creates the empty database of an earlier version in an existing folder. */
 export async function createOldSqlite(folder: string, schema: number): Promise<Kysely<Tables>> {

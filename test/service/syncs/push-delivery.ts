@@ -1,5 +1,5 @@
 import { createHmac, randomUUID } from 'node:crypto';
-import { type Forge, forges } from '../../src/service/syncs/push-event.ts';
+import { type Forge, forges } from '../../../src/service/syncs/push-event.ts';
 
 export interface PushDelivery {
   readonly headers: Readonly<Record<string, string>>;

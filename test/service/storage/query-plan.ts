@@ -1,5 +1,5 @@
 import { CompiledQuery } from 'kysely';
-import type { Database, Storage } from '../../src/service/storage/storage.ts';
+import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 
 export interface RecordedQuery {
   readonly text: string;
