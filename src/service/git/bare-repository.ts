@@ -63,11 +63,10 @@ export async function fetchedHead(folder: string, branch: BranchName): Promise<s
 }
 
 /** Head of the branch in a local repository; undefined if it does not have the branch. */
-export async function headOf(git: GitCommand, repository: string, branch: BranchName): Promise<string | undefined> {
+export async function headOf(git: GitCommand, branch: BranchName): Promise<string | undefined> {
   const head = await git(['for-each-ref', '--format=%(objectname)', branchRef(branch)], {
-    purpose: `read the head of the branch ${branch} in ${repository}`,
+    purpose: `read the head of the branch ${branch}`,
     limits: localLimits,
-    repository,
   });
   return head.trim() || undefined;
 }

@@ -32,7 +32,6 @@ const headerMark = '\u0001';
 /** The changes of files in a range of commits, the newest first. A rename is a deletion and an addition. */
 export async function listChanges(
   git: GitCommand,
-  repository: string,
   { head, except, paths, limits }: ChangeQuery,
   onChange: (change: FileChange) => void,
 ): Promise<void> {
@@ -43,7 +42,6 @@ export async function listChanges(
   await git(['--literal-pathspecs', 'log', '-z', '-c', ...rawFiles, format, '--stdin'], {
     purpose: `list the changes up to ${head}`,
     limits,
-    repository,
     input: Buffer.from(
       [...range, ...(paths === undefined ? [] : ['--', ...paths])].map((line) => `${line}\n`).join(''),
     ),
@@ -58,14 +56,12 @@ export async function listChanges(
 /** The files that differ between two commits. */
 export async function listDifferences(
   git: GitCommand,
-  repository: string,
   { from, to, limits }: { readonly from: string; readonly to: string; readonly limits: Limits },
 ): Promise<ReadonlySet<string>> {
   const paths = new Set<string>();
   await git(['diff-tree', '-r', '-z', ...rawFiles, '--end-of-options', from, to], {
     purpose: `compare ${from} with ${to}`,
     limits,
-    repository,
     onOutput: eachToken(eachRawFile((path) => paths.add(path))),
   });
   return paths;
@@ -74,12 +70,11 @@ export async function listDifferences(
 /** Whether the history of `head` contains a commit. */
 export async function containsCommit(
   git: GitCommand,
-  repository: string,
   { head, commit, limits }: { readonly head: string; readonly commit: string; readonly limits: Limits },
 ): Promise<boolean> {
-  const purpose = `look for ${commit} in the history of ${head}`;
   const missing = await git(['rev-list', '--max-count=1', '--end-of-options', commit, `^${head}`], {
-    ...{ purpose, limits, repository },
+    purpose: `look for ${commit} in the history of ${head}`,
+    limits,
   });
   return missing === '';
 }

@@ -2,27 +2,20 @@ import { fetchedHead, makeRepository } from './bare-repository.ts';
 import { GitError } from './git-error.ts';
 import { removeUnfinishedPacks } from './maintain.ts';
 import { publishFetch } from './publish-fetch.ts';
-import { endedBy } from './run-git.ts';
 import { type Transfer, transferBeside } from './transfer.ts';
-
-export interface Estimate {
-  readonly objects: number;
-  /** False if the timeout ended the estimate while the remote was packing: then it is the latest announced number. */
-  readonly exact: boolean;
-}
 
 /**
  * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
  * header has the number. Numbers that the remote announces earlier (see `Progress`) count only after a timeout.
  */
-export async function estimateObjects(transfer: Transfer): Promise<Estimate> {
+export async function estimateObjects(transfer: Transfer): Promise<number> {
   const known = new AbortController();
   let announced: number | undefined;
   let total: number | undefined;
   try {
     await makeRepository(transfer.git, transfer.mirror);
     await transferBeside(
-      { ...transfer, limits: endedBy(transfer.limits, known.signal) },
+      { ...transfer, enough: known.signal },
       (progress) => {
         if (progress.kind === 'announced') announced = Math.max(announced ?? 0, progress.objects);
         else {
@@ -32,12 +25,9 @@ export async function estimateObjects(transfer: Transfer): Promise<Estimate> {
       },
       async () => {},
     );
-    return { objects: total ?? 0, exact: true };
+    return total ?? 0;
   } catch (error) {
-    if (total !== undefined) return { objects: total, exact: true };
-    if (error instanceof GitError && error.kind === 'timeout' && announced !== undefined) {
-      return { objects: announced, exact: false };
-    }
+    if (error instanceof GitError && error.kind === 'timeout' && announced !== undefined) return announced;
     throw error;
   }
 }

@@ -5,7 +5,7 @@ import { asGitErrors, GitError } from './git-error.ts';
 import { wordsOfGit } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
 import { accessSettings, type Remote } from './remote.ts';
-import { type GitWork, type Limits, runGit } from './run-git.ts';
+import { endedBy, type GitWork, type Limits, runGit } from './run-git.ts';
 
 /** Limits of local work, which is either quick or stuck. */
 export const localLimits: Limits = { timeoutMs: 60_000 };
@@ -20,6 +20,8 @@ export interface GitTask extends GitWork {
   readonly settings?: Readonly<Record<string, string>>;
   /** Value of the client's `Git-Protocol` header. */
   readonly protocol?: string | undefined;
+  /** Ends git once the caller has what it needs. This is not an error. */
+  readonly enough?: AbortSignal | undefined;
 }
 
 /** Runs git and returns its standard output, or throws a GitError. */
@@ -29,14 +31,16 @@ export function gitCommand(setup: {
   readonly environment: NodeJS.ProcessEnv;
   readonly allowFile: boolean;
 }): GitCommand {
-  return async (args, { purpose, repository, remote, settings, protocol, ...work }) => {
+  return async (args, { purpose, repository, remote, settings, protocol, enough, ...work }) => {
     const environment = gitEnvironment(setup.environment, {
       allowFile: setup.allowFile,
       repository,
       protocol,
       moreSettings: { ...settings, ...(remote && accessSettings(remote)) },
     });
-    const outcome = await asGitErrors(purpose, () => runGit(args, environment, work));
+    const outcome = await asGitErrors(purpose, () =>
+      runGit(args, environment, { ...work, limits: endedBy(work.limits, enough) }),
+    );
     switch (outcome.kind) {
       case 'exited':
         if (outcome.status === 0) return outcome.output;
@@ -52,6 +56,7 @@ export function gitCommand(setup: {
           `git did not ${purpose} within ${spanOfMs(work.limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
         );
       case 'aborted':
+        if (enough?.aborted) return '';
         throw new GitError('aborted', `git was stopped before it could ${purpose}.`);
       case 'not-started':
         throw outcome.code === 'ENOENT'
@@ -65,6 +70,12 @@ export function gitCommand(setup: {
     }
   };
 }
+
+/** Runs git in this repository. */
+export const inRepository =
+  (git: GitCommand, repository: string): GitCommand =>
+  (args, task) =>
+    git(args, { repository, ...task });
 
 const failed = (purpose: string, said: string): GitError =>
   new GitError('failed', `git could not ${purpose}: ${said}`, said);

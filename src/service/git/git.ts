@@ -7,7 +7,7 @@ import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } f
 import type { BranchName } from './branch-name.ts';
 import { type ChangeQuery, containsCommit, type FileChange, listChanges, listDifferences } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
-import { gitCommand, localLimits } from './git-command.ts';
+import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
 import { type FolderQuery, listFolder } from './list-folder.ts';
 import { maintainMirror } from './maintain.ts';
@@ -44,6 +44,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     repository: join(mirrors, `${workspaceFolder(workspace)}${ending}`),
     scratch,
   });
+  const gitOf = (workspace: string) => inRepository(git, mirrorOf(workspace).repository);
 
   /** Removes the mirror of a workspace that was removed. */
   const forget = (workspace: string): Promise<void> =>
@@ -66,9 +67,8 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     /** Head of the branch at its last fetch. */
     head: (workspace: string, branch: BranchName) =>
       asGitErrors(`read the branch ${branch} of the mirror`, async () => {
-        const mirror = mirrorOf(workspace);
-        await makeRepository(git, mirror);
-        return headOf(git, mirror.repository, branch);
+        await makeRepository(git, mirrorOf(workspace));
+        return headOf(gitOf(workspace), branch);
       }),
     /** Sets the branch that clones check out, if it has been synced. No effect without a mirror. */
     setDefaultBranch: (workspace: string, branch: BranchName) =>
@@ -76,15 +76,15 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
         setDefaultBranch(mirrorOf(workspace), branch),
       ),
     /** Entries of a folder of the mirror, at a fetched commit. */
-    listFolder: (workspace: string, query: FolderQuery) => listFolder(git, mirrorOf(workspace).repository, query),
+    listFolder: (workspace: string, query: FolderQuery) => listFolder(gitOf(workspace), query),
     /** Changes of files in fetched commits, the newest first. */
     listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
-      listChanges(git, mirrorOf(workspace).repository, query, onChange),
+      listChanges(gitOf(workspace), query, onChange),
     /** The files that differ between two fetched commits. */
-    listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[2]) =>
-      listDifferences(git, mirrorOf(workspace).repository, query),
-    containsCommit: (workspace: string, query: Parameters<typeof containsCommit>[2]) =>
-      containsCommit(git, mirrorOf(workspace).repository, query),
+    listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[1]) =>
+      listDifferences(gitOf(workspace), query),
+    containsCommit: (workspace: string, query: Parameters<typeof containsCommit>[1]) =>
+      containsCommit(gitOf(workspace), query),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),
@@ -95,7 +95,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       ),
     /** Reads the small files of a fetched commit. */
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
-      readSmallBlobs(git, mirrorOf(workspace).repository, wanted, limits, onBlob),
+      readSmallBlobs(gitOf(workspace), wanted, limits, onBlob),
     lfsAuthenticate: (remote: SshRemote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
     /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
     maintain: (workspace: string, limits: Limits) =>

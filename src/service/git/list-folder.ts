@@ -1,6 +1,6 @@
 import type { GitCommand } from './git-command.ts';
 import { eachLine } from './git-output.ts';
-import { endedBy, type Limits } from './run-git.ts';
+import type { Limits } from './run-git.ts';
 
 export interface FolderEntry {
   readonly name: string;
@@ -21,28 +21,23 @@ export interface FolderQuery {
  */
 export async function listFolder(
   git: GitCommand,
-  repository: string,
   { commit, folder, isWanted, max, limits }: FolderQuery,
 ): Promise<readonly FolderEntry[]> {
   const entries: FolderEntry[] = [];
   const enough = new AbortController();
   const tree = folder === '' ? commit : `${commit}:${folder}`;
   const format = '--format=%(objecttype) %(path)';
-  try {
-    await git(['-c', 'core.quotePath=false', 'ls-tree', format, '--end-of-options', tree], {
-      purpose: `list the folder ${folder === '' ? '/' : folder} of the mirror`,
-      limits: endedBy(limits, enough.signal),
-      repository,
-      onOutput: eachLine((line) => {
-        const [, type, name = ''] = /^(blob|tree) (.*)$/.exec(line) ?? [];
-        if (enough.signal.aborted || !isReadable(name) || !isWanted(name)) return;
-        entries.push({ name, isFolder: type === 'tree' });
-        if (entries.length >= max) enough.abort();
-      }),
-    });
-  } catch (error) {
-    if (!enough.signal.aborted) throw error;
-  }
+  await git(['-c', 'core.quotePath=false', 'ls-tree', format, '--end-of-options', tree], {
+    purpose: `list the folder ${folder === '' ? '/' : folder} of the mirror`,
+    limits,
+    enough: enough.signal,
+    onOutput: eachLine((line) => {
+      const [, type, name = ''] = /^(blob|tree) (.*)$/.exec(line) ?? [];
+      if (enough.signal.aborted || !isReadable(name) || !isWanted(name)) return;
+      entries.push({ name, isFolder: type === 'tree' });
+      if (entries.length >= max) enough.abort();
+    }),
+  });
   return entries;
 }
 

@@ -3,7 +3,7 @@ import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
 import type { Published } from './published-view.ts';
-import { endedBy, type Limits } from './run-git.ts';
+import type { Limits } from './run-git.ts';
 
 interface Search {
   readonly git: GitCommand;
@@ -105,26 +105,22 @@ async function areReachable(
  * commits, which are found first.
  */
 async function areContained(
-  { git, limits, repository }: Search,
+  { git, ...search }: Search,
   objects: readonly string[],
   tips: readonly string[],
 ): Promise<boolean> {
   const missing = new Set(objects);
   const found = new AbortController();
-  try {
-    await git(['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--ignore-missing', '--stdin'], {
-      repository,
-      purpose: 'look for objects that no branch has',
-      limits: endedBy(limits, found.signal),
-      input: asInput(tips),
-      inBackground: true,
-      onOutput: eachLine((id) => {
-        if (missing.delete(id) && missing.size === 0) found.abort();
-      }),
-    });
-  } catch (error) {
-    if (!found.signal.aborted) throw error;
-  }
+  await git(['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--ignore-missing', '--stdin'], {
+    ...search,
+    purpose: 'look for objects that no branch has',
+    enough: found.signal,
+    input: asInput(tips),
+    inBackground: true,
+    onOutput: eachLine((id) => {
+      if (missing.delete(id) && missing.size === 0) found.abort();
+    }),
+  });
   return missing.size === 0;
 }
 

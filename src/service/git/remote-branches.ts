@@ -3,7 +3,7 @@ import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
 import { type Remote, remoteArguments } from './remote.ts';
-import { endedBy, type Limits } from './run-git.ts';
+import type { Limits } from './run-git.ts';
 
 export interface RemoteBranches {
   /** Head of each branch, in the order of the remote. */
@@ -19,18 +19,17 @@ export const maxBranches = 100_000;
 export async function listRemoteBranches(git: GitCommand, remote: Remote, limits: Limits): Promise<RemoteBranches> {
   const collected = collectBranches();
   const tooMany = new AbortController();
-  try {
-    await git(['ls-remote', '--symref', ...remoteArguments(remote), 'HEAD', `${prefix}*`], {
-      purpose: `list the branches of ${remote.address}`,
-      remote,
-      limits: endedBy(limits, tooMany.signal),
-      onOutput: eachLine((line) => {
-        collected.add(line);
-        if (collected.listed.branches.size > maxBranches) tooMany.abort();
-      }),
-    });
-  } catch (error) {
-    if (!tooMany.signal.aborted) throw error;
+  await git(['ls-remote', '--symref', ...remoteArguments(remote), 'HEAD', `${prefix}*`], {
+    purpose: `list the branches of ${remote.address}`,
+    remote,
+    limits,
+    enough: tooMany.signal,
+    onOutput: eachLine((line) => {
+      collected.add(line);
+      if (collected.listed.branches.size > maxBranches) tooMany.abort();
+    }),
+  });
+  if (tooMany.signal.aborted) {
     throw new GitError(
       'failed',
       `${remote.address} has more than ${maxBranches} branches, the maximum of a list. You can still sync a branch by its name.`,

@@ -40,9 +40,9 @@ export const runGit = (args: readonly string[], environment: NodeJS.ProcessEnv, 
   runProcess('git', args, environment, work);
 
 /** The same limits with one more signal that ends the work. */
-export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal): Limits => ({
+export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal | undefined): Limits => ({
   timeoutMs,
-  signal: signal === undefined ? also : AbortSignal.any([signal, also]),
+  signal: signal && also ? AbortSignal.any([signal, also]) : (signal ?? also),
 });
 
 const maxOutputSize = 64 * 1_024 * 1_024;

@@ -19,16 +19,14 @@ export interface Blob {
 /** Passes each small blob to `onBlob`. */
 export async function readSmallBlobs(
   git: GitCommand,
-  repository: string,
   wanted: SmallBlobs,
   limits: Limits,
   onBlob: (blob: Blob) => void,
 ): Promise<void> {
-  const paths = await listSmallBlobs(git, repository, wanted, limits);
+  const paths = await listSmallBlobs(git, wanted, limits);
   if (paths.size === 0) return;
   await git(['cat-file', '--batch', '--buffer'], {
     limits,
-    repository,
     purpose: `read the small files of ${wanted.commit}`,
     input: Buffer.from(`${[...paths.keys()].join('\n')}\n`),
     onOutput: readBatch((id, content) => onBlob({ path: paths.get(id) ?? '', content })),
@@ -60,12 +58,11 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
 /** Maps the id of each small blob to one of its paths. */
 async function listSmallBlobs(
   git: GitCommand,
-  repository: string,
   { commit, of, belowBytes }: SmallBlobs,
   limits: Limits,
 ): Promise<ReadonlyMap<string, string>> {
   const paths = new Map<string, string>();
-  const task = { limits, repository, purpose: `list the files of ${commit}` };
+  const task = { limits, purpose: `list the files of ${commit}` };
   if (of === 'head') {
     const form = '--format=%(objecttype) %(objectsize) %(objectname) %(path)';
     await git(['-c', 'core.quotePath=false', 'ls-tree', '-r', '--full-tree', form, '--end-of-options', commit], {

@@ -5,7 +5,7 @@ import { type BranchName, branchRef } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
-import { endedBy, type Limits } from './run-git.ts';
+import type { Limits } from './run-git.ts';
 import { inScratchFolder } from './scratch.ts';
 
 export type Progress =
@@ -24,11 +24,12 @@ export interface Transfer {
   readonly silenceMs?: number | undefined;
   /** Called when git or the remote writes any line. */
   readonly onSign?: (() => void) | undefined;
+  readonly enough?: AbortSignal | undefined;
 }
 
 /** Fetches the missing objects of the branch into a temporary repository, and removes it after `use`. */
 export async function transferBeside<T>(
-  { git, mirror, remote, branch, limits, silenceMs = 60_000, onSign }: Transfer,
+  { git, mirror, remote, branch, limits, silenceMs = 60_000, onSign, enough }: Transfer,
   onProgress: (progress: Progress) => void,
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
@@ -44,7 +45,8 @@ export async function transferBeside<T>(
     try {
       await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
         purpose: `fetch the branch ${branch} of ${remote.address}`,
-        limits: endedBy(limits, silent.signal),
+        limits,
+        enough: enough === undefined ? silent.signal : AbortSignal.any([silent.signal, enough]),
         repository,
         remote,
         onErrorLine: (line) => {
@@ -58,18 +60,18 @@ export async function transferBeside<T>(
         },
       });
     } catch (error) {
-      if (error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted) {
-        throw new GitError(
-          'timeout',
-          `git could not fetch the branch ${branch} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
-        );
-      }
       if (error instanceof GitError && error.said.includes("couldn't find remote ref")) {
         throw new GitError('no-such-branch', `There is no branch ${branch} in ${remote.address}.`, error.said);
       }
       throw error;
     } finally {
       clearTimeout(silence);
+    }
+    if (silent.signal.aborted) {
+      throw new GitError(
+        'timeout',
+        `git could not fetch the branch ${branch} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
+      );
     }
     return use(repository);
   });

@@ -60,8 +60,7 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     if (syncedHead === head) return missingOf(workspace, branch);
     const timeoutMs = deadline - performance.now();
     if (timeoutMs <= 0) return undefined;
-    const { objects } = await remotes.estimate(workspace, branch, { timeoutMs });
-    return { kind: 'ready', estimatedObjects: objects };
+    return { kind: 'ready', estimatedObjects: await remotes.estimate(workspace, branch, { timeoutMs }) };
   }
 
   /** Shares a running preparation. If that began too early to know the branch, its callers share one new preparation. */

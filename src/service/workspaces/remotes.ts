@@ -1,5 +1,4 @@
 import type { BranchName } from '../git/branch-name.ts';
-import type { Estimate } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
@@ -45,7 +44,7 @@ export function createRemotes({ git, allowFile }: RemotesOptions) {
         onBegin?.();
         return git.branches(remoteOf(workspace), limits);
       }),
-    estimate: (workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<Estimate> =>
+    estimate: (workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<number> =>
       limitProcesses(workspace.id, async () => git.estimate(workspace.id, remoteOf(workspace), branch, limits)),
   };
 }

@@ -47,7 +47,7 @@ describe('an https remote', () => {
     expect([...branches]).toEqual([['main', repository.head('main')]]);
     expect(defaultBranch).toBe('main');
     for (const round of ['first', 'second']) {
-      const { objects } = await git.estimate('game', remote, main, enoughTime);
+      const objects = await git.estimate('game', remote, main, enoughTime);
       const fetched = await git.fetch('game', remote, main, enoughTime);
       expect(fetched).toEqual({ head: repository.head('main'), receivedObjects: objects });
       expect(objects).toBeGreaterThan(0);
@@ -214,7 +214,7 @@ describe('a fetch that stalls in the middle of the pack', () => {
     repository.commit({ branch: 'other', from: 'main~1', files: { small: 'x' } });
     const fetching = git.fetch('game', remote, main, enoughTime);
     await stalled;
-    expect(await git.estimate('game', remote, other, enoughTime)).toEqual({ objects: 3, exact: true });
+    expect(await git.estimate('game', remote, other, enoughTime)).toBe(3);
     expect((await git.fetch('game', remote, other, enoughTime)).head).toBe(repository.head('other'));
     proceed();
     expect((await fetching).head).toBe(repository.head('main'));

@@ -13,7 +13,7 @@ test('the sample repository is the same everywhere, and can be synced', async ()
   expect(branches).toEqual((await other.branches(remoteAt(await other.sampleRepository()), enoughTime)).branches);
 
   const release = branchNamed('release/1.0');
-  const { objects } = await one.estimate('sample', remote, release, enoughTime);
+  const objects = await one.estimate('sample', remote, release, enoughTime);
   expect((await one.fetch('sample', remote, release, enoughTime)).receivedObjects).toBe(objects);
   expect(gitAt(repository, 'ls-tree', '-r', '--name-only', 'main')).toContain('Content/Hero.uasset');
   expect(gitAt(repository, 'fsck', '--strict', '--no-progress')).toBe('');

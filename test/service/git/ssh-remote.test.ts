@@ -24,7 +24,7 @@ describe('an ssh remote', () => {
     const { git, repository, sshArguments } = await setUp();
     const remote = remoteAt(addressOf(repository.path));
     expect([...(await git.branches(remote, enoughTime)).branches.keys()]).toEqual(['main']);
-    const { objects } = await git.estimate('game', remote, main, enoughTime);
+    const objects = await git.estimate('game', remote, main, enoughTime);
     const fetched = await git.fetch('game', remote, main, enoughTime);
     expect(fetched).toEqual({ head: repository.head('main'), receivedObjects: objects });
     expect(await sshArguments()).toContain('git@example.com');

@@ -34,7 +34,7 @@ function withListings() {
     },
     async estimate() {
       counts.estimates += 1;
-      return { objects: 7, exact: true };
+      return 7;
     },
   };
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
