@@ -19,7 +19,6 @@ import { inScratchFolder } from './scratch.ts';
 import { type ServeTask, serveMirror } from './serve-mirror.ts';
 import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
 import { lfsAuthenticate, type SshRemote } from './ssh.ts';
-import type { UploadPackRequest } from './upload-pack-request.ts';
 
 export type Git = ReturnType<typeof createGit>;
 
@@ -116,15 +115,8 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
         return repository;
       }),
     /** Responds to a client that reads the mirror: see serveMirror(). */
-    serve: (
-      workspace: string,
-      task: Omit<ServeTask, 'git' | 'mirror'>,
-      request?: UploadPackRequest,
-      formerHeads?: () => Promise<readonly string[]>,
-    ) =>
-      asGitErrors(`serve the mirror of ${workspace}`, () =>
-        serveMirror({ ...task, git, mirror: mirrorOf(workspace) }, request, formerHeads),
-      ),
+    serve: (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
+      asGitErrors(`serve the mirror of ${workspace}`, () => serveMirror({ ...task, git, mirror: mirrorOf(workspace) })),
     forget,
     /** Ids of the workspaces that have a mirror. */
     mirrored: () => asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors)),

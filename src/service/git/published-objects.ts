@@ -1,32 +1,39 @@
-import { isRepository } from './bare-repository.ts';
-import type { GitCommand } from './git-command.ts';
+import { isRepository, type Mirror } from './bare-repository.ts';
+import type { GitCommand, GitTask } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { eachLine } from './git-output.ts';
 import type { Published } from './published-view.ts';
 import type { Limits } from './run-git.ts';
+import type { UploadPackRequest } from './upload-pack-request.ts';
 
 interface Search {
   readonly git: GitCommand;
-  readonly repository: string;
+  readonly mirror: Mirror;
   readonly limits: Limits;
+}
+
+/** A request of a client, and what it may see of the mirror. */
+export interface ClientTask extends Search {
+  readonly branches: Published['branches'];
+  /** Commits that are served too, although a sync has moved their branches since then. */
+  readonly formerHeads: () => Promise<readonly string[]>;
+  /** Undefined for the capabilities of the service. */
+  readonly request: UploadPackRequest | undefined;
+  /** Receives the branches that are not served because the mirror lacks their commits. The list is usually empty. */
+  readonly onLacking: (names: readonly string[]) => void;
 }
 
 /**
  * The view for a request for these objects. Throws if some are not published. Between the requests of one clone, a sync
  * may move a branch, so its former commit is served too.
  */
-export async function publishedFor(
-  search: Search,
-  synced: Published['branches'],
-  wants: readonly string[],
-  formerHeads: () => Promise<readonly string[]>,
-  onLacking: (names: readonly string[]) => void,
-): Promise<Published> {
-  const branches = await presentBranches(search, synced, onLacking);
+export async function publishedFor(task: ClientTask): Promise<Published> {
+  const { wants = [] } = task.request ?? {};
+  const branches = await presentBranches(task);
   const heads = new Set(branches.values());
   if (wants.every((id) => heads.has(id))) return { branches, unnamed: [] };
-  const unnamed = await formerHeads();
-  if (await arePublished(search, wants, [...heads, ...unnamed])) return { branches, unnamed };
+  const unnamed = await task.formerHeads();
+  if (await arePublished(task, wants, [...heads, ...unnamed])) return { branches, unnamed };
   const [one = ''] = wants;
   const what = wants.length === 1 ? `The object ${one} is` : `Some of the ${wants.length} requested objects are`;
   throw new GitError('not-published', `${what} not in any synced branch. Sync the branch that has what you need.`);
@@ -37,11 +44,7 @@ export async function publishedFor(
  * do not share a data folder, or briefly on a network file system. If all are missing, this is an error: otherwise the
  * client would get an empty clone.
  */
-async function presentBranches(
-  search: Search,
-  branches: Published['branches'],
-  onLacking: (names: readonly string[]) => void,
-): Promise<Published['branches']> {
+async function presentBranches({ branches, onLacking, ...search }: ClientTask): Promise<Published['branches']> {
   const types = await typesOf(search, [...new Set(branches.values())]);
   const lacking = [...branches].filter(([, head]) => !types.has(head));
   onLacking(lacking.map(([name]) => name));
@@ -69,14 +72,12 @@ async function arePublished(search: Search, wants: readonly string[], tips: read
 }
 
 /** Types of the objects that are in the mirror. */
-async function typesOf({ git, ...search }: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+async function typesOf(search: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const types = new Map<string, string>();
-  if (ids.length === 0 || !(await isRepository(search.repository))) return types;
-  await git(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
-    ...search,
+  if (ids.length === 0 || !(await isRepository(search.mirror.repository))) return types;
+  await inMirror(search, ['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
     purpose: 'look for objects in the mirror',
-    input: asInput(ids),
-    inBackground: true,
+    ids,
     onOutput: eachLine((line) => {
       const [id = '', type = ''] = line.split(' ');
       if (type !== 'missing') types.set(id, type);
@@ -86,16 +87,10 @@ async function typesOf({ git, ...search }: Search, ids: readonly string[]): Prom
 }
 
 /** Whether all of these commits are reachable from the tips. */
-async function areReachable(
-  { git, ...search }: Search,
-  commits: readonly string[],
-  tips: readonly string[],
-): Promise<boolean> {
-  const beyond = await git(['rev-list', '--max-count=1', '--ignore-missing', '--stdin'], {
-    ...search,
+async function areReachable(search: Search, commits: readonly string[], tips: readonly string[]): Promise<boolean> {
+  const beyond = await inMirror(search, ['rev-list', '--max-count=1', '--ignore-missing', '--stdin'], {
     purpose: 'look for commits that no branch has',
-    input: asInput([...commits, ...tips.map((tip) => `^${tip}`)]),
-    inBackground: true,
+    ids: [...commits, ...tips.map((tip) => `^${tip}`)],
   });
   return beyond === '';
 }
@@ -104,19 +99,14 @@ async function areReachable(
  * Whether all of these trees and blobs are reachable from the tips. Partial clones mostly request objects of the newest
  * commits, which are found first.
  */
-async function areContained(
-  { git, ...search }: Search,
-  objects: readonly string[],
-  tips: readonly string[],
-): Promise<boolean> {
+async function areContained(search: Search, objects: readonly string[], tips: readonly string[]): Promise<boolean> {
   const missing = new Set(objects);
   const found = new AbortController();
-  await git(['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--ignore-missing', '--stdin'], {
-    ...search,
+  const args = ['rev-list', '--objects', '--no-object-names', '--in-commit-order', '--ignore-missing', '--stdin'];
+  await inMirror(search, args, {
     purpose: 'look for objects that no branch has',
     enough: found.signal,
-    input: asInput(tips),
-    inBackground: true,
+    ids: tips,
     onOutput: eachLine((id) => {
       if (missing.delete(id) && missing.size === 0) found.abort();
     }),
@@ -124,4 +114,14 @@ async function areContained(
   return missing.size === 0;
 }
 
-const asInput = (ids: Iterable<string>): Buffer => Buffer.from([...ids].map((id) => `${id}\n`).join(''));
+type SearchTask = Pick<GitTask, 'purpose' | 'enough' | 'onOutput'> & { readonly ids: readonly string[] };
+
+/** Runs git with the ids as its input. */
+const inMirror = ({ git, mirror, limits }: Search, args: readonly string[], { ids, ...task }: SearchTask) =>
+  git(args, {
+    ...task,
+    repository: mirror.repository,
+    limits,
+    input: Buffer.from(ids.map((id) => `${id}\n`).join('')),
+    inBackground: true,
+  });

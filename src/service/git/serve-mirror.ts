@@ -1,37 +1,23 @@
-import type { Mirror } from './bare-repository.ts';
-import type { GitCommand } from './git-command.ts';
-import { publishedFor } from './published-objects.ts';
-import { inPublishedView, type Published, unnamedRefs } from './published-view.ts';
-import type { Limits } from './run-git.ts';
-import { serviceHeader, type UploadPackRequest } from './upload-pack-request.ts';
+import { type ClientTask, publishedFor } from './published-objects.ts';
+import { inPublishedView, unnamedRefs } from './published-view.ts';
+import { serviceHeader } from './upload-pack-request.ts';
 
 /** Protocol version of the client, from its `Git-Protocol` header. Undefined means the original version, 0. */
 export type GitProtocol = 'version=1' | 'version=2' | undefined;
 
-export interface ServeTask {
-  readonly git: GitCommand;
-  readonly mirror: Mirror;
-  readonly branches: Published['branches'];
+export interface ServeTask extends ClientTask {
   readonly protocol: GitProtocol;
-  readonly limits: Limits;
   /** Receives the response in chunks: see GitWork. */
   readonly onOutput: (chunk: Buffer) => Promise<void>;
-  /** Receives the branches that are not served because the mirror lacks their commits. The list is usually empty. */
-  readonly onLacking: (names: readonly string[]) => void;
 }
 
 /**
  * Serves objects of the mirror if all of them are reachable from branches of the task or from former heads. Without a
  * request, sends the capabilities of the service and, in earlier versions of the protocol, the branches.
  */
-export async function serveMirror(
-  task: ServeTask,
-  request?: UploadPackRequest,
-  formerHeads: () => Promise<readonly string[]> = async () => [],
-): Promise<void> {
-  const { git, mirror, limits, branches, protocol, onOutput, onLacking } = task;
-  const search = { git, repository: mirror.repository, limits };
-  const published = await publishedFor(search, branches, request?.wants ?? [], formerHeads, onLacking);
+export async function serveMirror(task: ServeTask): Promise<void> {
+  const { git, mirror, limits, request, protocol, onOutput } = task;
+  const published = await publishedFor(task);
   let header = request === undefined && protocol !== 'version=2' ? serviceHeader : undefined;
   const args = request === undefined ? ['--http-backend-info-refs'] : [];
   await inPublishedView(mirror, published, (view) =>

@@ -2,27 +2,22 @@ import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
 import { unavailable } from '../contract/problem.ts';
+import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import type { ServeTask } from '../git/serve-mirror.ts';
-import { errorPacket } from '../git/upload-pack-request.ts';
+import { errorPacket, type UploadPackRequest } from '../git/upload-pack-request.ts';
 import { bearerOf, type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
-import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
+import type { GitOutcomeLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isRevoked as isTokenRevoked } from '../tokens/tokens.ts';
+import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
 import type { MirrorLimits, MirrorPlaces } from './limits.ts';
-
-export interface MirrorRequest {
-  readonly kind: GitRequestLabel;
-  readonly workspace: string;
-  readonly contentType: string;
-  /** Runs git. The signal in `limits` ends it when the client disconnects. */
-  readonly work: (task: Pick<ServeTask, 'limits' | 'onOutput'>) => Promise<void>;
-}
+import { protocolOf } from './read-request.ts';
 
 export interface ServeParts {
-  readonly storage: Pick<Storage, 'read'>;
+  readonly storage: Pick<Storage, 'read' | 'now'>;
+  readonly git: Pick<Git, 'serve'>;
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits: MirrorLimits;
@@ -34,14 +29,18 @@ export interface ServeParts {
  * the text of an error response to `info-refs`, and from an error packet in later requests, where it ignores such a
  * text.
  */
-export function createServe({ storage, metrics, log, limits, places }: ServeParts) {
-  return async (c: Context<Environment>, { kind, workspace, contentType, work }: MirrorRequest): Promise<Response> => {
+export function createServe({ storage, git, metrics, log, limits, places }: ServeParts) {
+  const noteLacking = logLacking(log);
+
+  return async (c: Context<Environment>, workspace: string, request?: UploadPackRequest): Promise<Response> => {
+    const kind = request === undefined ? 'info-refs' : request.wants.length === 0 ? 'ls-refs' : 'fetch';
+    const content = request === undefined ? 'advertisement' : 'result';
     const bearer = bearerOf(c);
     const { id: token, owner } = bearer;
     const requestId = c.get('requestId');
     const response = sendOutput(
       c.env.outgoing,
-      responseHeaders(c, { 'content-type': contentType }),
+      responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` }),
       limits.maxMsPerPiece,
     );
     const began = performance.now();
@@ -79,8 +78,13 @@ export function createServe({ storage, metrics, log, limits, places }: ServePart
       const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
       const stopWatching = repeat(limits.minPaceIfWaitedFor.forMs, endIfOthersAreFaster, () => undefined);
       try {
-        await work({
+        await git.serve(workspace, {
+          request,
+          branches: await publishedBranches(storage, workspace),
+          formerHeads: () => formerHeads(storage, workspace),
+          protocol: protocolOf(c.env.incoming),
           limits: { timeoutMs: limits.cloneTimeoutMs, signal: response.gone },
+          onLacking: (names) => noteLacking(workspace, names),
           onOutput(chunk) {
             resolve();
             return response.write(chunk);
@@ -161,5 +165,21 @@ function watchPace(
     const isSlow = now.bytes - before.bytes < bytes && now.waitedMs - before.waitedMs > forMs / 2;
     before = now;
     return isSlow;
+  };
+}
+
+/** Maximum number of branches in a log entry. */
+const maxNamed = 20;
+
+/** Logs the branches that a mirror lacks, and logs again only if they change. */
+function logLacking(log: Logger): (workspace: string, names: readonly string[]) => void {
+  const logged = new Map<string, string>();
+  return (workspace, names) => {
+    const key = names.join(' ');
+    if (key === (logged.get(workspace) ?? '')) return;
+    logged.set(workspace, key);
+    if (key === '') return;
+    const about = { workspace, branches: names.slice(0, maxNamed), count: names.length };
+    log.warn(about, 'branches are not served: the mirror lacks their commits');
   };
 }

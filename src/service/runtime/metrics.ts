@@ -1,14 +1,10 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
-export const gitRequests = ['info-refs', 'ls-refs', 'fetch'] as const;
-export const gitOutcomes = ['served', 'refused', 'busy', 'too-slow', 'timeout', 'gone', 'failed'] as const;
+const gitOutcomes = ['served', 'refused', 'busy', 'too-slow', 'timeout', 'gone', 'failed'] as const;
 
-export type GitRequestLabel = (typeof gitRequests)[number];
 export type GitOutcomeLabel = (typeof gitOutcomes)[number];
 
 export type Metrics = ReturnType<typeof createMetrics>;
-
-export const exchangeOutcomes = ['exchanged', 'refused', 'invalid-scope', 'limited', 'unavailable'] as const;
 
 /** Gauges of Node whose names are those of counters. Each is the sum of another gauge over its label. */
 const misnamedTotals = ['resources', 'handles', 'requests'].map((what) => `nodejs_active_${what}_total`);
@@ -96,10 +92,11 @@ export function createMetrics() {
   };
   // Prometheus needs a previous value to detect an increase: without an initial zero, it would miss the first failure.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
-  for (const outcome of exchangeOutcomes) metrics.tokenExchanges.inc({ outcome }, 0);
   for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);
-  for (const request of gitRequests)
+  for (const request of ['info-refs', 'ls-refs', 'fetch'])
     for (const outcome of gitOutcomes) metrics.gitRequests.inc({ request, outcome }, 0);
   for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) metrics.deliveries.inc({ outcome }, 0);
+  for (const outcome of ['exchanged', 'refused', 'invalid-scope', 'limited', 'unavailable'])
+    metrics.tokenExchanges.inc({ outcome }, 0);
   return metrics;
 }
