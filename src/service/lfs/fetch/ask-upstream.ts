@@ -6,8 +6,9 @@ import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { AskUpstream, ObjectResponse } from '../objects.ts';
 import type { ObjectName, Oid } from '../oid.ts';
 import type { Offer } from './batch.ts';
-import { openOffers, StoreUnusable } from './offers.ts';
-import { connectToStore, type StoreParts } from './store.ts';
+import { type Offers, openOffers } from './offers.ts';
+import type { StoreParts } from './store.ts';
+import { StoreUnusable } from './store-error.ts';
 
 export interface UpstreamParts extends StoreParts {
   readonly allowFileRemotes: boolean;
@@ -23,72 +24,47 @@ const pauseMs = 60_000;
 const busy = new Error('Too many stores are being asked.');
 const parallelRequests = { max: 8, maxPerKey: 4, timeout: { ms: 2_000, error: () => busy } };
 
-/** The store rejected this batch, but may accept others. */
-class BatchRefused extends Error {
-  override readonly name = 'BatchRefused';
-}
-
 /** Asks the store with the credentials of the workspace. */
 export function createAskUpstream({ allowFileRemotes, log, ...parts }: UpstreamParts): AskUpstream {
   const limitRequests = limitParallel(parallelRequests);
   /** End of the pause of each workspace whose store failed. */
   const pausedUntil = new Map<string, number>();
 
-  async function askStore(
+  async function ask(
     { id, remote: address, ...settings }: FoundWorkspace,
     missing: readonly ObjectName[],
-  ): Promise<ReadonlyMap<Oid, ObjectResponse> | undefined> {
+  ): ReturnType<AskUpstream> {
     const remote = parseRemote(address, { allowFile: allowFileRemotes });
-    if (!remote.ok) return undefined;
+    if (!remote.ok || (pausedUntil.get(id) ?? 0) > performance.now()) return undefined;
     const signal = AbortSignal.timeout(timeoutMs);
-    const wanted = { workspace: id, remote: remote.value, settings };
-    const store = await connectToStore(parts, wanted, { timeoutMs, signal, idleMs: timeoutMs });
+    const responses = new Map<Oid, ObjectResponse>();
+    let offers: Offers | undefined;
     try {
-      const offers = await openOffers(
-        { ...store, backoffMs: 50 },
-        {
-          signal,
-          onBusy() {
-            throw offers.unreachable('it is busy');
-          },
-        },
-      );
-      const responses = new Map<Oid, ObjectResponse>();
+      const wanted = { workspace: id, remote: remote.value, settings };
+      offers = await openOffers(parts, wanted, { timeoutMs, signal, idleMs: timeoutMs, backoffMs: 50 });
       for (let at = 0; at < missing.length; ) {
         const some = missing.slice(at, at + offers.batchSize());
-        const offered = await offers.request(some).catch((error: unknown) => {
-          const isRefusal = error instanceof LfsError && !(error instanceof StoreUnusable);
-          // The store may also be slow after answering earlier batches.
-          throw isRefusal || at > 0 ? new BatchRefused(String(error)) : error;
-        });
-        if (offered === undefined) continue;
+        const response = await offers.request(some, signal);
+        if (response?.kind === 'busy') throw offers.unreachable('it is busy');
+        if (response?.kind !== 'offers') continue;
         at += some.length;
+        pausedUntil.delete(id);
         for (const object of some) {
-          const response = passedOn(object, offered.get(object.oid));
-          if (response === undefined) return undefined;
-          responses.set(object.oid, response);
+          const answer = passedOn(object, response.offers.get(object.oid));
+          if (answer === undefined) return undefined;
+          responses.set(object.oid, answer);
         }
       }
       return responses;
-    } finally {
-      store.connection.close();
-    }
-  }
-
-  async function ask(workspace: FoundWorkspace, missing: readonly ObjectName[]): ReturnType<AskUpstream> {
-    if ((pausedUntil.get(workspace.id) ?? 0) > performance.now()) return undefined;
-    try {
-      const responses = await askStore(workspace, missing);
-      pausedUntil.delete(workspace.id);
-      return responses;
     } catch (error) {
       // The client reports the error when it asks the store itself.
-      log.info(
-        { workspace: workspace.id, err: error },
-        'could not query the LFS store for objects missing from the mirror',
-      );
-      if (!(error instanceof BatchRefused)) pausedUntil.set(workspace.id, performance.now() + pauseMs);
+      log.info({ workspace: id, err: error }, 'could not query the LFS store for objects missing from the mirror');
+      const isBatchRefused = error instanceof LfsError && !(error instanceof StoreUnusable);
+      // The store may also be slow after answering earlier batches.
+      if (!isBatchRefused && responses.size === 0) pausedUntil.set(id, performance.now() + pauseMs);
       return undefined;
+    } finally {
+      offers?.close();
     }
   }
 

@@ -50,21 +50,18 @@ const responseSchema = z.object({
 
 const messageSchema = z.object({ message: z.string() });
 
+interface BatchTerms {
+  readonly branch: string | undefined;
+  readonly objects: readonly ObjectName[];
+  readonly signal: AbortSignal;
+  readonly now: number;
+}
+
 /** Requests many objects at once. Rejects with an LfsError if a retry would not help. */
 export async function requestBatch(
   connection: StoreConnection,
   store: Store,
-  {
-    branch,
-    objects,
-    signal,
-    now,
-  }: {
-    readonly branch?: string | undefined;
-    readonly objects: readonly ObjectName[];
-    readonly signal: AbortSignal;
-    readonly now: number;
-  },
+  { branch, objects, signal, now }: BatchTerms,
 ): Promise<BatchResponse> {
   const { origin, pathname } = store.endpoint;
   const response = await connection.request({

@@ -20,18 +20,13 @@ export type StoreConnection = ReturnType<typeof openStoreConnection>;
 
 export interface ConnectionOptions {
   readonly guard: AddressGuard;
-  /** Maximum number of connections to one host. */
-  readonly parallel: number;
-  /** A connection that receives no bytes for this long is closed. */
-  readonly idleMs: number;
   /** CAs that the operator trusts in addition to those of Node. */
   readonly ca: readonly string[] | undefined;
 }
 
 /** Sends requests to a store and to the URLs that it returns for objects. */
-export function openStoreConnection(options: ConnectionOptions) {
-  const { guard, parallel, idleMs, ca } = options;
-  const settings = { keepAlive: true, maxSockets: parallel };
+export function openStoreConnection({ guard, ca }: ConnectionOptions) {
+  const settings = { keepAlive: true };
   // Proxies of the environment are not used: they would resolve names themselves, without the check of addresses.
   const agents = {
     'http:': new http.Agent(settings),
@@ -79,12 +74,10 @@ export function openStoreConnection(options: ConnectionOptions) {
         ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }),
       },
       agent: agents[isSecure ? 'https:' : 'http:'],
-      timeout: idleMs,
       signal,
       lookup: checkedLookup(url, signal),
     });
     return new Promise((resolve, reject) => {
-      sent.on('timeout', () => sent.destroy(new StoreError('it does not respond in time')));
       sent.once('response', resolve);
       sent.on('error', (error) => {
         reject(signal.aborted ? signal.reason : error instanceof LfsError ? error : toStoreError(error));

@@ -3,20 +3,21 @@ import { spanOfMs } from '../../../interface/duration.ts';
 import { parseRetryAfter } from '../../../interface/retry-after.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import { type FetchedObjects, LfsError } from '../../syncs/lfs-objects.ts';
-import type { ObjectStore } from '../object-store.ts';
+import { createObjectStore } from '../object-store.ts';
 import type { Offer } from './batch.ts';
 import { type DownloadResult, onDisk } from './download.ts';
-import type { Downloader } from './downloader.ts';
-import { type Failures, nextStep } from './next-step.ts';
-import { type OffersTerms, openOffers } from './offers.ts';
+import { startDownloader } from './downloader.ts';
+import { maxAttempts, type Offers } from './offers.ts';
 import type { PointedObject } from './pointers.ts';
 import { createTally } from './tally.ts';
 
-/** Parallel downloads of one sync. */
-export const parallelDownloads = 8;
+const parallelDownloads = 8;
 
 /** Receiving this many bytes resets the failed attempts of an object. */
 const notableBytes = 1_024 * 1_024;
+
+/** More than one, because the content may have been damaged in transit or in a partial object on this disk. */
+const maxWrongContents = 2;
 
 /** After this many connection errors in a row, the store counts as unreachable. */
 const maxFailedInARow = 16;
@@ -25,19 +26,23 @@ const maxFailedInARow = 16;
 const defaultPauseMs = 5_000;
 const minPauseMs = 500;
 
-export interface DownloadAllTerms extends OffersTerms {
-  readonly downloader: Pick<Downloader, 'download'>;
-  readonly objects: Pick<ObjectStore, 'find'>;
+export interface DownloadAllParts {
+  readonly dataFolder: string;
+  readonly workspace: string;
+  readonly offers: Offers;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+  readonly idleMs: number;
+  /** Delay before the first retry of an object; doubled for each further one. */
+  readonly backoffMs: number;
   /** Maximum time without progress that a busy store may cause. */
   readonly maxSilenceMs: number;
   readonly signal: AbortSignal;
-  readonly onProgress: (received: FetchedObjects['received']) => void;
 }
 
 interface Item {
   readonly object: PointedObject;
-  readonly failures: Failures;
+  readonly attempts: number;
+  readonly wrongContents: number;
 }
 
 interface Ready extends Item {
@@ -46,20 +51,21 @@ interface Ready extends Item {
 
 /** Downloads objects, several at a time, each until it is stored or has failed. */
 export async function downloadAll(
-  terms: DownloadAllTerms,
+  parts: DownloadAllParts,
   wanted: readonly PointedObject[],
+  onProgress: (received: FetchedObjects['received']) => void,
 ): Promise<Pick<FetchedObjects, 'received' | 'missing'>> {
-  const { downloader, objects, freeDisk, backoffMs, maxSilenceMs } = terms;
+  const { dataFolder, workspace, offers, freeDisk, idleMs, backoffMs, maxSilenceMs } = parts;
   const ending = new AbortController();
-  const signal = AbortSignal.any([terms.signal, ending.signal]);
+  const signal = AbortSignal.any([parts.signal, ending.signal]);
+  const objects = createObjectStore(dataFolder, workspace);
+  const downloader = startDownloader({ dataFolder, workspace, idleMs, ca: offers.ca, signal }, offers.guard);
   const now = (): number => performance.now();
-  const tally = createTally(now, terms.onProgress);
-  const offers = await openOffers(terms, { signal, onBusy: pauseAll });
-  const noFailures: Failures = { attempts: 0, wrongContents: 0 };
+  const tally = createTally(now, onProgress);
   // Largest first: a large object at the end would be downloaded alone.
   const queue: Item[] = wanted
     .toSorted((one, other) => other.size - one.size)
-    .map((object) => ({ object, failures: noFailures }));
+    .map((object) => ({ object, attempts: 0, wrongContents: 0 }));
   const ready: Ready[] = [];
   let failedInARow = 0;
   let pausedUntil = 0;
@@ -76,40 +82,52 @@ export async function downloadAll(
     pausedUntil = Math.max(pausedUntil, now() + pauseMs);
   }
 
+  /** Applies the result of an attempt to download an object, or an offer without a download. */
   async function apply(item: Item, result: DownloadResult | Exclude<Offer, { kind: 'download' }>): Promise<void> {
-    const { object, failures } = item;
-    const step = nextStep(failures, result, backoffMs);
-    switch (step.kind) {
+    const { object } = item;
+    const attempts = item.attempts + 1;
+    const wrongContents = item.wrongContents + 1;
+    switch (result.kind) {
       case 'landed':
         failedInARow = 0;
         return tally.landed(object);
-      case 'missing':
-        failedInARow = step.isStore ? failedInARow + 1 : 0;
-        if (failedInARow >= maxFailedInARow) {
-          throw offers.unreachable(`${failedInARow} objects in a row failed. ${step.detail}`.replace(/\.$/, ''));
-        }
-        return tally.missing(object, step.detail);
-      case 'pause':
-        pauseAll(step.retryAfter);
+      case 'busy':
+        pauseAll(result.retryAfter);
         queue.push(item);
         return;
-      case 'retry':
-        if (step.delayMs > 0) await sleep(step.delayMs, undefined, { signal });
-        queue.push({ object, failures: step.failures });
+      case 'wrong-content':
+        if (wrongContents === maxWrongContents) break;
+        queue.push({ ...item, wrongContents });
+        return;
+      case 'unauthorized':
+      case 'transient':
+        if (attempts === maxAttempts) break;
+        await sleep(backoffMs * 2 ** item.attempts, undefined, { signal });
+        queue.push({ ...item, attempts });
         return;
     }
+    // With any other result, the store has answered for this object.
+    failedInARow = result.kind === 'transient' ? failedInARow + 1 : 0;
+    if (failedInARow >= maxFailedInARow) {
+      throw offers.unreachable(`${failedInARow} objects in a row failed. ${result.reason}`.replace(/\.$/, ''));
+    }
+    tally.missing(object, result.reason);
   }
 
   async function requestOffers(): Promise<void> {
     const items = queue.splice(0, offers.batchSize());
-    const offered = await offers.request(items.map(({ object }) => object));
-    if (offered === undefined) {
+    const response = await offers.request(
+      items.map(({ object }) => object),
+      signal,
+    );
+    if (response?.kind === 'busy') pauseAll(response.retryAfter);
+    if (response?.kind !== 'offers') {
       queue.unshift(...items);
       return;
     }
     const refused: Promise<void>[] = [];
     for (const item of items) {
-      const offer = offered.get(item.object.oid) ?? { kind: 'none', reason: 'The store did not mention it.' };
+      const offer = response.offers.get(item.object.oid) ?? { kind: 'none', reason: 'The store did not mention it.' };
       if (offer.kind === 'download') ready.push({ ...item, offer });
       else refused.push(apply(item, offer));
     }
@@ -148,15 +166,14 @@ export async function downloadAll(
       return;
     }
     const before = tally.receivedOf(object);
-    function onReceived(bytes: number): void {
-      tally.setReceived(object, bytes);
-      checkDisk();
-    }
     checkDisk();
     signal.throwIfAborted();
-    const result = await downloader.download(offer, object, { signal, onReceived });
+    const result = await downloader.download(offer, object, (bytes) => {
+      tally.setReceived(object, bytes);
+      checkDisk();
+    });
     const isNotable = tally.receivedOf(object) - before >= notableBytes;
-    await apply(isNotable ? { object, failures: { ...item.failures, attempts: 0 } } : item, result);
+    await apply(isNotable ? { ...item, attempts: 0 } : item, result);
   }
 
   async function work(): Promise<void> {
@@ -164,15 +181,14 @@ export async function downloadAll(
       for (let one = await next(); one !== undefined; one = await next()) await attempt(one);
     } catch (error) {
       ending.abort(error);
-      throw error;
     }
   }
 
-  const ended = await Promise.allSettled(Array.from({ length: parallelDownloads }, work));
-  terms.signal.throwIfAborted();
-  if (ending.signal.aborted) throw ending.signal.reason;
-  // A failed worker has ended all others.
-  const failed = ended.find((one) => one.status === 'rejected');
-  if (failed !== undefined) throw failed.reason;
+  try {
+    await Promise.all(Array.from({ length: parallelDownloads }, work));
+  } finally {
+    await downloader.end();
+  }
+  signal.throwIfAborted();
   return tally.result();
 }

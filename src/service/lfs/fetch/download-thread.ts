@@ -12,9 +12,9 @@ import type { CheckRequest, DownloadMessage, DownloadRequest, DownloadSettings }
 const toldEveryMs = 100;
 
 // Typed without validation: only startDownloader() starts this file.
-const { dataFolder, workspace, idleMs, parallel, ca }: DownloadSettings = workerData;
+const { dataFolder, workspace, idleMs, ca, signal }: DownloadSettings = workerData;
 const objects = createObjectStore(dataFolder, workspace);
-const connection = openStoreConnection({ guard: askGuard, parallel, idleMs, ca });
+const connection = openStoreConnection({ guard: askGuard, ca });
 
 async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard> {
   const { port1, port2 } = new MessageChannel();
@@ -26,8 +26,6 @@ async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard>
 }
 
 async function run({ href, headers, object, port }: DownloadRequest): Promise<void> {
-  const cancelled = new AbortController();
-  port.once('message', () => cancelled.abort());
   const tell = (message: DownloadMessage): void => port.postMessage(message);
   let bytes = 0;
   let told = 0;
@@ -42,7 +40,7 @@ async function run({ href, headers, object, port }: DownloadRequest): Promise<vo
   }
 
   const timer = setInterval(tellReceived, toldEveryMs);
-  const terms = { connection, objects, idleMs, signal: cancelled.signal, onReceived };
+  const terms = { connection, objects, idleMs, signal, onReceived };
   try {
     const attempt = await download(terms, { href: new URL(href), headers }, object);
     tellReceived();

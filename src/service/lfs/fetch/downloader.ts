@@ -1,4 +1,5 @@
 import { extname } from 'node:path';
+import { transferableAbortSignal } from 'node:util';
 import { MessageChannel, type MessagePort, type ResourceLimits, Worker } from 'node:worker_threads';
 import { unlessAborted } from '../../../interface/timers.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
@@ -11,11 +12,12 @@ export interface DownloadSettings {
   readonly dataFolder: string;
   readonly workspace: string;
   readonly idleMs: number;
-  readonly parallel: number;
   readonly ca: readonly string[] | undefined;
+  /** Cancels all downloads. */
+  readonly signal: AbortSignal;
 }
 
-/** A request to the thread. Its result comes through the port; any message from the other side cancels it. */
+/** A request to the thread. Its result comes through the port. */
 export interface DownloadRequest {
   readonly href: string;
   readonly headers: Download['headers'];
@@ -47,15 +49,14 @@ const threadLimits: ResourceLimits = { maxYoungGenerationSizeMb: 1, maxOldGenera
 /** The extension differs between the sources and the build. */
 const threadFile = new URL(`./download-thread${extname(import.meta.filename)}`, import.meta.url);
 
-export interface DownloaderOptions {
-  readonly settings: DownloadSettings;
-  readonly guard: AddressGuard;
-  readonly signal: AbortSignal;
-}
-
 /** Downloads objects in a separate thread, so that receiving, hashing and writing do not delay requests. */
-export function startDownloader({ settings, guard, signal: ending }: DownloaderOptions) {
-  const thread = new Worker(threadFile, { workerData: settings, resourceLimits: threadLimits });
+export function startDownloader(settings: DownloadSettings, guard: AddressGuard) {
+  const signal = transferableAbortSignal(settings.signal);
+  const thread = new Worker(threadFile, {
+    workerData: { ...settings, signal },
+    transferList: [signal],
+    resourceLimits: threadLimits,
+  });
   const dead = new AbortController();
   let code = '';
   thread.once('error', (error) => {
@@ -67,7 +68,7 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
     dead.abort(new LfsError(reason));
   });
   thread.on('message', async ({ url, port }: CheckRequest) => {
-    port.postMessage(await guard(new URL(url), ending));
+    port.postMessage(await guard(new URL(url), signal));
     port.close();
   });
 
@@ -79,7 +80,7 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
     async download(
       { href, headers }: Download,
       object: ObjectName,
-      { signal, onReceived }: { readonly signal: AbortSignal; readonly onReceived: (bytes: number) => void },
+      onReceived: (bytes: number) => void,
     ): Promise<DownloadResult> {
       dead.signal.throwIfAborted();
       const { port1: port, port2 } = new MessageChannel();
@@ -99,13 +100,9 @@ export function startDownloader({ settings, guard, signal: ending }: DownloaderO
       });
       const request: DownloadRequest = { href: href.href, headers, object, port: port2 };
       thread.postMessage(request, [port2]);
-      const cancel = (): void => port.postMessage('cancel');
-      signal.addEventListener('abort', cancel, { once: true });
-      if (signal.aborted) cancel();
       try {
         return await unlessAborted(ended, dead.signal);
       } finally {
-        signal.removeEventListener('abort', cancel);
         port.close();
       }
     },

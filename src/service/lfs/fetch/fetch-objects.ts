@@ -1,19 +1,16 @@
 import type { Git } from '../../git/git.ts';
-import type { FreeDisk } from '../../runtime/free-disk.ts';
-import { type FetchedObjects, type FetchObjects, noObjects } from '../../syncs/lfs-objects.ts';
+import { type FetchObjects, noObjects } from '../../syncs/lfs-objects.ts';
 import { lfsMode } from '../../workspaces/lfs-mode.ts';
 import { createObjectStore } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
 import { onDisk } from './download.ts';
-import { downloadAll, parallelDownloads } from './download-all.ts';
-import { startDownloader } from './downloader.ts';
+import { type DownloadAllParts, downloadAll } from './download-all.ts';
+import { openOffers } from './offers.ts';
 import { lackingObjects, pointedObjects } from './pointers.ts';
-import { connectToStore, type StoreParts } from './store.ts';
+import type { StoreParts } from './store.ts';
 
-export interface FetchObjectsParts extends StoreParts {
+export interface FetchObjectsParts extends StoreParts, Pick<DownloadAllParts, 'dataFolder' | 'freeDisk'> {
   readonly git: Pick<Git, 'smallBlobs' | 'lfsAuthenticate'>;
-  readonly dataFolder: string;
-  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   /** Time without data after which a store counts as not responding. */
   readonly idleMs?: number;
   readonly backoffMs?: number;
@@ -24,7 +21,7 @@ const sshTimeout = { timeoutMs: 30_000 };
 
 /** Fetches the missing LFS objects of a branch, and resumes the downloads of a killed process. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
-  const { git, dataFolder, freeDisk, idleMs = 60_000, backoffMs = 500 } = parts;
+  const { git, dataFolder, idleMs = 60_000, backoffMs = 500 } = parts;
   /** Scans without pointers, not repeated: most syncs find nothing new, and many repositories have no LFS objects. */
   const withoutPointers = new Set<string>();
   return async (sync, limits, onProgress) => {
@@ -44,29 +41,15 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     if (lacking.length === 0) return noObjects;
 
     await onDisk(objects.removeOldPartials());
-    const store = await connectToStore(parts, sync, { ...sshTimeout, signal, idleMs });
-    const { connection, guard, ca } = store;
-    const downloader = startDownloader({
-      settings: { dataFolder, workspace, idleMs, parallel: parallelDownloads, ca },
-      guard,
-      signal,
-    });
+    const offers = await openOffers(parts, sync, { ...sshTimeout, signal, branch, idleMs, backoffMs });
+    const terms = { workspace, idleMs, backoffMs, maxSilenceMs: timeoutMs, signal };
     try {
-      const terms = {
-        ...store,
-        downloader,
-        objects,
-        branch,
-        freeDisk,
-        backoffMs,
-        maxSilenceMs: timeoutMs,
-        signal,
-        onProgress: (received: FetchedObjects['received']) => onProgress({ wanted, received }),
-      };
-      return { wanted, ...(await downloadAll(terms, lacking)) };
+      const fetched = await downloadAll({ ...parts, ...terms, offers }, lacking, (received) =>
+        onProgress({ wanted, received }),
+      );
+      return { wanted, ...fetched };
     } finally {
-      connection.close();
-      await downloader.end();
+      offers.close();
     }
   };
 }

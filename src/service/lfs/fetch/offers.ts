@@ -1,80 +1,81 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { LfsError } from '../../syncs/lfs-objects.ts';
+import type { Limits } from '../../git/run-git.ts';
 import type { ObjectName } from '../oid.ts';
-import { type Offer, requestBatch } from './batch.ts';
-import type { StoreConnection } from './connection.ts';
-import { maxAttempts } from './next-step.ts';
-import type { Store } from './store.ts';
-import { StoreError } from './store-error.ts';
+import { createAddressGuard } from './address-guard.ts';
+import { type BatchResponse, requestBatch } from './batch.ts';
+import { openStoreConnection } from './connection.ts';
+import { findStore, type StoreParts, type StoreRequest, trustedAuthorities } from './store.ts';
+import { StoreError, StoreUnusable } from './store-error.ts';
 
 const firstBatchSize = 200;
 
-export interface OffersTerms {
-  /** Connection for batch requests. */
-  readonly connection: StoreConnection;
-  readonly branch?: string | undefined;
-  /** Called again after an authorization error, because some stores grant access for a limited time. */
-  readonly findStore: () => Promise<Store>;
+/** Maximum number of attempts for one object or batch without notable progress in between. */
+export const maxAttempts = 5;
+
+interface OffersTerms extends Limits {
+  readonly branch?: string;
   readonly idleMs: number;
   /** Delay before the first retry; doubled for each further one. */
   readonly backoffMs: number;
 }
 
-/** No request to the store can succeed now. */
-export class StoreUnusable extends LfsError {}
+export type Offers = Awaited<ReturnType<typeof openOffers>>;
 
-/** Requests the offers of a store for objects, in batches of a size that it accepts. */
+/**
+ * Connects to the store of a workspace, and requests its offers for objects, in batches of a size that it accepts. URLs
+ * at the store itself are allowed whatever their addresses.
+ */
 export async function openOffers(
-  { connection, branch, findStore, idleMs, backoffMs }: OffersTerms,
-  { signal, onBusy }: { readonly signal: AbortSignal; readonly onBusy: (retryAfter: string | undefined) => void },
+  { git, targets, environment }: StoreParts,
+  wanted: StoreRequest,
+  { branch, idleMs, backoffMs, ...limits }: OffersTerms,
 ) {
-  let store = await findStore();
+  const ca = await trustedAuthorities(environment);
+  let store = await findStore(git, wanted, limits);
+  const guard = createAddressGuard(targets, (url) => store.isNamed(url));
+  const connection = openStoreConnection({ guard, ca });
   let batchSize = firstBatchSize;
   let wasRefused = false;
   let failures = 0;
 
-  const unreachable = (reason: string): LfsError =>
+  const unreachable = (reason: string): StoreUnusable =>
     new StoreUnusable(
       `The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${reason}.`,
     );
 
-  async function request(objects: readonly ObjectName[]): Promise<ReadonlyMap<string, Offer> | undefined> {
+  async function ask(objects: readonly ObjectName[], signal: AbortSignal): Promise<BatchResponse> {
     const inTime = AbortSignal.timeout(idleMs);
-    const response = await requestBatch(connection, store, {
-      ...{ branch, objects, now: performance.now() },
-      signal: AbortSignal.any([signal, inTime]),
-    }).catch((error: unknown) => {
+    const terms = { branch, objects, now: performance.now(), signal: AbortSignal.any([signal, inTime]) };
+    const response = await requestBatch(connection, store, terms).catch((error: unknown) => {
       signal.throwIfAborted();
       throw inTime.aborted ? new StoreError('it does not respond in time') : error;
     });
     switch (response.kind) {
       case 'offers':
-        wasRefused = false;
-        return response.offers;
+        [wasRefused, failures] = [false, 0];
+        break;
       case 'too-many':
         if (objects.length === 1) throw unreachable('it rejects a batch of one object (413)');
         batchSize = Math.ceil(objects.length / 2);
-        return undefined;
-      case 'busy':
-        onBusy(response.retryAfter);
-        return undefined;
+        break;
       case 'unauthorized':
         if (wasRefused) throw new StoreUnusable(response.reason);
         wasRefused = true;
-        store = await findStore();
-        return undefined;
+        // Some stores grant access for a limited time.
+        store = await findStore(git, wanted, limits);
     }
+    return response;
   }
 
   return {
+    guard,
+    ca,
     unreachable,
     batchSize: (): number => batchSize,
-    /** Undefined if the caller must request them again. */
-    async request(objects: readonly ObjectName[]): Promise<ReadonlyMap<string, Offer> | undefined> {
+    /** The caller must request the objects again, unless the response has offers. */
+    async request(objects: readonly ObjectName[], signal: AbortSignal): Promise<BatchResponse | undefined> {
       try {
-        const offers = await request(objects);
-        if (offers !== undefined) failures = 0;
-        return offers;
+        return await ask(objects, signal);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         failures += 1;
@@ -83,5 +84,6 @@ export async function openOffers(
         return undefined;
       }
     },
+    close: connection.close,
   };
 }

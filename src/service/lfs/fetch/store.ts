@@ -3,15 +3,13 @@ import { getCACertificates } from 'node:tls';
 import { z } from '@hono/zod-openapi';
 import { parseJson } from '../../contract/validate.ts';
 import type { Git } from '../../git/git.ts';
-import { GitError } from '../../git/git-error.ts';
 import { basicAuthorization } from '../../git/remote.ts';
 import type { Limits } from '../../git/run-git.ts';
 import type { SshRemote } from '../../git/ssh.ts';
 import type { TargetCheck } from '../../outbound/target-address.ts';
-import { LfsError, type WantedObjects } from '../../syncs/lfs-objects.ts';
+import type { WantedObjects } from '../../syncs/lfs-objects.ts';
 import { lfsEndpoint } from '../../workspaces/lfs-endpoint.ts';
-import { createAddressGuard } from './address-guard.ts';
-import { openStoreConnection } from './connection.ts';
+import { StoreUnusable } from './store-error.ts';
 
 /** URL of a workspace's objects, and the credentials for it. */
 export interface Store {
@@ -29,31 +27,10 @@ export interface StoreParts {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-type StoreRequest = Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>;
-
-/** A connection to the store of a workspace. URLs at the store itself are allowed whatever their addresses. */
-export async function connectToStore(
-  { git, targets, environment }: StoreParts,
-  wanted: StoreRequest,
-  { idleMs, ...limits }: Limits & { readonly idleMs: number },
-) {
-  let store: Store | undefined;
-  const guard = createAddressGuard(targets, (url) => store?.isNamed(url) === true);
-  const ca = await trustedAuthorities(environment);
-  return {
-    guard,
-    ca,
-    idleMs,
-    connection: openStoreConnection({ guard, parallel: 1, idleMs, ca }),
-    async findStore() {
-      store = await findStore(git, wanted, limits);
-      return store;
-    },
-  };
-}
+export type StoreRequest = Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>;
 
 /** Determines the store of a workspace. Ignores `.lfsconfig`, because everyone with push access can change it. */
-async function findStore(
+export async function findStore(
   git: StoreParts['git'],
   { workspace, remote, settings }: StoreRequest,
   limits: Limits,
@@ -62,7 +39,7 @@ async function findStore(
   if (settings.lfs_url === null && ssh !== undefined) return storeOverSsh(git, { ...remote, ssh }, limits);
   const address = lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url });
   if (address === undefined) {
-    throw new LfsError(
+    throw new StoreUnusable(
       `The branch has LFS objects, but their URL is unknown, because the remote uses neither https nor ssh. Set it: workspace-service workspace update ${workspace} --lfs-url https://… ${withoutObjects(workspace)}`,
     );
   }
@@ -77,7 +54,7 @@ async function findStore(
 }
 
 /** CAs of Node and those that the operator's environment adds for git; undefined if it adds none. */
-async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
+export async function trustedAuthorities(operator: NodeJS.ProcessEnv): Promise<readonly string[] | undefined> {
   const file = operator['GIT_SSL_CAINFO'] ?? operator['SSL_CERT_FILE'];
   const more = file === undefined ? undefined : await readFile(file, 'utf8').catch(() => undefined);
   return more === undefined ? undefined : [...getCACertificates(), more];
@@ -123,13 +100,9 @@ const authenticateSchema = z.object({ href: storeAddress, header: headerFields }
 
 async function storeOverSsh(git: StoreParts['git'], remote: SshRemote, limits: Limits): Promise<Store> {
   const { host, login } = remote.ssh;
-  const text = await git.lfsAuthenticate(remote, limits).catch((error: unknown) => {
-    if (!(error instanceof GitError) || error.kind === 'aborted') throw error;
-    throw new LfsError(error.message);
-  });
-  const parsed = parseJson(authenticateSchema, text);
+  const parsed = parseJson(authenticateSchema, await git.lfsAuthenticate(remote, limits));
   if (parsed === undefined)
-    throw new LfsError(
+    throw new StoreUnusable(
       `${login} did not return the URL of the LFS objects: its response to git-lfs-authenticate is not valid.`,
     );
   const { href, header } = parsed;
