@@ -46,7 +46,7 @@ export function addPushRoute(api: Api, routes: ApiParts): void {
       if (event.kind !== 'pushed') return emptyResponse(204);
       requireFreeDisk(routes);
       const { branch } = event;
-      const { estimatedObjects } = await previousCount(storage.read, workspace, branch);
+      const estimatedObjects = await previousCount(storage.read, workspace, branch);
       const wanted = { workspace: workspace.id, branch, estimatedObjects, requestedBy: `push (${forge})` };
       const sync = await storage.commit({ workspace: workspace.id }, (db) => enqueue(db, storage.now, wanted));
       onQueued();

@@ -5,8 +5,7 @@ import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { branchField, syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
-import { findSync, isSyncId } from '../syncs/queue.ts';
-import { startPrepared } from '../syncs/trigger.ts';
+import { enqueue, findSync, isSyncId } from '../syncs/queue.ts';
 import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { keyedRequestOf, keyHeader, syncParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
@@ -37,11 +36,11 @@ export function addSyncRoutes(api: Api, routes: ApiParts): void {
         { workspace: workspace.id },
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
-        async (db, preparation) => {
-          const wanted = { workspace: workspace.id, branch, requestedBy: bearerOf(c).name };
-          const start = await startPrepared(db, storage.now, wanted, preparation);
-          if (start.kind === 'unknown-branch') throw invalid({ pointer: '#/branch', detail: start.reason });
-          return queuedResponse(workspace.id, start.sync, publicUrl());
+        async (db, prepared) => {
+          if (!prepared.ok) throw invalid({ pointer: '#/branch', detail: prepared.reason });
+          const requested = { estimatedObjects: prepared.value, requestedBy: bearerOf(c).name };
+          const sync = await enqueue(db, storage.now, { workspace: workspace.id, branch, ...requested });
+          return queuedResponse(workspace.id, sync, publicUrl());
         },
       );
       onQueued();

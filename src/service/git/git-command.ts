@@ -5,7 +5,7 @@ import { asGitErrors, GitError } from './git-error.ts';
 import { wordsOfGit } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
 import { accessSettings, type Remote } from './remote.ts';
-import { endedBy, type GitWork, type Limits, runGit } from './run-git.ts';
+import { endedBy, type GitWork, type Limits, runProcess } from './run-git.ts';
 
 /** Limits of local work, which is either quick or stuck. */
 export const localLimits: Limits = { timeoutMs: 60_000 };
@@ -39,7 +39,7 @@ export function gitCommand(setup: {
       moreSettings: { ...settings, ...(remote && accessSettings(remote)) },
     });
     const outcome = await asGitErrors(purpose, () =>
-      runGit(args, environment, { ...work, limits: endedBy(work.limits, enough) }),
+      runProcess('git', args, environment, { ...work, limits: endedBy(work.limits, enough) }),
     );
     switch (outcome.kind) {
       case 'exited':

@@ -36,9 +36,6 @@ export type GitOutcome =
   | { readonly kind: 'aborted' }
   | { readonly kind: 'too-much-output' };
 
-export const runGit = (args: readonly string[], environment: NodeJS.ProcessEnv, work: GitWork): Promise<GitOutcome> =>
-  runProcess('git', args, environment, work);
-
 /** The same limits with one more signal that ends the work. */
 export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal | undefined): Limits => ({
   timeoutMs,

@@ -41,7 +41,7 @@ export async function evict(
   const none = { objects: 0, bytes: 0 };
   const before = await measure(store, () => signal.throwIfAborted());
   if (limitBytes === null || before.bytes <= limitBytes) {
-    return { usage: before, evicted: none, neededBytes: undefined };
+    return { usage: before, evicted: none, neededBytes: null };
   }
 
   const needed = await neededObjects();
@@ -58,8 +58,7 @@ export async function evict(
     if (usage.bytes - evicted.bytes <= limitBytes) break;
     signal.throwIfAborted();
     const found = await store.find(oid);
-    if (found !== undefined && found.lastUsedAt > lastUsedAt) continue;
-    if (found !== undefined && !(await isRemoved(store, oid))) continue;
+    if (found !== undefined && (found.lastUsedAt > lastUsedAt || !(await isRemoved(store, oid)))) continue;
     evicted.objects += 1;
     evicted.bytes += size;
   }
@@ -67,7 +66,7 @@ export async function evict(
     /** After the eviction. */
     usage: { objects: usage.objects - evicted.objects, bytes: usage.bytes - evicted.bytes },
     evicted,
-    /** For the heads of synced branches. Undefined if not computed because everything fits. */
+    /** For the heads of synced branches. Null if not computed because everything fits. */
     neededBytes,
   };
 }

@@ -8,7 +8,7 @@ import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts'
 import { type Eviction, evict } from './evict.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Oid } from './oid.ts';
-import { recordUsage, totalUsage } from './usage.ts';
+import { isOverLimit, recordUsage, totalUsage } from './usage.ts';
 
 export interface ObjectMaintenanceOptions {
   readonly storage: Storage;
@@ -46,7 +46,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
   function report(workspace: string, limitBytes: number | null, { evicted, neededBytes }: Eviction): void {
     metrics.lfsEvicted.inc(evicted.objects);
     if (evicted.objects > 0) log.info({ workspace, ...evicted }, 'removed LFS objects to make room');
-    if (limitBytes !== null && neededBytes !== undefined && neededBytes > limitBytes) {
+    if (isOverLimit(neededBytes, limitBytes)) {
       log.warn(
         { workspace, limit_bytes: limitBytes, needed_bytes: neededBytes },
         'synced branches need more LFS storage than the limit: their objects were kept',

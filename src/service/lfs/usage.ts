@@ -1,31 +1,23 @@
 import type { Storage } from '../storage/storage.ts';
+import { isOrphaned } from '../storage/unavailable.ts';
 import type { Eviction, Usage } from './evict.ts';
 
 /** Stores the usage for all instances. Has no effect if the workspace was removed in the meantime. */
 export async function recordUsage(
   { commit }: Pick<Storage, 'commit'>,
   workspace: string,
-  { usage, neededBytes = null }: Pick<Eviction, 'usage'> & { readonly neededBytes?: number | null | undefined },
+  { usage, neededBytes }: Pick<Eviction, 'usage' | 'neededBytes'>,
 ): Promise<void> {
-  const values = { objects: usage.objects, bytes: usage.bytes, needed_bytes: neededBytes };
+  const values = { ...usage, needed_bytes: neededBytes };
   await commit({ workspace }, (db) =>
     db
       .insertInto('lfs_usage')
-      .columns(['workspace_id', 'objects', 'bytes', 'needed_bytes'])
-      .expression(
-        db
-          .selectFrom('workspaces')
-          .where('id', '=', workspace)
-          .select(({ val }) => [
-            'id',
-            val(values.objects).as('objects'),
-            val(values.bytes).as('bytes'),
-            val(values.needed_bytes).as('needed_bytes'),
-          ]),
-      )
+      .values({ workspace_id: workspace, ...values })
       .onConflict((conflict) => conflict.column('workspace_id').doUpdateSet(values))
       .execute(),
-  );
+  ).catch((error: unknown) => {
+    if (!isOrphaned(error)) throw error;
+  });
 }
 
 export type MeasuredUsage = NonNullable<Awaited<ReturnType<typeof usageOf>>>;

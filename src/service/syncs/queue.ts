@@ -225,18 +225,17 @@ export const syncOf = (row: SyncRow): Sync => ({
 const uniqueViolation = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505';
 
-function whatCame({
+const whatCame = ({ head, receivedObjects, lfs }: SyncEnd & { readonly kind: 'succeeded' }) => ({
   head,
-  receivedObjects,
-  lfs: { wanted, received, missing },
-}: SyncEnd & { readonly kind: 'succeeded' }) {
-  return {
-    head,
-    estimated_objects: receivedObjects + wanted.objects,
-    received_objects: receivedObjects + received.objects,
-    received_bytes: received.bytes,
-    total_bytes: wanted.bytes,
-    missing_objects: missing.count,
-    missing: missing.count === 0 ? null : JSON.stringify(missing.named),
-  };
-}
+  ...countsOf(receivedObjects, lfs),
+  missing_objects: lfs.missing.count,
+  missing: lfs.missing.count === 0 ? null : JSON.stringify(lfs.missing.named),
+});
+
+/** Counts of a sync that has received these objects with git, and these LFS objects. */
+export const countsOf = (objects: number, { wanted, received }: Pick<FetchedObjects, 'wanted' | 'received'>) => ({
+  estimated_objects: objects + wanted.objects,
+  received_objects: objects + received.objects,
+  received_bytes: received.bytes,
+  total_bytes: wanted.bytes,
+});

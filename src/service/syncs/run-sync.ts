@@ -12,7 +12,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { removeVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
-import { type ClaimedSync, finishSync, type SyncEnd, syncOf } from './queue.ts';
+import { type ClaimedSync, countsOf, finishSync, type SyncEnd, syncOf } from './queue.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
@@ -44,7 +44,7 @@ export type ReleaseMerged = (synced: {
 }) => Promise<void>;
 
 /** Progress that is stored while a sync runs. */
-type Progress = Partial<Record<'estimated_objects' | 'received_objects' | 'received_bytes' | 'total_bytes', number>>;
+type Progress = Partial<ReturnType<typeof countsOf>>;
 
 /**
  * Runs a claimed sync. If the service stops or the lease is lost, the sync is left to the next instance that claims it.
@@ -132,12 +132,7 @@ async function fetch(
     const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
     const lfs = await fetchObjects(wanted, limits, (objects) => {
       onSign();
-      onProgress({
-        estimated_objects: receivedObjects + objects.wanted.objects,
-        received_objects: receivedObjects + objects.received.objects,
-        received_bytes: objects.received.bytes,
-        total_bytes: objects.wanted.bytes,
-      });
+      onProgress(countsOf(receivedObjects, objects));
     });
     return { kind: 'succeeded', head, receivedObjects, lfs };
   } catch (error) {

@@ -127,11 +127,11 @@ test('hundreds of branches are filtered and paged, and each is on exactly one pa
 test('a workspace shows the size of its LFS objects, and warns if its branches need more than the limit', async () => {
   const workspace = await service.workspace('https://127.0.0.1:1/assets.git', { lfs_limit: 2e9 });
   const visitor = await visitorWith('sync');
-  const page = async (neededBytes?: number) => {
+  const page = async (neededBytes: number | null) => {
     await recordUsage(service.storage, workspace, { usage: { objects: 1_204, bytes: 2_345_678_901 }, neededBytes });
     return pageOf(visitor, workspace);
   };
-  const fits = await page();
+  const fits = await page(null);
   expect(fits).toContain('1,204 LFS objects, 2.35 GB of at most 2 GB · 1000 TB of 1000 TB free on the disk');
   expect(fits).not.toContain('do not fit');
   expect(await page(1_999_999_999)).not.toContain('do not fit');

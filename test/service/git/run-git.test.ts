@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import { intoLines } from '../../../src/service/git/git-output.ts';
-import { runGit } from '../../../src/service/git/run-git.ts';
+import { runProcess } from '../../../src/service/git/run-git.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
@@ -23,28 +23,28 @@ describe('git as a process', () => {
   test('returns the output, the status and the error lines, with both kinds of line breaks', async () => {
     const environment = await environmentWithGit('printf out; printf "one\\rtwo\\nthree" >&2; exit 3');
     const seen: string[] = [];
-    const outcome = await runGit([], environment, { limits, onErrorLine: (line) => seen.push(line) });
+    const outcome = await runProcess('git', [], environment, { limits, onErrorLine: (line) => seen.push(line) });
     expect(outcome).toEqual({ kind: 'exited', status: 3, output: 'out', errorLines: ['one', 'two', 'three'] });
     expect(seen).toEqual(['one', 'two', 'three']);
   });
 
   test('receives its arguments unchanged, and an empty input', async () => {
     const environment = await environmentWithGit('printf "%s|" "$@"; cat');
-    const outcome = await runGit(['$(id)', 'a b', '; exit 1', ''], environment, { limits });
+    const outcome = await runProcess('git', ['$(id)', 'a b', '; exit 1', ''], environment, { limits });
     expect(outcome).toMatchObject({ status: 0, output: '$(id)|a b|; exit 1||' });
   });
 
   test('reads the given input, and does not fail if it ignores the input', async () => {
     const reading = await environmentWithGit('cat');
-    const outcome = await runGit([], reading, { limits, input: Buffer.from('all of it') });
+    const outcome = await runProcess('git', [], reading, { limits, input: Buffer.from('all of it') });
     expect(outcome).toMatchObject({ status: 0, output: 'all of it' });
     const deaf = await environmentWithGit('exec <&-; exit 0');
-    expect(await runGit([], deaf, { limits, input: Buffer.alloc(4_000_000) })).toMatchObject({ status: 0 });
+    expect(await runProcess('git', [], deaf, { limits, input: Buffer.alloc(4_000_000) })).toMatchObject({ status: 0 });
   });
 
   test('ends at its time limit, together with the helpers that it started', async () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & wait');
-    const outcome = await runGit([], environment, { limits: { timeoutMs: 300 } });
+    const outcome = await runProcess('git', [], environment, { limits: { timeoutMs: 300 } });
     expect(outcome).toEqual({ kind: 'timeout' });
     await expectNoProcess(environment.folder);
   });
@@ -52,7 +52,7 @@ describe('git as a process', () => {
   test('ends when aborted, even if it ignores the first signal', async () => {
     const environment = await environmentWithGit('trap "" TERM; echo ready >&2; while :; do sleep 0.1; done');
     const abort = new AbortController();
-    const outcome = await runGit([], environment, {
+    const outcome = await runProcess('git', [], environment, {
       limits: { ...limits, signal: abort.signal },
       onErrorLine: () => abort.abort(),
     });
@@ -65,7 +65,7 @@ describe('git as a process', () => {
     let taken = 0;
     let isFirst = true;
     let isLast = false;
-    const outcome = await runGit([], environment, {
+    const outcome = await runProcess('git', [], environment, {
       limits,
       async onOutput(chunk) {
         taken += chunk.length;
@@ -85,18 +85,18 @@ describe('git as a process', () => {
 
   test('runs with low priority in the background', async () => {
     const environment = await environmentWithGit('sleep 0.2; nice');
-    expect(await runGit([], environment, { limits, inBackground: true })).toMatchObject({ output: '10\n' });
+    expect(await runProcess('git', [], environment, { limits, inBackground: true })).toMatchObject({ output: '10\n' });
   });
 
   test('is ended if its output is too large', async () => {
     const environment = await environmentWithGit('yes');
-    const outcome = await runGit([], environment, { limits });
+    const outcome = await runProcess('git', [], environment, { limits });
     expect(outcome).toEqual({ kind: 'too-much-output' });
   });
 
   test('reports the signal that killed it, and ends the helpers that it leaves behind', async () => {
     const environment = await environmentWithGit('sh -c ": $0-helper; sleep 600" "$0" & kill -9 $$');
-    expect(await runGit([], environment, { limits })).toEqual({ kind: 'killed', signal: 'SIGKILL' });
+    expect(await runProcess('git', [], environment, { limits })).toEqual({ kind: 'killed', signal: 'SIGKILL' });
     await expectNoProcess(environment.folder);
   });
 });

@@ -107,7 +107,7 @@ describe('on a disk', () => {
   };
 
   test('removes the least recently used objects, and none that a branch head needs', async () => {
-    expect(await makeRoom(400)).toMatchObject({ evicted: { objects: 0 }, neededBytes: undefined });
+    expect(await makeRoom(400)).toMatchObject({ evicted: { objects: 0 }, neededBytes: null });
     expect(await makeRoom(200, [objects[1]?.oid])).toEqual({
       usage: { objects: 2, bytes: 200 },
       evicted: { objects: 2, bytes: 200 },

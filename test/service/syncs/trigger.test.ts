@@ -1,5 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import { expect, test } from 'vitest';
+import { accepted, refused } from '../../../src/interface/parsed.ts';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { createGit } from '../../../src/service/git/git.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
@@ -58,7 +59,7 @@ test('many triggers list the remote once, and read the mirror once', async () =>
   const all = Array.from({ length: 50 }, () => prepare(workspace, main));
   await allHaveRead();
   asked[0]?.(listing(main));
-  expect(new Set(await Promise.all(all))).toEqual(new Set([{ kind: 'ready', estimatedObjects: 7 }]));
+  expect(new Set(await Promise.all(all))).toEqual(new Set([accepted(7)]));
   expect({ ...counts, listings: asked.length }).toEqual({ heads: 1, estimates: 1, listings: 1 });
 });
 
@@ -69,10 +70,10 @@ test('later triggers of an unknown branch share the next listing instead of an e
   const later = Array.from({ length: 20 }, () => prepare(workspace, fresh));
   await allHaveRead();
   asked[0]?.(listing(main));
-  expect(await early).toEqual({ kind: 'unknown-branch', reason: 'The remote has no branch fresh. It has main.' });
+  expect(await early).toEqual(refused('The remote has no branch fresh. It has main.'));
   await expect.poll(() => asked.length).toBe(2);
   asked[1]?.(listing(main, fresh));
-  for (const one of await Promise.all(later)) expect(one).toEqual({ kind: 'ready', estimatedObjects: 7 });
+  for (const one of await Promise.all(later)) expect(one).toEqual(accepted(7));
   expect(asked).toHaveLength(2);
 });
 
@@ -83,7 +84,7 @@ test('a trigger does not use a listing that was started earlier, for another bra
   const later = prepare(workspace, fresh);
   await expect.poll(() => asked.length).toBe(2);
   asked[0]?.(listing(main));
-  expect(await other).toMatchObject({ kind: 'ready' });
+  expect(await other).toMatchObject({ ok: true });
   asked[1]?.(listing(main, fresh));
-  expect(await later).toMatchObject({ kind: 'ready' });
+  expect(await later).toMatchObject({ ok: true });
 });

@@ -10,7 +10,7 @@ import { usageOf } from '../../lfs/usage.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { unfinishedSyncs } from '../../syncs/list.ts';
-import { startPrepared } from '../../syncs/trigger.ts';
+import { enqueue } from '../../syncs/queue.ts';
 import {
   type BranchState,
   type BranchStatus,
@@ -113,14 +113,14 @@ export function addBranchPages(site: Site): void {
     const entered = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
     const branch = parseBranchName(entered);
     if (!branch.ok) return show(call, { entered, reason: branch.reason });
-    const preparation = await prepareSync(workspace, branch.value);
-    const wanted = { workspace: workspace.id, branch: branch.value, requestedBy: call.bearer.name };
-    const started = await storage.commit({ workspace: workspace.id }, (db) =>
-      startPrepared(db, storage.now, wanted, preparation),
+    const prepared = await prepareSync(workspace, branch.value);
+    if (!prepared.ok) return show(call, { entered, reason: prepared.reason });
+    const requested = { estimatedObjects: prepared.value, requestedBy: call.bearer.name };
+    const { sync_id } = await storage.commit({ workspace: workspace.id }, (db) =>
+      enqueue(db, storage.now, { workspace: workspace.id, branch: branch.value, ...requested }),
     );
-    if (started.kind === 'unknown-branch') return show(call, { entered, reason: started.reason });
     onQueued();
-    return { to: `/workspaces/${workspace.id}/syncs/${started.sync.sync_id}` };
+    return { to: `/workspaces/${workspace.id}/syncs/${sync_id}` };
   });
 
   /** Redirects a workspace to its locks, if the token may see them. */
