@@ -1,4 +1,4 @@
-import { recordEvent } from '../outbox/outbox.ts';
+import { recordEvents } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
@@ -66,6 +66,5 @@ export async function recordAudit(db: Database, now: Now, { actor, action, detai
   if (typeof workspace !== 'string') return;
   const occurredAt = asTimestamp(at);
   const entry = { sequence, at: occurredAt, actor: name, token_id, address, action, detail };
-  const event = { type: 'audit.recorded', workspace, occurredAt, data: { entry } } as const;
-  await recordEvent(db, now, event, { orderingKey: 'audit', branch: null });
+  await recordEvents(db, now, [{ type: 'audit.recorded', workspace, occurredAt, data: { entry } }]);
 }

@@ -2,7 +2,7 @@ import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockRequest } from '../outbox/event.ts';
-import { type OccurredEvent, type OutboxEvent, recordEvents } from '../outbox/outbox.ts';
+import { type OutboxEvent, recordEvents } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -75,32 +75,27 @@ export async function removeOldLockHistory(
 }
 
 /** A request has begun to wait for a lock. */
-export function requestedEvent(lock: LockRow, request: LockRequest, at: number): OccurredEvent {
+export function requestedEvent(lock: LockRow, request: LockRequest, at: number): OutboxEvent {
   const { data, ...about } = aboutLock(lock, at);
-  return occurred(lock, { type: 'lock.requested', ...about, data: { ...data, request } });
+  return { type: 'lock.requested', ...about, data: { ...data, request } };
 }
 
-export function eventOf(change: LockChange): OccurredEvent {
+export function eventOf(change: LockChange): OutboxEvent {
   const { kind, lock } = change;
   const { data, ...about } = aboutLock(lock, timeOf(change));
   switch (kind) {
     case 'acquired':
     case 'expired':
-      return occurred(lock, { type: `lock.${kind}`, ...about, data });
+      return { type: `lock.${kind}`, ...about, data };
     case 'released':
     case 'force-released': {
       const how = { released_by: change.by, forced: kind === 'force-released' };
-      return occurred(lock, { type: 'lock.released', ...about, data: { ...data, ...how } });
+      return { type: 'lock.released', ...about, data: { ...data, ...how } };
     }
     case 'merged':
-      return occurred(lock, { type: 'lock.released', ...about, data: { ...data, reason: kind, branch: change.by } });
+      return { type: 'lock.released', ...about, data: { ...data, reason: kind, branch: change.by } };
   }
 }
-
-const occurred = ({ path }: LockRow, event: OutboxEvent): OccurredEvent => ({
-  event,
-  subject: { orderingKey: `lock:${path}`, branch: null },
-});
 
 const aboutLock = (lock: LockRow, at: number) => ({
   workspace: lock.workspace_id,

@@ -1,14 +1,13 @@
 import type { Selectable } from 'kysely';
 import { type HookEvent, hookEvents } from '../../interface/resources.ts';
 import type { Tables } from '../storage/tables.ts';
+import type { HookEventOccurrence } from './event.ts';
 
 export type HookRow = Selectable<Tables['hooks']>;
 
-export function wantsEvent(row: HookRow, event: HookEvent, branch: string | null): boolean {
-  if (!eventsOf(row).includes(event)) return false;
-  const branches = branchesOf(row);
-  return branch === null || branches === null || branches.includes(branch);
-}
+/** Branches limit only the events about syncs. */
+export const wantsEvent = (row: HookRow, { type, data }: Pick<HookEventOccurrence, 'type' | 'data'>): boolean =>
+  eventsOf(row).includes(type) && (!('sync' in data) || (branchesOf(row)?.includes(data.sync.branch) ?? true));
 
 // Only registerHook() and editHook() write these columns. Events that are unknown to this version are omitted.
 export const eventsOf = (row: HookRow): readonly HookEvent[] => {

@@ -12,16 +12,6 @@ type WithoutId<Occurrence> = Occurrence extends { readonly id: string } ? Omit<O
 
 export type OutboxEvent = WithoutId<HookEventOccurrence>;
 
-export interface EventSubject {
-  /** Events with the same key reach a hook in the order in which they happened. */
-  readonly orderingKey: string;
-  /** Null for events without a branch, which filters by branch let through. */
-  readonly branch: string | null;
-}
-
-export const recordEvent = (db: Database, now: Now, event: OutboxEvent, subject: EventSubject): Promise<void> =>
-  recordEvents(db, now, [{ event, subject }]);
-
 export type DeliveryStatus =
   | 'pending'
   /** Finished, then sent again by a user: gets one attempt. */
@@ -30,11 +20,6 @@ export type DeliveryStatus =
   | 'failed'
   /** The receiver answered 410 to another delivery. */
   | 'dropped';
-
-export interface OccurredEvent {
-  readonly event: OutboxEvent;
-  readonly subject: EventSubject;
-}
 
 /**
  * Inserts deliveries that are due now, or that settleDelivery() makes due after the previous one with the same key. The
@@ -66,17 +51,17 @@ const maxInsertedAtOnce = 1_000;
  * Queues one delivery of each event for each subscribed hook, in order, in the transaction of the change itself. For a
  * hook whose queue is full, the event is dropped and counted.
  */
-export async function recordEvents(db: Database, now: Now, events: readonly OccurredEvent[]): Promise<void> {
+export async function recordEvents(db: Database, now: Now, events: readonly OutboxEvent[]): Promise<void> {
   if (events.length === 0) return;
-  const subscribers = await subscribersOf(db, [...new Set(events.map(({ event }) => event.workspace))]);
+  const subscribers = await subscribersOf(db, [...new Set(events.map(({ workspace }) => workspace))]);
   if (subscribers.length === 0) return;
   const deliveries: object[] = [];
   const keys = new Set<string>();
-  for (const { event, subject } of events) {
-    const { orderingKey } = subject;
+  for (const event of events) {
+    const orderingKey = orderingKeyOf(event);
     for (const subscriber of subscribers) {
       const { hook } = subscriber;
-      if (hook.workspace_id !== event.workspace || !wantsEvent(hook, event.type, subject.branch)) continue;
+      if (hook.workspace_id !== event.workspace || !wantsEvent(hook, event)) continue;
       if (subscriber.added >= subscriber.room) {
         subscriber.dropped += 1;
         continue;
@@ -99,6 +84,12 @@ export async function recordEvents(db: Database, now: Now, events: readonly Occu
     now,
     changed.filter(({ added, dropped }) => added + dropped > 0),
   );
+}
+
+/** Events with the same key reach a hook in the order in which they happened. */
+function orderingKeyOf({ data }: OutboxEvent): string {
+  if ('sync' in data) return `sync:${data.sync.branch}`;
+  return 'lock' in data ? `lock:${data.lock.path}` : 'audit';
 }
 
 /** A hook, and the number of deliveries that may still be queued for it. */

@@ -5,7 +5,7 @@ import type { FetchEvents } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
-import { recordEvent } from '../outbox/outbox.ts';
+import { recordEvents } from '../outbox/outbox.ts';
 import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -165,17 +165,14 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
       .execute();
     removed = await removeVanished(db, sync.workspace);
   }
-  await recordEvent(
-    db,
-    now,
+  await recordEvents(db, now, [
     {
       type: end.kind === 'succeeded' ? 'sync.succeeded' : 'sync.failed',
       workspace: sync.workspace,
       occurredAt: asTimestamp(row.finished_at ?? row.created_at),
       data: { sync: syncOf(row) },
     },
-    { orderingKey: `sync:${sync.branch}`, branch: sync.branch },
-  );
+  ]);
   return removed;
 }
 

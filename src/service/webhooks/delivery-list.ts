@@ -51,7 +51,7 @@ export type DeliveryOverview = ReturnType<typeof overviewOf>;
 /** Contains no secrets. The response of a receiver is untrusted text. */
 const overviewOf = (hook: HookRow, row: ReadRow) => ({
   id: row.id,
-  // Only recordEvent() writes the column.
+  // Only recordEvents() writes the column.
   event: JSON.parse(row.event) as HookEventOccurrence,
   state: stateOf(hook, row),
   /** True if it had finished before and was sent again by a user. */

@@ -86,7 +86,7 @@ export async function claimDelivery(
   });
   if (claimed === undefined) return undefined;
   const { hook, row } = claimed;
-  // Only recordEvent() writes the column. A damaged event stays leased, so that the next claim finds another delivery.
+  // Only recordEvents() writes the column. A damaged event stays leased, so that the next claim finds another delivery.
   const event = JSON.parse(row.event) as HookEventOccurrence;
   const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);
   return {

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { HookEvent } from '../../../src/interface/resources.ts';
-import { recordEvent, recordEvents } from '../../../src/service/outbox/outbox.ts';
+import { recordEvents } from '../../../src/service/outbox/outbox.ts';
 import { removeHook } from '../../../src/service/webhooks/hooks.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
@@ -18,8 +18,9 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
 
   const syncSucceeded = (branch: string) => {
     const event = { type: 'sync.succeeded', workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z' } as const;
-    const subject = { orderingKey: `sync:${branch}`, branch };
-    return storage.commit('global', (db) => recordEvent(db, storage.now, { ...event, data: { sync } }, subject));
+    return storage.commit('global', (db) =>
+      recordEvents(db, storage.now, [{ ...event, data: { sync: { ...sync, branch } } }]),
+    );
   };
 
   test('each hook that subscribes to an event gets its own delivery with its own id', async () => {
@@ -56,11 +57,10 @@ describe.each(databaseKinds)('the outbox on $name', (kind) => {
   test('the second of two events of a path in one batch waits for the first', async () => {
     await hook(url);
     await hook(otherUrl);
-    const data = { lock: await acquire('a') };
-    const ofLock = (type: 'lock.acquired' | 'lock.expired', path: string) => ({
-      event: { type, workspace: 'game', occurredAt: '2026-01-02T03:04:05.006Z', data } as const,
-      subject: { orderingKey: `lock:${path}`, branch: null },
-    });
+    const lock = await acquire('a');
+    const occurredAt = '2026-01-02T03:04:05.006Z';
+    const ofLock = (type: 'lock.acquired' | 'lock.expired', path: string) =>
+      ({ type, workspace: 'game', occurredAt, data: { lock: { ...lock, path } } }) as const;
     await storage.commit('global', (db) =>
       recordEvents(db, storage.now, [
         ofLock('lock.expired', 'b'),
