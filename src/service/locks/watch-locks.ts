@@ -13,65 +13,44 @@ const restPerWork = 4;
 const shortestRestMs = 50;
 const maxRestMs = 600;
 
-interface Watcher {
-  readonly followers: Set<object>;
-  /** Result of the last check; undefined before the first one. */
-  signature: string | undefined;
-  failure: Error | undefined;
-  /** Fulfilled when followers must look at the properties above. */
-  changed: PromiseWithResolvers<void>;
-  /** Ends the wait before the next check. */
-  wake(): void;
-  running: Promise<void>;
-}
-
-/** Keeps one watcher per followed workspace, so that the cost does not grow with the number of open pages. */
+/** Checks all followed workspaces in one loop, so that the cost does not grow with the number of open pages. */
 export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions) {
-  const watchers = new Map<string, Watcher>();
+  /** The workspace of each follower. */
+  const followed = new Map<object, string>();
+  /** Result of the last check, by workspace. */
+  let signatures: ReadonlyMap<string, string> = new Map();
+  /** Settled when followers must look at the properties above. */
+  let changed = Promise.withResolvers<void>();
+  let woken = Promise.withResolvers<void>();
+  let running: Promise<void> | undefined;
 
-  function notify(watcher: Watcher): void {
-    watcher.changed.resolve();
-    watcher.changed = Promise.withResolvers();
-    if (watcher.followers.size === 0) watcher.wake();
+  function notify(): void {
+    changed.resolve();
+    changed = Promise.withResolvers();
   }
 
-  async function run(watcher: Watcher, workspace: string): Promise<void> {
-    try {
-      while (watcher.followers.size > 0) {
-        const woken = Promise.withResolvers<void>();
-        watcher.wake = woken.resolve;
-        const began = performance.now();
-        const signature = await lockSignature(storage, workspace);
-        if (signature !== watcher.signature) {
-          watcher.signature = signature;
-          notify(watcher);
-        }
-        const rest = Math.min(Math.max((performance.now() - began) * restPerWork, shortestRestMs), maxRestMs);
-        const timer = setTimeout(woken.resolve, pollMs);
-        await Promise.all([woken.promise, sleep(rest)]);
-        clearTimeout(timer);
-      }
-    } catch (error) {
-      onError(error);
-      watcher.failure = new Error('The locks could not be read.', { cause: error });
-      notify(watcher);
-    } finally {
-      watchers.delete(workspace);
+  async function check(): Promise<void> {
+    const workspaces = [...new Set(followed.values())];
+    const read = workspaces.map(async (workspace) => [workspace, await lockSignature(storage, workspace)] as const);
+    signatures = new Map(await Promise.all(read));
+  }
+
+  async function run(): Promise<void> {
+    while (followed.size > 0) {
+      woken = Promise.withResolvers();
+      const began = performance.now();
+      await check().catch((error: unknown) => {
+        onError(error);
+        changed.promise.catch(() => undefined);
+        changed.reject(new Error('The locks could not be read.', { cause: error }));
+      });
+      notify();
+      const rest = Math.min(Math.max((performance.now() - began) * restPerWork, shortestRestMs), maxRestMs);
+      const timer = setTimeout(woken.resolve, pollMs);
+      await Promise.all([woken.promise, sleep(rest)]);
+      clearTimeout(timer);
     }
-  }
-
-  function startWatcher(workspace: string, follower: object): Watcher {
-    const watcher: Watcher = {
-      followers: new Set([follower]),
-      signature: undefined,
-      failure: undefined,
-      changed: Promise.withResolvers(),
-      wake: () => undefined,
-      running: Promise.resolve(),
-    };
-    watchers.set(workspace, watcher);
-    watcher.running = run(watcher, workspace);
-    return watcher;
+    running = undefined;
   }
 
   return {
@@ -81,19 +60,20 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     async *follow(workspace: string, gone: AbortSignal): AsyncGenerator<void, void, undefined> {
       if (gone.aborted) return;
       const follower = {};
-      const watcher = watchers.get(workspace) ?? startWatcher(workspace, follower);
-      watcher.followers.add(follower);
       const leave = (): void => {
-        watcher.followers.delete(follower);
-        notify(watcher);
+        followed.delete(follower);
+        notify();
       };
       gone.addEventListener('abort', leave, { once: true });
+      followed.set(follower, workspace);
+      woken.resolve();
+      running ??= run();
       try {
-        for (let seen: string | undefined; watcher.followers.has(follower); ) {
-          if (watcher.failure !== undefined) throw watcher.failure;
-          if (watcher.signature === seen) await watcher.changed.promise;
+        for (let seen: string | undefined; followed.has(follower); ) {
+          const signature = signatures.get(workspace);
+          if (signature === seen) await changed.promise;
           else {
-            seen = watcher.signature;
+            seen = signature;
             yield;
           }
         }
@@ -103,16 +83,12 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
       }
     },
     /** Must be called when locks may have changed. */
-    wake(): void {
-      for (const watcher of watchers.values()) watcher.wake();
-    },
+    wake: (): void => woken.resolve(),
     async stop(): Promise<void> {
-      const all = [...watchers.values()];
-      for (const watcher of all) {
-        watcher.followers.clear();
-        notify(watcher);
-      }
-      await Promise.all(all.map(({ running }) => running));
+      followed.clear();
+      notify();
+      woken.resolve();
+      await running;
     },
   };
 }
