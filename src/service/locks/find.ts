@@ -40,7 +40,12 @@ const selectBy = (db: Database, members: Members, now: Now, column: 'id' | 'path
     .selectAll('locks')
     .select([inputIndex.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]);
 
-const selectLocks = batchQuery((db, members, now) => selectBy(db, members, now, 'path', 'path'));
+/** On its path, and, if live, on the other spellings of it: an expired lock does not block other paths. */
+const selectLocks = batchQuery((db, members, now) =>
+  selectBy(db, members, now, 'path', 'path').unionAll(
+    selectBy(db, members, now, 'folded_path', 'foldedPath').where(sql<boolean>`expires_at > ${now}`),
+  ),
+);
 
 /**
  * The lock of each place, in input order: the lock on its path. For places with a folded path, otherwise a live lock on
@@ -51,26 +56,13 @@ export async function findLocks(
   now: Now,
   places: readonly LockPlace[],
 ): Promise<readonly (StoredLock | undefined)[]> {
-  const asked = places.map(({ workspace, path }) => ({ workspace, path }));
-  const found = inInputOrder(places, await selectLocks(db, now, asked)).map((row) => row && foundLock(row));
-  const open = places.map((place, index) => (found[index]?.live ? undefined : place));
-  const others = await findOtherSpellings(db, now, open);
-  return found.map((lock, index) => others[index] ?? lock);
-}
-
-/** Live locks only: an expired lock does not block other paths. */
-const selectOtherSpellings = batchQuery((db, members, now) =>
-  selectBy(db, members, now, 'folded_path', 'foldedPath').where(sql<boolean>`expires_at > ${now}`),
-);
-
-async function findOtherSpellings(
-  db: Database,
-  now: Now,
-  places: readonly (LockPlace | undefined)[],
-): Promise<readonly (StoredLock | undefined)[]> {
-  if (places.every((place) => place?.foldedPath === undefined)) return [];
-  const asked = places.map((place) => place && { workspace: place.workspace, foldedPath: place.foldedPath });
-  return inInputOrder(places, await selectOtherSpellings(db, now, asked)).map((row) => row && foundLock(row));
+  const asked = places.map(({ workspace, path, foldedPath }) => ({ workspace, path, foldedPath }));
+  const isLive = ({ remaining }: SelectedLock): number => Number(remaining > 0);
+  const isExact = ({ place, path }: SelectedLock): number => Number(path === places[place]?.path);
+  const found = await selectLocks(db, now, asked);
+  // The last lock of a place counts.
+  const inOrder = found.toSorted((a, b) => isLive(a) - isLive(b) || isExact(a) - isExact(b));
+  return inInputOrder(places, inOrder).map((row) => row && foundLock(row));
 }
 
 type SelectedLock = LockRow & { readonly place: number; readonly remaining: number };

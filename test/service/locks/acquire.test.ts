@@ -136,15 +136,12 @@ describe.each(databaseKinds)('locks that are acquired together on $name', (kind)
     const watched = recording(storage.read, queries);
     // A query is built once per clock object, and this is a new one.
     const now = sql<number>`${storage.now}`;
-    await findLocks(watched, now, [{ workspace: 'game', path: 'many/7' }]);
     await findLocks(watched, now, [{ workspace: 'game', path: 'MANY/7', foldedPath: 'many/7' }]);
-    expect(queries).toHaveLength(2);
-    const indexes = [/locks_pkey|autoindex_locks_1/, /locks_by_folded_path/];
-    for (const [index, query] of queries.entries()) {
-      const plan = await planOf(storage, query, { workspace: 'game', path: 'many/7', foldedPath: 'many/7' });
-      expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
-      expect(plan).toMatch(indexes[index] ?? /^$/);
-    }
+    const query = queries.at(-1);
+    const plan = query && (await planOf(storage, query, { workspace: 'game', path: 'many/7', foldedPath: 'many/7' }));
+    expect(plan).not.toMatch(/SCAN locks|Seq Scan on locks/);
+    expect(plan).toMatch(/locks_pkey|autoindex_locks_1/);
+    expect(plan).toMatch(/locks_by_folded_path/);
   });
 
   describe('with a quota', () => {
