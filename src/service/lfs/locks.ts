@@ -18,7 +18,7 @@ import { type LiveLock, listLiveLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
-import { isLfsRenewalDue } from '../locks/renew-lfs-locks.ts';
+import { isLfsRenewalDue } from '../locks/renew.ts';
 import { heldBy } from '../locks/responses.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';

@@ -33,7 +33,7 @@ export interface AcquireRequest {
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;
-  /** True for Git LFS users. Git LFS has no ttl: see renew-lfs-locks.ts. */
+  /** True for Git LFS users. Git LFS has no ttl: see isLfsRenewalDue(). */
   readonly fromLfs?: boolean;
   /** The branch that the lock is requested for. */
   readonly branch?: BranchName | undefined;

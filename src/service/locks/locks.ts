@@ -17,8 +17,7 @@ import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
 import { listQueue } from './read-queue.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
-import { extendLock, type RenewalRequest, renewLock } from './renew.ts';
-import { renewLfsLocks } from './renew-lfs-locks.ts';
+import { extendLock, extendLocks, type RenewalRequest, renewLock } from './renew.ts';
 import { acquireResponse, locked, outdatedRefusal, renewResponse } from './responses.ts';
 import { createWaitingLine, type WaitTerms } from './wait-in-line.ts';
 import { createLockWaiters, type PathState } from './waiters.ts';
@@ -188,7 +187,7 @@ export function createLocks(options: LocksOptions) {
     },
     /** Renews locks of a Git LFS user for the full ttl. */
     async renewLfs(workspace: string, locks: readonly LiveLock[], ttl: Ttl): Promise<void> {
-      await storage.commit({ workspace }, (db) => renewLfsLocks(db, storage.now, locks, ttl));
+      await storage.commit({ workspace }, (db) => extendLocks(db, storage.now, locks, ttl));
       onRenewed(locks.map(({ path }) => ({ workspace, path })));
     },
     /** Releases that arrive together share a transaction. */

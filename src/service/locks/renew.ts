@@ -3,11 +3,13 @@ import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
+import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLock } from './find.ts';
 import type { IdMatch } from './id-match.ts';
-import { lockOf } from './lock-row.ts';
+import type { LiveLock } from './list.ts';
+import { type LockRow, lockOf } from './lock-row.ts';
 import { isOwnLock } from './release.ts';
 
 export interface RenewalRequest {
@@ -44,14 +46,31 @@ export async function renewLock(
   if (!isOwnLock(found, { owner: bearer.owner, tokenId: bearer.id })) {
     return { kind: 'another-owner', lock: lockOf(found) };
   }
-  const renewed = await db
-    .updateTable('locks')
-    .set({ expires_at: sql<number>`${now} + ${milliseconds(ttl)}` })
-    .where('id', '=', found.id)
-    .where('workspace_id', '=', workspace)
-    .where('path', '=', path)
-    .where(sql<boolean>`expires_at > ${now}`)
-    .returningAll()
-    .executeTakeFirst();
-  return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: lockOf(renewed) };
+  const [renewed] = await extendLocks(db, now, [found], ttl);
+  return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: lockOf({ ...found, ...renewed }) };
 }
+
+const updateLocks = batchQuery((db, members, now) =>
+  db
+    .updateTable('locks')
+    .from(members)
+    .set({ expires_at: sql<number>`${now} + ${numberOf('ttl')}` })
+    .whereRef('locks.workspace_id', '=', textOf('workspace_id'))
+    .whereRef('locks.path', '=', textOf('path'))
+    .whereRef('locks.id', '=', textOf('id'))
+    .where(sql<boolean>`locks.expires_at > ${now}`)
+    .returning('locks.expires_at'),
+);
+
+/** Renews the locks that still exist for the full ttl. */
+export function extendLocks(db: Database, now: Now, locks: readonly LockRow[], ttl: Ttl) {
+  const rows = locks.map(({ workspace_id, path, id }) => ({ workspace_id, path, id, ttl: milliseconds(ttl) }));
+  return updateLocks(db, now, rows);
+}
+
+/** Every push of the owner renews a lock. Locks with more than this part of their ttl left need no write. */
+const renewedBelow = 0.9;
+
+/** For locks of Git LFS users. Jobs renew their own locks, with a ttl of their choice. */
+export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
+  desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);
