@@ -489,7 +489,7 @@ export const parsers: readonly Parser[] = [
   ),
   row(
     'service/idempotency/keyed-request.ts keyedRequest',
-    orRefusal((key) => keyedRequest({ tokenId: 't', key, method: 'POST', path: '/', ifMatch: undefined, body: '' })),
+    orRefusal((key) => keyedRequest('t', key, ['POST', '/', null, ''])),
   ),
   row(
     'service/locks/id-match.ts parseIfMatch',

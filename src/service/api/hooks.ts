@@ -26,7 +26,7 @@ export function addHookRoutes(api: Api, routes: ApiParts): void {
     async handle({ c, workspace, body }) {
       requireFreeDisk(routes);
       const response = await idempotent(
-        { workspace: workspace.id },
+        workspace.id,
         keyedRequestOf(c),
         () => targetOf(body, targets),
         async (db, target) => {

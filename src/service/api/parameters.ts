@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { type LockPath, lockPathFromUrl } from '../../interface/lock-path.ts';
 import { invalid } from '../contract/problem.ts';
 import { describedLockPath } from '../contract/schemas.ts';
-import { bearerOf, type Environment } from '../http/context.ts';
+import type { Environment } from '../http/context.ts';
 import { lastSegment } from '../http/request-target.ts';
 import { type KeyedRequest, keyedRequest, keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
 import { poolNamePattern } from '../pools/pool-item.ts';
@@ -63,12 +63,8 @@ export function addressedLockPath(c: Context<Environment>): LockPath {
   return path.value;
 }
 
-export const keyedRequestOf = (c: Context<Environment>): KeyedRequest | undefined =>
-  keyedRequest({
-    tokenId: bearerOf(c).id,
-    key: c.req.header('idempotency-key'),
-    method: c.req.method,
-    path: c.req.path,
-    ifMatch: c.req.header('if-match'),
-    body: c.get('bodyText'),
-  });
+export function keyedRequestOf({ req, get }: Context<Environment>): KeyedRequest | undefined {
+  const key = req.header('idempotency-key');
+  const content = [req.method, req.path, req.header('if-match') ?? null, get('bodyText')];
+  return key === undefined ? undefined : keyedRequest(get('bearer').id, key, content);
+}

@@ -33,7 +33,7 @@ export function addSyncRoutes(api: Api, routes: ApiParts): void {
     async handle({ c, workspace, body: { branch } }) {
       requireFreeDisk(routes);
       const response = await idempotent(
-        { workspace: workspace.id },
+        workspace.id,
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
         async (db, prepared) => {

@@ -1,8 +1,8 @@
 import { Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
-import type { CommitScope, Database, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
-import { type Answered, type IndexedRequest, placed, recallAll, rememberAll } from './remembered-responses.ts';
+import { type IndexedRequest, recallAll, rememberAll } from './remembered-responses.ts';
 
 export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
@@ -11,7 +11,6 @@ export type Idempotent = Idempotency['idempotent'];
  * Rules for requests that are decided in batches, such as for locks. A refusal is a possible result of each request.
  */
 export interface BatchRules<Asked> {
-  readonly scopeOf: (asked: Asked) => CommitScope;
   /** Refuses early, based on committed data. */
   readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
   /** Returns one result per request, in the same order. */
@@ -25,12 +24,16 @@ export interface BatchRules<Asked> {
 export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
   const running = new Set<string>();
 
-  async function recall(db: Database, request: IndexedRequest): Promise<ApiResponse | undefined> {
+  async function recall(db: Database, request: IndexedRequest | undefined): Promise<ApiResponse | undefined> {
     const [before] = await recallAll(db, storage, [request]);
     return before && orThrow(before);
   }
 
-  async function whileNoOtherRuns(request: IndexedRequest, work: () => Promise<ApiResponse>): Promise<ApiResponse> {
+  async function whileNoOtherRuns(
+    request: IndexedRequest | undefined,
+    work: () => Promise<ApiResponse>,
+  ): Promise<ApiResponse> {
+    if (request === undefined) return work();
     const inFlight = JSON.stringify([request.tokenId, request.workspace, request.key]);
     if (running.has(inFlight)) {
       const detail = 'A request with this Idempotency-Key is still running. Try again in a moment.';
@@ -46,21 +49,17 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
 
   /** `prepare` runs before the transaction. A refusal anywhere leaves the key unused. */
   async function idempotent<Prepared>(
-    scope: CommitScope,
+    workspace: string,
     keyed: KeyedRequest | undefined,
     prepare: () => Promise<Prepared>,
     change: (db: Database, prepared: Prepared) => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
-    if (keyed === undefined) {
-      const prepared = await prepare();
-      return storage.commit(scope, (db) => change(db, prepared));
-    }
-    const request = placed(keyed, scope);
+    const request = keyed && { ...keyed, workspace };
     return whileNoOtherRuns(request, async () => {
       const before = await recall(storage.read, request);
       if (before !== undefined) return before;
       const prepared = await prepare();
-      return storage.commit(scope, async (db) => {
+      return storage.commit({ workspace }, async (db) => {
         // Check again in the transaction: another instance may have committed the request in the meantime.
         const meanwhile = await recall(db, request);
         if (meanwhile !== undefined) return meanwhile;
@@ -72,37 +71,37 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
   }
 
   /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
-  function idempotentBatch<Asked>({ scopeOf, refusedBefore, decide }: BatchRules<Asked>) {
+  function idempotentBatch<Asked extends { readonly workspace: string }>({ refusedBefore, decide }: BatchRules<Asked>) {
     const commit = storage.batchCommits(
-      ({ asked }: { readonly asked: Asked; readonly request: IndexedRequest | undefined }) => scopeOf(asked),
+      ({ asked }: { readonly asked: Asked; readonly request: IndexedRequest | undefined }) => ({
+        workspace: asked.workspace,
+      }),
       async (db, waiting) => {
-        const keyed = waiting.map(({ request }) => request);
-        const before = await recallAll(db, storage, keyed);
+        const before = await recallAll(
+          db,
+          storage,
+          waiting.map(({ request }) => request),
+        );
         const open = waiting.filter((_, index) => before[index] === undefined);
-        const asked = open.map((each) => each.asked);
-        const decided = await decide(db, asked);
-        const answered = open.flatMap(({ request }, index): Answered[] => {
-          const response = decided[index];
-          return request && response && !(response instanceof Refusal) ? [{ request, response }] : [];
-        });
+        const decided = await decide(
+          db,
+          open.map(({ asked }) => asked),
+        );
+        const answered = open.map(({ request }, index) => ({ request, response: decided[index] }));
         onRemembered(await rememberAll(db, storage, answered));
         const outcomes = decided.values();
         return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
       },
     );
 
-    async function ask(request: IndexedRequest | undefined, asked: Asked): Promise<ApiResponse> {
-      const refusal = await refusedBefore(asked);
-      if (refusal === undefined) return orThrow(await commit({ request, asked }));
-      // The refusal may be caused by an earlier success of the same request.
-      const before = request && (await recall(storage.read, request));
-      return before ?? orThrow(refusal);
-    }
-
     return (keyed: KeyedRequest | undefined, asked: Asked): Promise<ApiResponse> => {
-      if (keyed === undefined) return ask(keyed, asked);
-      const request = placed(keyed, scopeOf(asked));
-      return whileNoOtherRuns(request, () => ask(request, asked));
+      const request = keyed && { ...keyed, workspace: asked.workspace };
+      return whileNoOtherRuns(request, async () => {
+        const refusal = await refusedBefore(asked);
+        if (refusal === undefined) return orThrow(await commit({ request, asked }));
+        // The refusal may be caused by an earlier success of the same request.
+        return (await recall(storage.read, request)) ?? orThrow(refusal);
+      });
     };
   }
 

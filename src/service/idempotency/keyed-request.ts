@@ -15,25 +15,14 @@ export interface KeyedRequest {
   readonly fingerprint: string;
 }
 
-export interface RequestParts {
-  readonly tokenId: string;
-  readonly key: string | undefined;
-  readonly method: string;
-  readonly path: string;
-  readonly ifMatch: string | undefined;
-  readonly body: string;
-}
-
-export function keyedRequest({ tokenId, key, method, path, ifMatch, body }: RequestParts): KeyedRequest | undefined {
-  if (key === undefined) return undefined;
+/** `content` is all that must be the same if the request is sent again with its key. */
+export function keyedRequest(tokenId: string, key: string, content: readonly unknown[]): KeyedRequest {
   if (key.length > maxKeyLength || !keyPattern.test(key)) {
     const detail = `It must be 1 to ${maxKeyLength} visible ASCII characters.`;
     throw new Refusal('invalid-request', `Idempotency-Key: ${detail}`, {
       errors: [{ pointer: '#/Idempotency-Key', detail }],
     });
   }
-  const fingerprint = createHash('sha256')
-    .update(JSON.stringify([method, path, ifMatch ?? null, body]))
-    .digest('hex');
+  const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
   return { tokenId, key, fingerprint };
 }

@@ -12,18 +12,12 @@ import {
   textsOf,
 } from '../storage/batch-query.ts';
 import { removeOld } from '../storage/remove-old.ts';
-import type { CommitScope, Database, Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import type { KeyedRequest } from './keyed-request.ts';
 
-/** A keyed request and its workspace, which is empty if it has none. */
 export interface IndexedRequest extends KeyedRequest {
   readonly workspace: string;
 }
-
-export const placed = (request: KeyedRequest, scope: CommitScope): IndexedRequest => ({
-  ...request,
-  workspace: typeof scope === 'string' ? '' : scope.workspace,
-});
 
 const rememberedForMs = 24 * 60 * 60 * 1_000;
 
@@ -72,20 +66,19 @@ const insertResponses = batchQuery((db, members, now) =>
     ),
 );
 
-export interface Answered {
-  readonly request: IndexedRequest;
-  readonly response: ApiResponse;
+interface Answered {
+  readonly request: IndexedRequest | undefined;
+  readonly response: ApiResponse | Refusal | undefined;
 }
 
-/** Returns the approximate number of stored bytes. */
+/** Stores the responses to requests with a key, except refusals. Returns the approximate number of stored bytes. */
 export async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<number> {
-  if (answered.length === 0) return 0;
-  const rows = answered.map(({ request, response }) => ({
-    ...request,
-    ...response,
-    headers: JSON.stringify(response.headers),
-  }));
-  await insertResponses(db, now, rows);
+  const rows = answered.flatMap(({ request, response }) =>
+    request === undefined || response === undefined || response instanceof Refusal
+      ? []
+      : [{ ...request, ...response, headers: JSON.stringify(response.headers) }],
+  );
+  if (rows.length > 0) await insertResponses(db, now, rows);
   return rows.reduce((bytes, { headers, body }) => bytes + headers.length + body.length, 0);
 }
 

@@ -59,7 +59,7 @@ export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf,
       if (reason !== undefined) throw invalid({ pointer: '#/path', detail: reason });
       const line = lineOf({ workspace, path });
       const response = await idempotent(
-        { workspace },
+        workspace,
         keyed,
         async () => undefined,
         async (db) => jsonApiResponse(201, withoutPlaceId(await ask(db, now, request, line, placeOf(request)))),

@@ -108,7 +108,6 @@ export function createLocks(options: LocksOptions) {
   }
 
   const commitAcquire = idempotency.idempotentBatch<ComparedRequest>({
-    scopeOf: ({ workspace }) => ({ workspace }),
     async refusedBefore(request) {
       // Checked only here, so that a lock acquired before the setting was changed can still be replayed under its key.
       const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
@@ -168,12 +167,7 @@ export function createLocks(options: LocksOptions) {
       line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, terms),
     async renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse> {
       const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
-      const response = await idempotency.idempotent(
-        { workspace: request.workspace },
-        keyed,
-        async () => undefined,
-        renew,
-      );
+      const response = await idempotency.idempotent(request.workspace, keyed, async () => undefined, renew);
       onRenewed([request]);
       return response;
     },

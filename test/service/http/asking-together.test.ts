@@ -69,8 +69,7 @@ describe.each(databaseKinds)('an idempotency key that two instances see at once,
     onTestFinished(remove);
     let taken = false;
     const one = (): Promise<ApiResponse> => {
-      const ask = createIdempotency(storage).idempotentBatch<ApiResponse>({
-        scopeOf: () => 'global',
+      const ask = createIdempotency(storage).idempotentBatch<ApiResponse & { readonly workspace: string }>({
         refusedBefore: async () => undefined,
         decide: async (_, asked) =>
           asked.map((response) => {
@@ -79,7 +78,10 @@ describe.each(databaseKinds)('an idempotency key that two instances see at once,
             return response;
           }),
       });
-      return ask({ tokenId: 't', key: 'k', fingerprint: 'f' }, { status: 201, headers: {}, body: '{}' });
+      return ask(
+        { tokenId: 't', key: 'k', fingerprint: 'f' },
+        { workspace: 'game', status: 201, headers: {}, body: '{}' },
+      );
     };
     const answers = await Promise.all([one(), one()]);
     expect(answers.map(({ status, headers }) => [status, headers['idempotency-replayed']])).toEqual([

@@ -142,7 +142,7 @@ describe.each(oldDatabases)('a database with one counter for all workspaces, on 
       const request = { tokenId: 'tok_1', key, fingerprint: 'f' };
       const done = { status: 201, headers: {}, body: 'done again' };
       const response = await idempotent(
-        { workspace },
+        workspace,
         request,
         async () => undefined,
         async () => done,

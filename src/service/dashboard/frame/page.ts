@@ -155,16 +155,10 @@ export function queryOf<Name extends string>(
 }
 
 /** Idempotency key of a form with this content, so that sending it again, such as by a reload, changes nothing. */
-export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest | undefined {
+export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest {
   const content = JSON.stringify([formIdOf(call), entered]);
-  return keyedRequest({
-    tokenId: call.bearer.id,
-    key: `form-${createHash('sha256').update(content).digest('hex')}`,
-    method: 'POST',
-    path: call.c.req.path,
-    ifMatch: undefined,
-    body: '',
-  });
+  const key = `form-${createHash('sha256').update(content).digest('hex')}`;
+  return keyedRequest(call.bearer.id, key, ['POST', call.c.req.path, null, '']);
 }
 
 export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });

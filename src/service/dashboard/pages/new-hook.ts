@@ -35,7 +35,7 @@ export function addNewHookPages(site: Site): void {
       seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
     const done: { registered?: Awaited<ReturnType<typeof registerRequested>> } = {};
     const repeated = await idempotent(
-      { workspace },
+      workspace,
       keyOfForm(call, entered),
       () => targetOf(request, targets),
       async (db, target) => {
