@@ -72,13 +72,7 @@ function resultOf(
   return { kind: 'failed', reason, response, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
-/**
- * RFC 9110, section 15.2 allows any number of 1xx responses before the final one. Most servers send none, some one or
- * two.
- */
-export const maxInterimResponses = 8;
-
-/** Limit for all interim responses together, headers and body. */
+/** Headers and body, with all interim responses: RFC 9110, section 15.2 allows any number of them. */
 export const maxResponseBytes = 64 * 1_024;
 
 /** Sends the request only to one of the checked addresses: the name is not looked up again. */
@@ -102,25 +96,16 @@ function exchange(
   });
 
   return new Promise((resolve, reject) => {
-    function cut(tooMuch: string): void {
-      // The parser still processes received data, perhaps with thousands of interim responses.
-      if (request.destroyed) return;
-      const error = new ResponseTooLong(tooMuch);
-      // Rejects first, because the final response may be in the data that was already received.
-      reject(error);
-      request.destroy(error);
-    }
-    let interimResponses = 0;
-    request.on('information', () => {
-      interimResponses += 1;
-      if (interimResponses > maxInterimResponses) cut(`more than ${maxInterimResponses} interim answers (1xx)`);
-    });
     request.once('socket', (socket: Socket) => {
       let received = 0;
       // Counts the bytes before the parser receives them.
       socket.prependListener('data', (piece: Buffer) => {
         received += piece.length;
-        if (received > maxResponseBytes) cut(`more than ${maxResponseBytes / 1_024} KB`);
+        if (received <= maxResponseBytes || request.destroyed) return;
+        const error = new ResponseTooLong(`more than ${maxResponseBytes / 1_024} KB`);
+        // Rejects first, because the final response may be in the data that was already received.
+        reject(error);
+        request.destroy(error);
       });
       socket.once('connect', () => reached(secure ? 'securing' : 'waiting'));
       socket.once('secureConnect', () => reached('waiting'));

@@ -1,6 +1,5 @@
 import { createServer, type Socket } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { maxInterimResponses } from '../../../src/service/webhooks/deliver.ts';
 import { measured } from '../../soak/measured.ts';
 import { listenHere } from '../../support/listen.ts';
 import { say } from '../../support/other-servers/responses.ts';
@@ -31,21 +30,20 @@ async function flood(first: string, thenForEver: string) {
   return { url: `http://127.0.0.1:${port}/`, sent };
 }
 
-test('the maximum number of interim responses does not prevent a delivery', async () => {
+test('interim responses do not prevent a delivery', async () => {
   const to = await receiver();
-  to.behave(say(early.repeat(maxInterimResponses) + ok));
+  to.behave(say(early.repeat(100) + ok));
   expect(await deliverTo(to.url())).toEqual({ kind: 'delivered', response: statusOnly(200) });
 });
 
 test.each([
-  ['one interim response more', early.repeat(maxInterimResponses + 1), 'more than 8 interim answers (1xx)'],
-  // A few long responses.
-  ['long interim responses', `${early.slice(0, -2)}x: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(5), 'more than 64 KB'],
-])('%s fails the attempt, whatever response follows', async (_, interim, what) => {
+  ['many interim responses', early.repeat(1_200)],
+  ['a few long interim responses', `${early.slice(0, -2)}x: ${'x'.repeat(15_000)}\r\n\r\n`.repeat(5)],
+])('%s fail the attempt, whatever response follows', async (_, interim) => {
   const to = await receiver();
   to.behave(say(interim + ok));
   const { reason } = failed(await deliverTo(to.url()));
-  expect(reason).toBe(`http://127.0.0.1:${to.port} sent ${what}, and the connection was cut.`);
+  expect(reason).toBe(`http://127.0.0.1:${to.port} sent more than 64 KB, and the connection was cut.`);
 });
 
 const headers = 'HTTP/1.1 200 OK\r\n';
@@ -53,7 +51,7 @@ const chunked = `${headers}transfer-encoding: chunked\r\n\r\n`;
 const cut = 'data sent by a receiver whose response never ends';
 
 test.each([
-  ['interim answers', '', early, 'sent more than 8 interim answers (1xx), and the connection was cut.'],
+  ['interim answers', '', early, 'sent more than 64 KB, and the connection was cut.'],
   ['headers', headers, 'x: y\r\n', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
   ['one header', `${headers}x: `, 'y', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
 ])('a receiver that sends endless %s is cut off immediately', async (_, first, thenForEver, reason) => {
