@@ -18,8 +18,7 @@ import {
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { type HookRegistration, registerHook } from '../../../src/service/webhooks/hooks.ts';
-import { pauseHook, resumeHook } from '../../../src/service/webhooks/pause-hook.ts';
+import { type HookRegistration, pauseHook, registerHook, resumeHook } from '../../../src/service/webhooks/hooks.ts';
 import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import type { DatabaseKind } from '../../support/databases.ts';

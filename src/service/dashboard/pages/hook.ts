@@ -10,8 +10,14 @@ import {
 } from '../../webhooks/delivery-list.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
-import { type HookChange, type InactiveReason, noSuchHook, removeHook } from '../../webhooks/hooks.ts';
-import { pauseHook, resumeHook } from '../../webhooks/pause-hook.ts';
+import {
+  type HookChange,
+  type InactiveReason,
+  noSuchHook,
+  pauseHook,
+  removeHook,
+  resumeHook,
+} from '../../webhooks/hooks.ts';
 import { sendTest } from '../../webhooks/send-test.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import {
