@@ -97,11 +97,12 @@ import { parseExtraHeaders } from '../../src/service/webhooks/extra-headers.ts';
 import { completeResponse } from '../../src/service/webhooks/receiver-response.ts';
 import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts';
-import { newWebhookSecret, parseSecret } from '../../src/service/webhooks/signature.ts';
+import { parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseBranchPatterns, parseLatestMode, parsePushLockMode } from '../../src/service/workspaces/latest.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
 import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
 import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
+import { hookRow } from '../service/webhooks/samples.ts';
 import { valueIn } from '../support/value-in.ts';
 
 /** A growing text: its beginning, its repeated unit, and its end. */
@@ -545,13 +546,14 @@ export const parsers: readonly Parser[] = [
     '?',
   ),
   row('service/webhooks/delivery-request.ts requestSecrets', (text) =>
-    requestSecrets({
-      url: `https://a/${encodeURIComponent(text.toWellFormed())}?${encodeURIComponent(text.toWellFormed())}`,
-      format: 'slack',
-      secret: newWebhookSecret(),
-      headers: valueIn(parseExtraHeaders({ authorization: 'Basic YWRhOnNlY3JldA==' })),
-      signature: text,
-    }),
+    requestSecrets(
+      hookRow({
+        url: `https://a/${encodeURIComponent(text.toWellFormed())}?${encodeURIComponent(text.toWellFormed())}`,
+        format: 'slack',
+        headers: { authorization: 'Basic YWRhOnNlY3JldA==' },
+      }),
+      text,
+    ),
   ),
   row('service/webhooks/retry-schedule.ts retryAfterSeconds', (text) => retryAfterSeconds(text, new Date(0))),
   row('service/webhooks/signature.ts parseSecret', (text) => [parseSecret(text), parseSecret(`whsec_${text}`)]),

@@ -1,12 +1,10 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
-import type { HookFormat } from '../../interface/resources.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/hook-row.ts';
 import { isChatFormat } from './chat-formats.ts';
-import type { ExtraHeaders } from './extra-headers.ts';
 import { contentOf } from './formats.ts';
 import { formatOf, headersOf, secretOf } from './hooks.ts';
-import { signedHeaders, type WebhookSecret } from './signature.ts';
+import { signedHeaders } from './signature.ts';
 
 /** The request, for display. Attempts before the hook was last changed may have sent a different one. */
 export function shownRequest(hook: HookRow, event: HookEventOccurrence) {
@@ -47,36 +45,26 @@ export function deliveryRequest(
   occurrence: HookEventOccurrence,
   timestamp: Date,
 ): Parsed<DeliveryRequest> {
-  const format = formatOf(hook);
-  const content = contentOf(format, occurrence);
+  const content = contentOf(formatOf(hook), occurrence);
   if (!content.ok) return content;
   const { body } = content.value;
-  const { url } = hook;
-  const [secret, headers] = [secretOf(hook), headersOf(hook)];
-  const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret });
-  const secrets = requestSecrets({ url, format, secret, headers, signature: signature['webhook-signature'] });
-  return accepted({ url, headers: { ...content.value.headers, ...headers, ...signature }, body, secrets });
-}
-
-interface Sent {
-  readonly url: string;
-  readonly format: HookFormat;
-  readonly secret: WebhookSecret;
-  readonly headers: ExtraHeaders;
-  readonly signature: string;
+  const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret: secretOf(hook) });
+  const headers = { ...content.value.headers, ...headersOf(hook), ...signature };
+  return accepted({ url: hook.url, headers, body, secrets: requestSecrets(hook, signature['webhook-signature']) });
 }
 
 /** Secrets that a delivery sends to its receiver, in every form in which the response may repeat them. */
-export function requestSecrets({ url, format, secret, headers, signature }: Sent): readonly string[] {
-  const { pathname, search } = new URL(url);
+export function requestSecrets(hook: HookRow, signature: string): readonly string[] {
+  const { pathname, search } = new URL(hook.url);
+  const secret = secretOf(hook);
   return [
     secret,
     secret.slice(secret.indexOf('_') + 1),
     signature,
     signature.slice(signature.indexOf(',') + 1),
     ...valuesIn(search.slice(1)),
-    ...(isChatFormat(format) ? secretsInPath(pathname) : []),
-    ...Object.values(headers).flatMap(credentialsIn),
+    ...(isChatFormat(formatOf(hook)) ? secretsInPath(pathname) : []),
+    ...Object.values(headersOf(hook)).flatMap(credentialsIn),
   ].filter((text) => text !== '');
 }
 
