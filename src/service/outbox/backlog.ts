@@ -10,6 +10,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
  */
 interface BacklogChange {
   readonly hookId: string;
+  /** Negative for deliveries that have finished. */
   readonly added: number;
   /** Number of events that were dropped because the queue was full. */
   readonly dropped: number;
@@ -36,20 +37,6 @@ const addToBacklogs = batchQuery((db, members, now) => {
 
 export async function changeBacklogs(db: Database, now: Now, changed: readonly BacklogChange[]): Promise<void> {
   if (changed.length > 0) await addToBacklogs(db, now, changed);
-}
-
-/** Call this when a waiting delivery has finished. */
-export async function shortenBacklog(db: Database, hookId: string): Promise<void> {
-  await db
-    .updateTable('hook_backlogs')
-    .set(({ eb }) => ({ waiting: eb('waiting', '-', 1) }))
-    .where('hook_id', '=', hookId)
-    .execute();
-}
-
-/** Call this when all waiting deliveries have finished. */
-export async function emptyBacklog(db: Database, hookId: string): Promise<void> {
-  await db.updateTable('hook_backlogs').set({ waiting: 0 }).where('hook_id', '=', hookId).execute();
 }
 
 /** Updates the metrics for the quotas of hooks, and logs each hook that has lost events since the last call. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
-import { emptyBacklog, shortenBacklog } from '../outbox/backlog.ts';
+import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/hook-row.ts';
 import type { DeliveryStatus } from '../outbox/outbox.ts';
@@ -145,7 +145,7 @@ export async function settleDelivery(
   if (row === undefined) return false;
   await markFailing(db, now, hook, end.kind !== 'delivered');
   if (end.kind === 'retry') return true;
-  await shortenBacklog(db, hook.id);
+  await changeBacklogs(db, now, [{ hookId: hook.id, added: -1, dropped: 0 }]);
   await makeNextDue(db, now, hook.id, row.ordering_key);
   if (end.kind === 'gone') await putToSleep(db, now, hook, end.reason);
   return true;
@@ -207,13 +207,13 @@ async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, r
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();
   if (numUpdatedRows === 0n) return;
-  await db
+  const dropped = await db
     .updateTable('deliveries')
     .set({ ...over(now, 'dropped'), last_error: reason })
     .where('hook_id', '=', id)
     .where('finished_at', 'is', null)
-    .execute();
-  await emptyBacklog(db, id);
+    .executeTakeFirst();
+  await changeBacklogs(db, now, [{ hookId: id, added: -Number(dropped.numUpdatedRows), dropped: 0 }]);
 }
 
 const over = (now: Now, status: DeliveryStatus) => ({ ...free, next_attempt_at: null, finished_at: now, status });
