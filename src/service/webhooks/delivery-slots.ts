@@ -43,7 +43,7 @@ const none: Experience = { turn: -1, isQuick: false, failures: 0, restsUntil: 0 
  * says nothing about the others on a gateway.
  */
 export function createDeliverySlots(now: () => number = () => performance.now()) {
-  const underWay = new Set<{ readonly hook: DueHook; readonly isProven: boolean }>();
+  const underWay = new Set<DueHook & { readonly isProven: boolean }>();
   const hooks = new Map<string, Experience>();
   /** Position of the last attempt of each workspace in the sequence of all attempts. */
   const workspaceTurns = new Map<string, number>();
@@ -55,8 +55,8 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
     next(due: Iterable<DueHook>): DueHook | undefined {
       if (underWay.size >= maxAttempts) return undefined;
-      const all = [...underWay].map(({ hook }) => hook);
-      const unproven = [...underWay].filter(({ isProven }) => !isProven).map(({ hook }) => hook);
+      const all = [...underWay];
+      const unproven = all.filter(({ isProven }) => !isProven);
       const ofWorkspace = countBy(all, workspaceOf);
       const ofReceiver = countBy(all, receiverOf);
       const ofHook = countBy(all, ({ id }) => id);
@@ -91,7 +91,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     /** Returns a function to call when the attempt has ended. */
     begin(hook: DueHook) {
       const begunAt = now();
-      const attempt = { hook, isProven: experienceOf(hook).isQuick };
+      const attempt = { ...hook, isProven: experienceOf(hook).isQuick };
       underWay.add(attempt);
       turn += 1;
       remember(workspaceTurns, hook.workspace, turn);
