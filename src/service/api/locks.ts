@@ -231,10 +231,6 @@ async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<
   if (!workspace.ok || !path.ok) return false;
   const found = await findCommittedLock(storage, { workspace: workspace.value, path: path.value });
   const ifMatch = c.req.header('if-match');
-  const { id: tokenId, owner } = bearerOf(c);
-  return (
-    found?.live === true &&
-    isOwnLock(found, { owner, tokenId }) &&
-    (ifMatch === undefined || parseIfMatch(ifMatch)(found.id))
-  );
+  const isMeant = found?.live === true && (ifMatch === undefined || parseIfMatch(ifMatch)(found.id));
+  return isMeant && isOwnLock(found, bearerOf(c));
 }

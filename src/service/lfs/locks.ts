@@ -106,7 +106,9 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
       const { locks, next } = await measureCost(routes.turns, [bearerOf(c).id], () =>
         listLiveLocks(storage, { workspace: workspace.id, limit, after }),
       );
-      const [ours, theirs] = [locks.filter((lock) => isOwn(lock, c)), locks.filter((lock) => !isOwn(lock, c))];
+      const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>
+        isOwnLock(lock, bearerOf(c)) ? 'ours' : 'theirs',
+      );
       if (grants(bearerOf(c).scopes, 'locks:write')) await renew(workspace, ours);
       return lfsResponse(200, { ours: lfsLocks(ours), theirs: lfsLocks(theirs), ...nextCursor(next) });
     },
@@ -142,7 +144,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       const { force: asked } = parseRequestPart(releaseSchema, () => c.get('body'));
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
-      const own = found?.live === true && isOwn(found, c);
+      const own = found?.live === true && isOwnLock(found, bearerOf(c));
       if (admission.kind === 'refused' && !own) throw tooManyRequests(admission.retryAfterSeconds);
       const absent = lfsError(
         404,
@@ -175,8 +177,3 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
 
 const findById = async (storage: Storage, workspace: string, id: string): Promise<StoredLock | undefined> =>
   looksLikeLockId(id) ? findCommittedLockById(storage, { workspace, id }) : undefined;
-
-function isOwn(lock: LiveLock | StoredLock, c: Context<Environment>): boolean {
-  const { id: tokenId, owner } = bearerOf(c);
-  return isOwnLock(lock, { owner, tokenId });
-}

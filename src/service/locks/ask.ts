@@ -104,7 +104,7 @@ async function ask(
     throw new Refusal('invalid-request', 'The token of a job cannot ask for a lock. Wait for the lock instead.');
   }
   const held = await findLock(db, now, { workspace, path, foldedPath: line.path });
-  if (held?.live && isOwnLock(held, { owner: bearer.owner, tokenId: bearer.id })) {
+  if (held?.live && isOwnLock(held, bearer)) {
     throw new Refusal('invalid-request', `You hold the lock on ${path} already.`);
   }
   const [first] = await firstInLines(db, now, [{ ...line, placeId }]);

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { Lock } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isPresent } from './line.ts';
@@ -19,12 +18,6 @@ export interface LockQuery {
 export async function listLocks(storage: Storage, query: LockQuery) {
   const { locks, next } = await listLiveLocks(storage, query);
   return { locks: locks.map(lockOf), next };
-}
-
-/** A lock, and the token that acquired it. */
-export interface ActiveLock {
-  readonly lock: Lock;
-  readonly tokenId: string;
 }
 
 /**
@@ -55,14 +48,8 @@ export async function foremostLocks(
 }
 
 /** Active locks of a workspace with these ids, by path. */
-export async function locksWithIds(
-  storage: Storage,
-  workspace: string,
-  ids: readonly string[],
-): Promise<readonly ActiveLock[]> {
-  const rows = await ofWorkspace(storage, workspace).selectAll().where('id', 'in', ids).orderBy('path').execute();
-  return rows.map((row) => ({ lock: lockOf(row), tokenId: row.token_id }));
-}
+export const locksWithIds = (storage: Storage, workspace: string, ids: readonly string[]): Promise<LockRow[]> =>
+  ofWorkspace(storage, workspace).selectAll().where('id', 'in', ids).orderBy('path').execute();
 
 /** Locks that a bearer may renew and release, in all workspaces that it may see, by workspace and path. */
 export function ownLocks(storage: Storage, { id, name, owner, workspaces }: Bearer, limit: number): Promise<LockRow[]> {

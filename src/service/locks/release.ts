@@ -8,7 +8,7 @@ import type { Database, Now } from '../storage/storage.ts';
 import { findLocks, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
 import type { IdMatch } from './id-match.ts';
-import { lockOf } from './lock-row.ts';
+import { type LockRow, lockOf } from './lock-row.ts';
 
 /** The caller: a token, or the operator at the command line. */
 export interface Releaser extends Actor {
@@ -88,16 +88,16 @@ async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Pr
   }
 }
 
-const isOwn = ({ found, releaser }: Granted): boolean => isOwnLock(found, releaser);
+const isOwn = ({ found, releaser: { owner, tokenId: id } }: Granted): boolean => isOwnLock(found, { owner, id });
 
 /**
  * Whether the caller may renew and release the lock without force: the owner may, with any token. Earlier versions of
  * the service stored the name of the token as the owner, so the token that acquired the lock may, too.
  */
 export const isOwnLock = (
-  lock: Pick<StoredLock, 'owner' | 'token_id'>,
-  { owner, tokenId }: Pick<Releaser, 'owner' | 'tokenId'>,
-): boolean => lock.owner === owner || lock.token_id === tokenId;
+  lock: Pick<LockRow, 'owner' | 'token_id'>,
+  { owner, id }: Readonly<Record<'owner' | 'id', string | null>>,
+): boolean => lock.owner === owner || lock.token_id === id;
 
 function auditOf({ workspace, path, releaser, found }: Granted): AuditEntry {
   const { id, owner, origin } = found;

@@ -30,7 +30,7 @@ export type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly 
 export async function extendLock(db: Database, now: Now, request: RenewalRequest): Promise<Extension> {
   const { bearer, match, ttl } = request;
   const found = await findLock(db, now, request);
-  const own = found?.live === true && match(found.id) && isOwnLock(found, { owner: bearer.owner, tokenId: bearer.id });
+  const own = found?.live === true && match(found.id) && isOwnLock(found, bearer);
   if (own && found.remainingMs >= milliseconds(ttl)) return { kind: 'not-longer', lock: lockOf(found) };
   return renewLock(db, now, request);
 }
@@ -43,9 +43,7 @@ export async function renewLock(
   const found = await findLock(db, now, { workspace, path });
   if (!found?.live) return { kind: 'absent' };
   if (!match(found.id)) return { kind: 'another-lock', lock: lockOf(found) };
-  if (!isOwnLock(found, { owner: bearer.owner, tokenId: bearer.id })) {
-    return { kind: 'another-owner', lock: lockOf(found) };
-  }
+  if (!isOwnLock(found, bearer)) return { kind: 'another-owner', lock: lockOf(found) };
   const [renewed] = await extendLocks(db, now, [found], ttl);
   return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: lockOf({ ...found, ...renewed }) };
 }

@@ -7,12 +7,12 @@ import type { StoredPool } from './pools.ts';
 export type Seat = Awaited<ReturnType<typeof seatsOf>>[number];
 
 /** The items of a pool, with the locks on them: with secret properties only if the lock is the caller's own. */
-export const seatsOf = (locks: Pick<Locks, 'find'>, { workspace, items }: StoredPool, { owner, id: tokenId }: Bearer) =>
+export const seatsOf = (locks: Pick<Locks, 'find'>, { workspace, items }: StoredPool, bearer: Bearer) =>
   Promise.all(
     items.map(async (item) => {
       const found = await locks.find({ workspace, path: item.path });
       const lock = found?.live ? found : undefined;
-      const isOwn = lock !== undefined && isOwnLock(lock, { owner, tokenId });
+      const isOwn = lock !== undefined && isOwnLock(lock, bearer);
       return { item: isOwn ? item : withoutSecrets(item), lock };
     }),
   );

@@ -19,7 +19,7 @@ import { empty, faint, liveState, type Markup, time, userText } from '../element
 import { addLivePage } from '../frame/live-page.ts';
 import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { historyAddress, historyPosition, positionText } from './lock-history.ts';
-import { releaseWay } from './lock-table.ts';
+import { shownLock } from './lock-table.ts';
 
 const pageSize = 20;
 const lookEveryMs = 1_000;
@@ -96,9 +96,8 @@ function action({ bearer }: PageCall, { workspace, path, lock: row, asked }: Pat
   if (row === undefined) {
     return html`<a class="button primary" href="${newLockAddress(workspace, path)}">Lock it</a>`;
   }
-  const lock = lockOf(row);
-  const release = releaseWay(bearer, { lock, tokenId: row.token_id });
-  const shown = { ...lock, release };
+  const shown = shownLock(bearer, row);
+  const { release } = shown;
   const ask = html`<a class="button primary" href="${askAddress(workspace, path)}">Ask for it</a>`;
   if (release === 'none') return asked ? '' : ask;
   return html`${release === 'own' || asked ? '' : ask} <a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a>`;

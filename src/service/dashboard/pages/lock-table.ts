@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import type { ActiveLock } from '../../locks/list.ts';
+import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
@@ -23,11 +23,10 @@ import { countdown, type Markup, plural, time } from '../elements/text.ts';
 /** Number of rows per page of the list. */
 export const lockPageSize = 200;
 
-export function shownLock(bearer: Bearer, held: ActiveLock): ShownLock {
-  const { lock } = held;
-  const { id, path, owner, origin, note, acquired_at, expires_at } = lock;
-  return { id, path, owner, origin, note, acquired_at, expires_at, release: releaseWay(bearer, held) };
-}
+export const shownLock = (bearer: Bearer, row: LockRow): ShownLock => ({
+  ...lockOf(row),
+  release: releaseWay(bearer, row),
+});
 
 export interface TableRows {
   readonly locks: readonly ShownLock[];
@@ -67,10 +66,9 @@ export function lockTableHtml(context: RowContext, query: ListQuery, { locks, fo
 
 export type ReleaseWay = ShownLock['release'];
 
-export function releaseWay({ id, owner, scopes }: Bearer, { lock, tokenId }: ActiveLock): ReleaseWay {
-  const own = isOwnLock({ owner: lock.owner, token_id: tokenId }, { owner, tokenId: id });
-  if (own) return grants(scopes, 'locks:write') ? 'own' : 'none';
-  return grants(scopes, 'locks:admin') ? 'force' : 'none';
+export function releaseWay(bearer: Bearer, row: LockRow): ReleaseWay {
+  if (isOwnLock(row, bearer)) return grants(bearer.scopes, 'locks:write') ? 'own' : 'none';
+  return grants(bearer.scopes, 'locks:admin') ? 'force' : 'none';
 }
 
 export const columnNames: Readonly<Record<SortKey, string>> = {

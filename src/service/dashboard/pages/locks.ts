@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import { heldLocks } from '../../locks/list.ts';
-import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import type { LockRow } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import type { Storage } from '../../storage/storage.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
@@ -78,7 +78,7 @@ async function listed(
   for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
   const shown = found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize);
   const rows = {
-    locks: shown.map((row) => shownLock(bearer, { lock: lockOf(row), tokenId: row.token_id })),
+    locks: shown.map((row) => shownLock(bearer, row)),
     folders,
     waiting: await countWaiting(storage, shown),
   };

@@ -79,7 +79,7 @@ export function addLockAction(site: Site, action: LockAction): void {
     const row = await findCommittedLock(site.storage, { workspace: workspace.id, path });
     if (!row?.live) return undefined;
     const lock = lockOf(row);
-    return { lock, way: releaseWay(bearer, { lock, tokenId: row.token_id }) };
+    return { lock, way: releaseWay(bearer, row) };
   }
 
   const notAllowed = (call: WorkspaceCall, back: string, { lock }: ReleasableLock): Markup => html`
