@@ -3,9 +3,10 @@ import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { closeWithoutStacks, connectionLimit, createDrain, oneAfterTheOther, openFilesLimit } from './connections.ts';
 import type { App } from './context.ts';
+import type { ServerEvents } from './report-events.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 import { originForm } from './request-target.ts';
-import { answerUnreadable, type Unreadable } from './unreadable.ts';
+import { answerUnreadable } from './unreadable.ts';
 
 /** Time limits for clients. A slower one occupies a connection rather than sending a request. */
 const defaultTimeouts = {
@@ -21,22 +22,13 @@ const defaultTimeouts = {
   keepAliveMs: 65_000,
 };
 
-/** Callbacks for events outside of requests and responses. */
-export interface ServerEvents {
-  onUnreadable(unreadable: Unreadable): void;
-  /** A new connection was closed because there were too many. */
-  onDropped(): void;
-  /** A connection could not be accepted. */
-  onError(error: Error): void;
-}
-
 /** Liveness probes are never queued. */
 const withoutTurn = '/healthz';
 
 export interface ServerOptions {
   readonly turns?: Pick<RequestScheduler, 'wait' | 'connected'>;
   readonly timeouts?: Partial<typeof defaultTimeouts>;
-  readonly events?: Partial<ServerEvents>;
+  readonly events?: ServerEvents;
   readonly openFiles?: number;
 }
 
@@ -44,7 +36,7 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { turns, timeouts, events = {}, openFiles = openFilesLimit() }: ServerOptions = {},
+  { turns, timeouts, events, openFiles = openFilesLimit() }: ServerOptions = {},
 ) {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
@@ -78,11 +70,11 @@ export async function startServer(
   server.on('checkExpectation', onRequest);
   if (turns !== undefined) server.on('connection', turns.connected);
   closeWithoutStacks(server);
-  answerUnreadable(server, (unreadable) => events.onUnreadable?.(unreadable));
-  server.on('drop', () => events.onDropped?.());
+  answerUnreadable(server, (unreadable) => events?.onUnreadable(unreadable));
+  server.on('drop', () => events?.onDropped());
   const close = createDrain(server);
   const { port: listeningPort } = await listen(server, host, port);
-  server.on('error', (error) => events.onError?.(error));
+  server.on('error', (error) => events?.onError(error));
   return { port: listeningPort, close };
 }
 
