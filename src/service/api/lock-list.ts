@@ -104,9 +104,9 @@ function pageResponse(
   { locks, next }: Awaited<ReturnType<typeof listLocks>>,
   headers: Readonly<Record<string, string>>,
 ): ApiResponse {
-  if (next === undefined) return jsonApiResponse(200, { locks, next_cursor: null }, headers);
-  const cursor = writeCursor(next);
-  return jsonApiResponse(200, { locks, next_cursor: cursor }, { ...headers, link: linkToNext(query, cursor) });
+  const cursor = next === undefined ? null : writeCursor(next);
+  const link = cursor !== null && { link: linkToNext(query, cursor) };
+  return jsonApiResponse(200, { locks, next_cursor: cursor }, { ...headers, ...link });
 }
 
 /** Link header (RFC 8288): the same request with another cursor. */
