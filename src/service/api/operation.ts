@@ -103,10 +103,8 @@ interface Operation<Body, Query, More = unknown> {
   readonly query?: z.ZodType<Query> & z.ZodObject;
   readonly headers?: z.ZodObject;
   readonly body?: z.ZodType<Body>;
-  /** A form body instead of JSON. Only documents it: the operation parses the form itself. */
-  readonly form?: z.ZodObject;
-  /** A JSON body that the operation reads itself. Only documents it. */
-  readonly ownBody?: z.ZodObject;
+  /** A body that the operation reads itself, by media type. */
+  readonly ownBody?: Readonly<Record<string, { readonly schema: z.ZodObject }>>;
   readonly responses: Responses;
   /** Problems that do not follow from the other properties: headers by status. */
   readonly refusals?: Readonly<Record<number, ResponseHeaders>>;
@@ -162,8 +160,8 @@ export const jsonResponse = (description: string, schema: z.ZodType, headers: Re
 });
 
 function describe(api: Api, operation: Operation<unknown, unknown>): void {
-  const { operationId, summary, description, method, path, access, params, query, headers, form } = operation;
-  const body = operation.body ?? operation.ownBody;
+  const { operationId, summary, description, method, path, access, params, query, headers, body } = operation;
+  const content = body ? { 'application/json': { schema: body } } : operation.ownBody;
   const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
     // Rate limits apply to valid tokens only.
     const isToAToken = access !== 'anyone' && status !== '401';
@@ -182,8 +180,7 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
       ...(params && { params }),
       ...(query && { query }),
       ...(headers && { headers }),
-      ...(body && { body: { required: true, content: { 'application/json': { schema: body } } } }),
-      ...(form && { body: { required: true, content: { 'application/x-www-form-urlencoded': { schema: form } } } }),
+      ...(content && { body: { required: true, content } }),
     },
     responses: Object.fromEntries(responses),
   });

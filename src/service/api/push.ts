@@ -18,6 +18,8 @@ import { workspaceParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 import { queuedResponse } from './syncs.ts';
 
+const eventSchema = z.looseObject({}).openapi('PushEvent', { description: 'As the forge sends it.' });
+
 export function addPushRoute(api: Api, routes: ApiParts): void {
   const { storage, prepareSync, publicUrl, onQueued } = routes;
 
@@ -32,7 +34,7 @@ export function addPushRoute(api: Api, routes: ApiParts): void {
     params: workspaceParameter.extend({
       forge: z.enum(forges).openapi({ param: { name: 'forge', in: 'path' }, description: 'gitea for Forgejo too.' }),
     }),
-    ownBody: z.looseObject({}).openapi('PushEvent', { description: 'As the forge sends it.' }),
+    ownBody: { 'application/json': { schema: eventSchema } },
     responses: {
       202: jsonResponse('Queued. Location has its status.', syncSchema, requiredHeaders('Location')),
       204: { description: 'Nothing to sync: a test of the webhook, a tag, or a deleted branch.' },

@@ -62,7 +62,7 @@ export function addTokenExchangeRoute(api: Api, routes: ApiParts): void {
     method: 'post',
     path: '/v1/token',
     access: 'anyone',
-    form: requestSchema,
+    ownBody: { 'application/x-www-form-urlencoded': { schema: requestSchema } },
     responses: {
       200: jsonResponse('A token for a quarter of an hour.', tokenSchema),
       400: jsonResponse('Refused (RFC 6749, section 5.2).', errorSchema),
