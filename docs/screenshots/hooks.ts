@@ -97,7 +97,7 @@ export async function furnishHooks({ commit, now }: Storage): Promise<string> {
       branches: null,
       format: 'standard',
       headers: headers.value,
-      secret: null,
+      scopes: [],
       actor: { name: 'ada', tokenId: null, address: null },
     });
     const registeredAt = Date.now() - 12 * 24 * 60 * minute;

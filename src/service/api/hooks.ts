@@ -2,7 +2,8 @@ import { jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { actorOf, bearerOf } from '../http/context.ts';
-import { createdHookSchema, hookRequestSchema, registerRequested, targetOf } from '../webhooks/registration.ts';
+import { registerHook } from '../webhooks/hooks.ts';
+import { createdHookSchema, hookRequestSchema, withTarget } from '../webhooks/registration.ts';
 import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
 import { keyedRequestOf, keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
@@ -28,10 +29,10 @@ export function addHookRoutes(api: Api, routes: ApiParts): void {
       const response = await idempotent(
         workspace.id,
         keyedRequestOf(c),
-        () => targetOf(body, targets),
-        async (db, target) => {
-          const registrant = { workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
-          const { hook, isNew, madeSecret } = await registerRequested(db, storage.now, body, target, registrant);
+        () => withTarget(body, targets),
+        async (db, request) => {
+          const registration = { ...request, workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
+          const { hook, isNew, madeSecret } = await registerHook(db, storage.now, registration);
           return jsonApiResponse(isNew ? 201 : 200, madeSecret === null ? hook : { ...hook, secret: madeSecret });
         },
       );

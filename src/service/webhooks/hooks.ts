@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
+import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
-import { Refusal } from '../contract/problem.ts';
+import { insufficientScope, Refusal } from '../contract/problem.ts';
 import { hookQuota } from '../outbox/hook-quotas.ts';
 import { branchesOf, eventsOf, type HookRow } from '../outbox/hook-row.ts';
 import type { Database, Now } from '../storage/storage.ts';
@@ -23,29 +24,33 @@ export const requireHook = (db: Database, workspace: string, id: string): Promis
 export const noSuchHook = (): Refusal =>
   new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
 
-interface Settings {
+export interface HookRegistration {
+  readonly workspace: string;
+  readonly url: string;
   readonly events: readonly HookEvent[];
   readonly branches: readonly string[] | null;
   readonly format: HookFormat;
   readonly headers: ExtraHeaders;
+  /** Undefined: keep the secret of the hook, or create one. */
+  readonly secret?: WebhookSecret | undefined;
+  readonly actor: Actor;
+  readonly scopes: readonly Scope[];
 }
 
-export interface HookRegistration extends Settings {
-  readonly workspace: string;
-  readonly url: string;
-  /** Null: keep the secret of the hook, or create one. */
-  readonly secret: WebhookSecret | null;
-  readonly actor: Actor;
+/** The audit is for administrators only, so a webhook that receives it is too. */
+export function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
+  if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
 }
 
 /** A workspace has one hook per URL: registering it again replaces the registration and resumes the hook. */
 export async function registerHook(
   db: Database,
   now: Now,
-  { workspace, url, secret, actor, ...registration }: HookRegistration,
+  { workspace, url, secret, actor, scopes, ...settings }: HookRegistration,
 ) {
+  requireAdminForAudit(settings.events, scopes);
   const values = {
-    ...settingsOf(registration),
+    ...settingsOf(settings),
     active: 1,
     inactive_why: null,
     failing_since: null,
@@ -53,14 +58,15 @@ export async function registerHook(
   };
   const replaced = await findHookByUrl(db, workspace, url);
   if (replaced !== undefined) {
+    requireAdminForAudit(eventsOf(replaced), scopes);
     const wasInactive = inactiveWhyOf(replaced);
     const hook = await db
       .updateTable('hooks')
-      .set({ ...values, ...(secret !== null && { secret }), ...(wasInactive !== null && { resumed_at: now }) })
+      .set({ ...values, ...(secret && { secret }), ...(wasInactive !== null && { resumed_at: now }) })
       .where('id', '=', replaced.id)
       .returningAll()
       .executeTakeFirstOrThrow();
-    const more = { ...registered(hook), new_secret: secret !== null, was_inactive: wasInactive };
+    const more = { ...registered(hook), new_secret: secret !== undefined, was_inactive: wasInactive };
     await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
     return { hook: hookOf(hook), isNew: false, madeSecret: null };
   }
@@ -89,7 +95,7 @@ export async function registerHook(
     .returningAll()
     .executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registered(hook) });
-  return { hook: hookOf(hook), isNew: true, madeSecret: secret === null ? signing : null };
+  return { hook: hookOf(hook), isNew: true, madeSecret: secret === undefined ? signing : null };
 }
 
 export interface HookChange {
@@ -102,16 +108,17 @@ export interface HookChange {
 export async function editHook(
   db: Database,
   now: Now,
-  { workspace, id, secret, actor, ...registration }: Omit<HookRegistration, 'url'> & HookChange,
+  { workspace, id, secret, actor, scopes, ...settings }: Omit<HookRegistration, 'url'> & HookChange,
 ): Promise<void> {
+  requireAdminForAudit(settings.events, scopes);
   const hook = await db
     .updateTable('hooks')
-    .set({ ...settingsOf(registration), ...(secret !== null && { secret }), updated_at: now })
+    .set({ ...settingsOf(settings), ...(secret && { secret }), updated_at: now })
     .where('workspace_id', '=', workspace)
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow(noSuchHook);
-  const more = { ...registered(hook), new_secret: secret !== null };
+  const more = { ...registered(hook), new_secret: secret !== undefined };
   await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
 }
 
@@ -185,6 +192,8 @@ export const recordHookAudit = (
     action,
     detail: { workspace: workspace_id, hook: id, origin: new URL(url).origin, ...more },
   });
+
+type Settings = Pick<HookRegistration, 'events' | 'branches' | 'format' | 'headers'>;
 
 const settingsOf = ({ events, branches, format, headers }: Settings) => ({
   events: JSON.stringify(hookEvents.filter((event) => events.includes(event))),

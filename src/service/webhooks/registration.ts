@@ -1,13 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { type HookEvent, hookEvents, hookFormats } from '../../interface/resources.ts';
-import { grants, type Scope } from '../../interface/scopes.ts';
-import type { Actor } from '../audit/audit.ts';
-import { insufficientScope, invalid } from '../contract/problem.ts';
+import { hookEvents, hookFormats } from '../../interface/resources.ts';
+import { invalid } from '../contract/problem.ts';
 import { branchField, hookSchema, parsedBy } from '../contract/schemas.ts';
-import { checkTarget, maxUrlLength, type Target } from '../outbound/target.ts';
+import { checkTarget, maxUrlLength } from '../outbound/target.ts';
 import type { TargetCheck } from '../outbound/target-address.ts';
-import { eventsOf } from '../outbox/hook-row.ts';
-import type { Database, Now } from '../storage/storage.ts';
 import {
   type ExtraHeaders,
   maxHeaderNameLength,
@@ -22,7 +18,6 @@ import {
   valuePattern,
 } from './extra-headers.ts';
 import { subscriptionProblem } from './formats.ts';
-import { findHookByUrl, registerHook } from './hooks.ts';
 import { parseSecret, secretPattern } from './signature.ts';
 
 export const createdHookSchema = hookSchema
@@ -85,34 +80,11 @@ export const hookRequestSchema = z
 /** Request of an API client or a dashboard form, as parsed by the schema. */
 export type HookRequest = z.output<typeof hookRequestSchema>;
 
-export async function targetOf({ url }: HookRequest, targets: TargetCheck): Promise<Target> {
-  const target = await checkTarget(url, targets);
+/** Returns the request with its URL as deliveries use it, if they may go there. */
+export async function withTarget(request: HookRequest, targets: TargetCheck): Promise<HookRequest> {
+  const target = await checkTarget(request.url, targets);
   if (!target.ok) throw invalid({ pointer: '#/url', detail: target.reason });
-  return target.value;
-}
-
-interface Registrant {
-  readonly workspace: string;
-  readonly actor: Actor;
-  readonly scopes: readonly Scope[];
-}
-
-export async function registerRequested(
-  db: Database,
-  now: Now,
-  request: HookRequest,
-  { href: url }: Target,
-  { scopes, ...registrant }: Registrant,
-) {
-  requireAdminForAudit(request.events, scopes);
-  const replaced = await findHookByUrl(db, registrant.workspace, url);
-  if (replaced !== undefined) requireAdminForAudit(eventsOf(replaced), scopes);
-  return registerHook(db, now, { ...request, ...registrant, url, secret: request.secret ?? null });
-}
-
-/** The audit is for administrators only, so a webhook that receives it is too. */
-export function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
-  if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
+  return { ...request, url: target.value.href };
 }
 
 /**

@@ -226,6 +226,7 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
       registerHook(db, storage.now, {
         ...{ workspace, url: 'https://hooks.example.com/', ...about, headers: valueIn(parseExtraHeaders({})) },
         actor: { name: 'ada', tokenId: null, address: null },
+        scopes: [],
       }),
     );
     const { body: held } = await locks.take('requested');

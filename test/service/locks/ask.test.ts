@@ -89,7 +89,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     const actor = { name: 'ada', tokenId: null, address: null };
     await storage.commit('global', (db) =>
       registerHook(db, storage.now, {
-        ...{ ...about, format: 'standard', secret: newWebhookSecret(), actor },
+        ...{ ...about, format: 'standard', secret: newWebhookSecret(), actor, scopes: [] },
         headers: valueIn(parseExtraHeaders({})),
       }),
     );

@@ -82,7 +82,14 @@ export function hookedStorage(kind: DatabaseKind) {
     /** Registers a hook for all events unless told otherwise. Returns its id. */
     async hook(url: string, given: Partial<HookRegistration> = {}): Promise<string> {
       const all = { workspace, url, events: everyEvent, branches: null, format: 'standard' } as const;
-      const registration = { ...all, headers: valueIn(parseExtraHeaders({})), secret, actor, ...given };
+      const registration = {
+        ...all,
+        headers: valueIn(parseExtraHeaders({})),
+        secret,
+        actor,
+        scopes: ['admin'] as const,
+        ...given,
+      };
       const registered = await change((db) => registerHook(db, storage.now, registration));
       return registered.hook.id;
     },

@@ -6,8 +6,8 @@ import { requireFreeDisk } from '../../http/access.ts';
 import { actorOf } from '../../http/context.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
-import { editHook, headersOf, hookOf } from '../../webhooks/hooks.ts';
-import { type HookRequest, registerRequested, requireAdminForAudit, targetOf } from '../../webhooks/registration.ts';
+import { editHook, headersOf, hookOf, registerHook } from '../../webhooks/hooks.ts';
+import { type HookRequest, withTarget } from '../../webhooks/registration.ts';
 import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { formatNames, type Notice } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
@@ -33,14 +33,14 @@ export function addNewHookPages(site: Site): void {
     const workspace = call.workspace.id;
     const pageOf = (hook: Hook, notice: Notice): ApiResponse =>
       seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
-    const done: { registered?: Awaited<ReturnType<typeof registerRequested>> } = {};
+    const done: { registered?: Awaited<ReturnType<typeof registerHook>> } = {};
     const repeated = await idempotent(
       workspace,
       keyOfForm(call, entered),
-      () => targetOf(request, targets),
-      async (db, target) => {
-        const registrant = { workspace, actor: actorOf(call.c), scopes: call.bearer.scopes };
-        const registered = await registerRequested(db, storage.now, request, target, registrant);
+      () => withTarget(request, targets),
+      async (db, allowed) => {
+        const registration = { ...allowed, workspace, actor: actorOf(call.c), scopes: call.bearer.scopes };
+        const registered = await registerHook(db, storage.now, registration);
         done.registered = registered;
         // The remembered response to repeated requests, which must not contain the secret.
         return pageOf(registered.hook, 'registered-before');
@@ -116,9 +116,7 @@ export function addEditHookPages(site: Site): void {
     const entered = { ...enteredHook(call.form), url: hook.url };
     const read = readNewHook({ ...entered, headers: withStoredValues(entered.headers, hook) });
     if (!read.ok) return { ...newHookForm(call, entered, read.errors, hook), status: 422 };
-    const { secret = null, ...request } = read.value;
-    requireAdminForAudit(request.events, call.bearer.scopes);
-    const change = { ...request, secret, workspace, id: hook.id, actor: actorOf(call.c) };
+    const change = { ...read.value, workspace, id: hook.id, actor: actorOf(call.c), scopes: call.bearer.scopes };
     await storage.commit({ workspace }, (db) => editHook(db, storage.now, change));
     onHooksChanged();
     return { to: `/workspaces/${workspace}/hooks/${hook.id}?notice=edited` };
