@@ -57,7 +57,6 @@ import { createSuggestPaths } from './workspaces/suggest-paths.ts';
 export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly storage: Storage;
   readonly git: Git;
-  /** Folder of the mirrors and LFS objects. */
   readonly dataFolder: string;
   /** Environment of the operator: LFS downloads trust the CAs that git trusts with it. */
   readonly environment: NodeJS.ProcessEnv;
@@ -67,11 +66,9 @@ export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly host: string;
   readonly port: number;
   readonly allowFileRemotes: boolean;
-  /** Whether lock paths follow the rules of Windows. */
   readonly windowsPaths: boolean;
   /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
   readonly drainDelay: Duration;
-  /** Time limit for running requests after that. */
   readonly drainTimeout: Duration;
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
@@ -94,7 +91,6 @@ export interface Service {
 }
 
 const pollMs = 500;
-/** Time limit for listing all LFS objects of a branch. */
 const maintenanceTimeout = { timeoutMs: 10 * 60_000 };
 
 /** On a full disk, all background work fails several times a second, and the log may be on the same disk. */

@@ -91,7 +91,6 @@ type Responses = Readonly<Record<string, DescribedResponse>>;
 interface Operation<Body, Query, More = unknown> {
   readonly operationId: string;
   readonly summary: string;
-  /** For operations that need more than a summary. */
   readonly description?: string;
   readonly method: 'get' | 'post' | 'delete';
   /** With parameters in braces, as in OpenAPI. */

@@ -14,10 +14,8 @@ export interface ApiParts extends AccessControl {
   readonly locks: Locks;
   readonly compare: Compare;
   readonly prepareSync: PrepareSync;
-  /** Called when a sync was queued. */
   readonly onQueued: () => void;
   readonly targets: TargetCheck;
-  /** Called when a webhook was added or changed. */
   readonly onHooksChanged: () => void;
   readonly remoteMemory: RemoteMemory;
   readonly exchangeToken: ExchangeToken;

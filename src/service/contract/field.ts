@@ -2,7 +2,6 @@ import type { Parsed } from '../../interface/parsed.ts';
 
 /** A value that people enter as text, with a flag of a command or an input of a form. */
 export interface Field<Value> {
-  /** Label of the input. */
   readonly title: string;
   /** Stands for the value in the help of the command. */
   readonly placeholder: string;

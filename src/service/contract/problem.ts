@@ -13,7 +13,6 @@ import type { ApiResponse } from './response.ts';
 
 export interface RefusalExtras {
   readonly errors?: readonly FieldError[];
-  /** The conflicting lock. */
   readonly lock?: Lock;
   readonly outdated?: Outdated;
   readonly queue?: QueuePosition;
@@ -36,7 +35,6 @@ export class Refusal extends Error {
 
 const worthAskingAgainAfterSeconds = 2;
 
-/** For transient errors. */
 export const unavailable = (detail: string): Refusal =>
   new Refusal('unavailable', detail, { headers: { 'retry-after': String(worthAskingAgainAfterSeconds) } });
 

@@ -2,7 +2,6 @@ import type { z } from '@hono/zod-openapi';
 import type { FieldError } from '../../interface/problem.ts';
 import { invalid } from './problem.ts';
 
-/** Maximum number of reported fields. */
 const maxErrors = 20;
 
 /** Parses a part of a request with its schema, or rejects the request with an error for each invalid field. */

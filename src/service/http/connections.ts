@@ -76,7 +76,6 @@ const maxLooks = 100;
 interface CloseTimes {
   /** Time for which idle connections stay open: a proxy may be sending a request on them. */
   readonly idleMs: number;
-  /** Time limit for running requests. */
   readonly requestsMs: number;
 }
 

@@ -10,7 +10,6 @@ export interface Environment {
   Bindings: HttpBindings;
   Variables: {
     requestId: string;
-    /** See client-address.ts. */
     clientAddress: string | null;
     /** Set by the access rule of every route that needs a token. */
     bearer: Bearer;
@@ -22,14 +21,12 @@ export interface Environment {
     bodyText: string;
     /** Parsed JSON of the body, not validated yet. */
     body: unknown;
-    /** Headers for any response to this request. */
     responseHeaders: Readonly<Record<string, string>>;
   };
 }
 
 export type App = Hono<Environment>;
 
-/** The caller, for the audit log. */
 export const actorOf = (c: Context<Environment>): Actor => ({
   name: bearerOf(c).name,
   tokenId: bearerOf(c).id,

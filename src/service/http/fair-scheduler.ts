@@ -121,7 +121,6 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
         if (requests.size === 0 && waiting.get(key) === requests) waiting.delete(key);
       };
     },
-    /** Records the cost of a request with this key. */
     measured(key: string, ms: number): void {
       const before = costOf(key);
       // Moves the key to the end: the first one has been idle the longest.

@@ -12,7 +12,6 @@ export interface RateLimiter {
    * second burst for releases, so that few of them need proof of that beforehand.
    */
   admitRelease(tokenId: string): Admission;
-  /** Rate limit headers for a response to the token. */
   headersOf(tokenId: string): Headers;
 }
 

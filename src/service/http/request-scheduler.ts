@@ -76,7 +76,6 @@ export function createRequestScheduler({
       keyOf.set(incoming, `token ${tokenId}`);
     },
     connected: turns.connected,
-    /** Records the cost of a request of this token. */
     measured: (tokenId: string, ms: number): void => turns.measured(`token ${tokenId}`, ms),
   };
 }

@@ -24,18 +24,14 @@ import {
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
 
-export interface AcquireRequest {
-  readonly workspace: string;
+export interface AcquireRequest extends LockPlace {
   readonly path: LockPath;
-  /** See LockPlace. */
-  readonly foldedPath?: string | undefined;
   readonly type: LockType;
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly origin: string | null;
   /** True for Git LFS users. Git LFS has no ttl: see isLfsRenewalDue(). */
   readonly fromLfs?: boolean;
-  /** The branch that the lock is requested for. */
   readonly branch?: BranchName | undefined;
   /** Compares the file with other branches, if the request is about a branch. */
   readonly compare?: () => Promise<Comparison>;
@@ -89,7 +85,6 @@ const upsertLocks = batchQuery((db, members, now) =>
 interface FreePlace {
   readonly request: AcquireRequest;
   readonly index: number;
-  /** Id of the new lock. */
   readonly id: string;
 }
 

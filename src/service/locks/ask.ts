@@ -30,7 +30,6 @@ export interface AskRequest {
   readonly ttl: Ttl;
 }
 
-/** A request of a person, named by its token and path. */
 export type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
 
 export interface AskingOptions {

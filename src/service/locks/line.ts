@@ -37,7 +37,6 @@ export const betweenRequestsMs = 300;
 /** How long others wait for the clients of an instance that was killed. It renews their presence much more often. */
 export const presenceMs = 5_000;
 
-/** A path in whose line a place is. */
 export interface LinePath {
   readonly workspace: string;
   /** Folded with --windows-paths. */
@@ -133,7 +132,6 @@ export async function joinLines(db: Database, now: Now, requests: readonly Place
       /** Whether it waited nowhere before. */
       isNew: known[index] === undefined,
       since: own[0]?.since ?? 0,
-      /** The paths of all its lines. */
       paths: own.map(({ path }) => path),
     };
   });
@@ -190,12 +188,10 @@ const firstPlaces = batchQuery((db, members, now) =>
       sql<number>`case when lock_places.ttl > 0 then ${sql.lit(betweenRequestsMs)} else lock_places.present_until - ${now} end`.as(
         'presentMs',
       ),
-      // The rank of the place that asks, if there is one.
       'own.rank as ownRank',
     ]),
 );
 
-/** The first present place of a line. */
 export type FirstInLine = Awaited<ReturnType<typeof firstPlaces>>[number];
 
 /** The first present place of each line, in the order of the questions. */

@@ -3,9 +3,7 @@ import type { Database, Now } from '../storage/storage.ts';
 
 /** Limits on simultaneous locks. */
 export interface LockQuotas {
-  /** Limit for a workspace. */
   readonly maxLocks: number;
-  /** Limit for one owner in a workspace. */
   readonly maxLocksPerOwner: number;
 }
 

@@ -35,7 +35,6 @@ export interface ReleaseDetails {
 /** A request that began to wait for a lock. */
 export interface LockRequest {
   readonly owner: string;
-  /** URL of the run. */
   readonly origin: string | null;
   readonly note: string | null;
 }

@@ -3,7 +3,6 @@ import type { Database, Storage } from '../storage/storage.ts';
 
 /** Limits for the webhooks of a workspace. */
 export interface HookQuotas {
-  /** Maximum number of webhooks of a workspace. */
   readonly maxHooks: number;
   /** Maximum number of deliveries that wait for one hook. Further events are dropped for it. */
   readonly maxWaitingDeliveries: number;
