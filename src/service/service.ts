@@ -193,11 +193,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   let { port } = options;
   const publicUrl = () => options.publicUrl?.(port);
   const parts = {
-    storage,
+    ...options,
     exchangeToken: createExchangeToken({ ...options, publicUrl, clock: () => performance.now() }),
     rateLimiter: createRateLimiter(options.rateLimit, () => performance.now()),
     turns,
-    freeDisk,
     noteUse: lastUse.note,
     idempotent: idempotency.idempotent,
     locks,
@@ -209,13 +208,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     removeFiles: async (workspace: string) =>
       void (await Promise.allSettled([git.forget(workspace), removeObjects(options.dataFolder, workspace)])),
     suggestPaths: createSuggestPaths({ storage, git, remoteMemory }),
-    targets: options.targets,
-    git,
     mirrorLimits: { ...defaultMirrorLimits, parallelClones: options.parallelClones, ...options.mirrorLimits },
-    metrics,
-    log,
-    trustedProxies: options.trustedProxies,
-    version: options.version,
     publicUrl,
     objectsOf,
     addressSigner,
