@@ -4,7 +4,7 @@ import { requireFreeDisk } from '../http/access.ts';
 import { actorOf, bearerOf } from '../http/context.ts';
 import { registerHook } from '../webhooks/hooks.ts';
 import { createdHookSchema, hookRequestSchema, withTarget } from '../webhooks/registration.ts';
-import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
+import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import { keyedRequestOf, keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
@@ -20,10 +20,9 @@ export function addHookRoutes(api: Api, routes: ApiParts): void {
     headers: keyHeader,
     body: hookRequestSchema,
     responses: {
-      200: jsonResponse('Replaced.', hookSchema, optionalHeaders('Idempotency-Replayed')),
-      201: jsonResponse('Registered.', createdHookSchema, optionalHeaders('Idempotency-Replayed')),
+      200: jsonResponse('Replaced.', hookSchema),
+      201: jsonResponse('Registered.', createdHookSchema),
     },
-    refusals: { 409: requiredHeaders('Retry-After') },
     async handle({ c, workspace, body }) {
       requireFreeDisk(routes);
       const response = await idempotent(

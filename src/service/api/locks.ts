@@ -11,7 +11,7 @@ import { actorOf, bearerOf, clientIsGone, disconnection, type Environment } from
 import { lastSegment } from '../http/request-target.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import { findCommittedLock } from '../locks/find.ts';
-import { parseIfMatch } from '../locks/id-match.ts';
+import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
 import { keptMs, urgencyMs } from '../locks/line.ts';
 import type { LockRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
@@ -33,15 +33,12 @@ import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter } from 
 import type { ApiParts } from './parts.ts';
 import { maxPreferLength, maxPriorityLength, preferredWait, urgencyOf } from './prefer.ts';
 
-/** RFC 9110 section 8.8.3. */
-const tag = '(?:W/)?"[\\x21\\x23-\\x7e\\x80-\\xff]*"';
-
 const conditionHeader = z.object({
   'If-Match': z
     .string()
     .optional()
     .openapi({
-      pattern: `^(?:\\*|${tag}(?:[ \\t]*,[ \\t]*${tag})*)$`,
+      pattern: `^(?:\\*|${tagPattern}(?:[ \\t]*,[ \\t]*${tagPattern})*)$`,
       description:
         'The ETag of the lock, several of them, or * for any. Weak ones (W/) and other forms match no lock: 412.',
       example: '"lock_1"',
@@ -78,7 +75,7 @@ const branchHeader = z.object({
     }),
 });
 
-const headersOfLock = { ...requiredHeaders('ETag', 'Location'), ...optionalHeaders('Idempotency-Replayed') };
+const headersOfLock = requiredHeaders('ETag', 'Location');
 
 export function addLockRoutes(api: Api, routes: ApiParts): void {
   const { storage, locks } = routes;

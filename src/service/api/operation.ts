@@ -165,8 +165,9 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
     // Rate limits apply to valid tokens only.
     const isToAToken = access !== 'anyone' && status !== '401';
     const common = Object.keys({ ...ofEveryResponse, ...(isToAToken && ofEveryResponseToAToken) });
-    const references = common.map((name) => [name, { $ref: `#/components/headers/${name}` }]);
-    return [status, { ...response, headers: { ...Object.fromEntries(references), ...response.headers } }];
+    const references = Object.fromEntries(common.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+    const replayed = isKeyed(operation) && status.startsWith('2') && optionalHeaders('Idempotency-Replayed');
+    return [status, { ...response, headers: { ...references, ...replayed, ...response.headers } }];
   });
   api.openAPIRegistry.registerPath({
     operationId,
@@ -199,7 +200,8 @@ const refusalDescriptions: Readonly<Record<number, string>> = {
   503: 'Service unavailable: its database does not answer, or its disk is full. Try again in a moment.',
 };
 
-function refusalsOf({ access, params, body, query, refusals }: Operation<unknown, unknown>): Responses {
+function refusalsOf(operation: Operation<unknown, unknown>): Responses {
+  const { access, params, body, query, refusals } = operation;
   const [challenge, retryAfter] = [requiredHeaders('WWW-Authenticate'), requiredHeaders('Retry-After')];
   const headersByStatus: Readonly<Record<number, ResponseHeaders>> = {
     ...(access !== 'anyone' && { 401: challenge, 429: retryAfter, 503: retryAfter }),
@@ -207,6 +209,7 @@ function refusalsOf({ access, params, body, query, refusals }: Operation<unknown
     ...(params && { 404: {} }),
     ...(body && { 400: {}, 413: {}, 415: optionalHeaders('Accept-Encoding'), 422: {} }),
     ...(query && { 422: {} }),
+    ...(isKeyed(operation) && { 409: retryAfter }),
     ...refusals,
   };
   const expected = Object.entries(headersByStatus).map(([status, headers]) => [
@@ -215,6 +218,8 @@ function refusalsOf({ access, params, body, query, refusals }: Operation<unknown
   ]);
   return { ...Object.fromEntries(expected), default: problemResponse('Any other problem.', optionalHeaders('Allow')) };
 }
+
+const isKeyed = ({ headers }: Operation<unknown, unknown>): boolean => 'Idempotency-Key' in (headers?.shape ?? {});
 
 const problemResponse = (description: string, headers: ResponseHeaders = {}) => ({
   description,

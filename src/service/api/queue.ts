@@ -6,7 +6,7 @@ import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { withoutPlaceId } from '../locks/responses.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
-import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
+import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import { keyedRequestOf, keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
@@ -61,8 +61,7 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
     access: 'locks:write',
     headers: keyHeader,
     body: askSchema,
-    responses: { 201: jsonResponse('Waits in line.', queuedSchema, optionalHeaders('Idempotency-Replayed')) },
-    refusals: { 409: requiredHeaders('Retry-After') },
+    responses: { 201: jsonResponse('Waits in line.', queuedSchema) },
     async handle({ c, workspace, body }) {
       requireFreeDisk(routes);
       const ttl = body.ttl ?? lfsLockTtl(workspace);

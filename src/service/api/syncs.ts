@@ -6,7 +6,7 @@ import { branchField, syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
 import { enqueue, findSync, isSyncId } from '../syncs/queue.ts';
-import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders, requiredHeaders } from './operation.ts';
+import { type Api, addWorkspaceOperation, jsonResponse, requiredHeaders } from './operation.ts';
 import { keyedRequestOf, keyHeader, syncParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
@@ -24,12 +24,8 @@ export function addSyncRoutes(api: Api, routes: ApiParts): void {
     headers: keyHeader,
     body: syncRequestSchema,
     responses: {
-      202: jsonResponse('Queued. Location has its status.', syncSchema, {
-        ...requiredHeaders('Location'),
-        ...optionalHeaders('Idempotency-Replayed'),
-      }),
+      202: jsonResponse('Queued. Location has its status.', syncSchema, requiredHeaders('Location')),
     },
-    refusals: { 409: requiredHeaders('Retry-After') },
     async handle({ c, workspace, body: { branch } }) {
       requireFreeDisk(routes);
       const response = await idempotent(
