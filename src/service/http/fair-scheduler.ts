@@ -1,3 +1,5 @@
+import { remember } from '../runtime/remember.ts';
+
 /** Budget of requests started in one turn of the event loop: about the cost of one flush to disk. */
 export const maxMsPerTurn = 4;
 
@@ -123,11 +125,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
     },
     measured(key: string, ms: number): void {
       const before = costOf(key);
-      // Moves the key to the end: the first one has been idle the longest.
-      costs.delete(key);
-      costs.set(key, before + weightOfLatest * (Math.max(minMs, ms) - before));
-      const [oldest] = costs.keys();
-      if (costs.size > maxKeys && oldest !== undefined) costs.delete(oldest);
+      remember(costs, key, before + weightOfLatest * (Math.max(minMs, ms) - before), maxKeys);
     },
     /** Must be called when a connection was accepted. */
     connected(): void {

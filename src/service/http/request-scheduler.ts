@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { remember } from '../runtime/remember.ts';
 import { secretHash } from '../tokens/secret.ts';
 import { createFairScheduler, type FairScheduler } from './fair-scheduler.ts';
 
@@ -70,9 +71,7 @@ export function createRequestScheduler({
       if (keyOf.get(incoming) === `token ${tokenId}`) return;
       const secret = credentialOf(incoming);
       if (secret === undefined) return;
-      const [oldest] = tokenOf.keys();
-      if (tokenOf.size >= maxKnown && oldest !== undefined) tokenOf.delete(oldest);
-      tokenOf.set(secretHash(secret), tokenId);
+      remember(tokenOf, secretHash(secret), tokenId, maxKnown);
       keyOf.set(incoming, `token ${tokenId}`);
     },
     connected: turns.connected,

@@ -1,3 +1,5 @@
+import { remember } from '../runtime/remember.ts';
+
 /** Limits the parallel attempts of an instance, because each uses a connection. */
 export const maxAttempts = 256;
 export const maxPerWorkspace = 32;
@@ -34,6 +36,9 @@ interface Experience {
   readonly failures: number;
   readonly restsUntil: number;
 }
+
+/** Maximum number of workspaces, and of hooks. */
+const maxRemembered = 10_000;
 
 const none: Experience = { turn: -1, isQuick: false, failures: 0, restsUntil: 0 };
 
@@ -94,14 +99,14 @@ export function createDeliverySlots(now: () => number = () => performance.now())
       const attempt = { ...hook, isProven: experienceOf(hook).isQuick };
       underWay.add(attempt);
       turn += 1;
-      remember(workspaceTurns, hook.workspace, turn);
-      remember(hooks, hook.id, { ...experienceOf(hook), turn });
+      remember(workspaceTurns, hook.workspace, turn, maxRemembered);
+      remember(hooks, hook.id, { ...experienceOf(hook), turn }, maxRemembered);
       return (hasFailed: boolean): void => {
         underWay.delete(attempt);
         const { turn, failures: before } = experienceOf(hook);
         const failures = hasFailed ? before + 1 : 0;
         const isQuick = !hasFailed && now() - begunAt < quickMs;
-        remember(hooks, hook.id, { turn, isQuick, failures, restsUntil: now() + restMs(failures) });
+        remember(hooks, hook.id, { turn, isQuick, failures, restsUntil: now() + restMs(failures) }, maxRemembered);
       };
     },
   };
@@ -121,14 +126,3 @@ const workspaceOf = ({ workspace }: DueHook): string => workspace;
 
 /** Separate per workspace, so that one workspace cannot use up the share of another one for the same origin. */
 const receiverOf = ({ workspace, origin }: DueHook): string => `${workspace} ${origin}`;
-
-/** Maximum number of workspaces and of hooks in memory. The least recently used is dropped first. */
-const maxRemembered = 10_000;
-
-function remember<Value>(memory: Map<string, Value>, key: string, value: Value): void {
-  memory.delete(key);
-  memory.set(key, value);
-  if (memory.size <= maxRemembered) return;
-  const [oldest] = memory.keys();
-  if (oldest !== undefined) memory.delete(oldest);
-}
