@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
+import { type LockPath, lockPathFromUrl, parseLockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
@@ -29,7 +29,7 @@ import {
   requiredHeaders,
 } from './operation.ts';
 import { originHeader, runOriginOf } from './origin.ts';
-import { addressedLockPath, keyedRequestOf, keyHeader, lockPathParameter } from './parameters.ts';
+import { keyedRequestOf, keyHeader, lockPathParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 import { maxPreferLength, maxPriorityLength, preferredWait, urgencyOf } from './prefer.ts';
 
@@ -145,11 +145,14 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
     refusals: { 403: optionalHeaders('WWW-Authenticate'), 412: requiredHeaders('ETag') },
     async handle({ c, query }) {
       const admission = c.get('releaseAdmission');
-      if (admission.kind === 'refused' && !(await namesOwnLock(c, storage))) {
+      // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
+      const named = lockPathFromUrl(lastSegment(c.req.path));
+      if (admission.kind === 'refused' && !(named.ok && (await isOwnAt(c, storage, named.value)))) {
         throw tooManyRequests(admission.retryAfterSeconds);
       }
       const workspace = await addressedWorkspace(c, storage);
-      const path = addressedLockPath(c);
+      if (!named.ok) throw invalid({ pointer: '#/path', detail: named.reason });
+      const path = named.value;
       const lockable = parseLockPath(path);
       const bearer = bearerOf(c);
       const ifMatch = c.req.header('if-match');
@@ -222,11 +225,10 @@ function lockBranchOf(c: Context<Environment>): BranchName | undefined {
 }
 
 /** Whether this request would release a committed lock of its own owner. */
-async function namesOwnLock(c: Context<Environment>, storage: Storage): Promise<boolean> {
+async function isOwnAt(c: Context<Environment>, storage: Storage, path: LockPath): Promise<boolean> {
   const workspace = parseWorkspaceId(c.req.param('id') ?? '');
-  const path = lockPathFromUrl(lastSegment(c.req.path));
-  if (!workspace.ok || !path.ok) return false;
-  const found = await findCommittedLock(storage, { workspace: workspace.value, path: path.value });
+  if (!workspace.ok) return false;
+  const found = await findCommittedLock(storage, { workspace: workspace.value, path });
   const ifMatch = c.req.header('if-match');
   const isMeant = found?.live === true && (ifMatch === undefined || parseIfMatch(ifMatch)(found.id));
   return isMeant && isOwnLock(found, bearerOf(c));

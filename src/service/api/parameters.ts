@@ -1,10 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { type LockPath, lockPathFromUrl } from '../../interface/lock-path.ts';
-import { invalid } from '../contract/problem.ts';
 import { describedLockPath } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
-import { lastSegment } from '../http/request-target.ts';
 import { type KeyedRequest, keyedRequest, keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
 import { poolNamePattern } from '../pools/pool-item.ts';
 import { syncIdPattern } from '../syncs/queue.ts';
@@ -55,13 +52,6 @@ export const keyHeader = z.object({
       'Any visible ASCII characters, new for each request. A request sent again with the same key is carried out once. Keys belong to a token, and are separate in each workspace.',
   }),
 });
-
-/** Parsed from the raw path: the decoded one no longer shows which slashes were encoded. */
-export function addressedLockPath(c: Context<Environment>): LockPath {
-  const path = lockPathFromUrl(lastSegment(c.req.path));
-  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
-  return path.value;
-}
 
 export function keyedRequestOf({ req, get }: Context<Environment>): KeyedRequest | undefined {
   const key = req.header('idempotency-key');
