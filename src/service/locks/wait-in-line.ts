@@ -156,7 +156,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     /** Called periodically: others wait for the clients that wait here. */
     async keepPresent(): Promise<void> {
       for (const [workspace, places] of Map.groupBy(waiters.places(), (place) => place.workspace)) {
-        const present = places.map((place) => ({ ...place, presentMs: presenceMs }));
+        const present = places.map(({ placeId, requestId }) => ({ placeId, requestId, presentMs: presenceMs }));
         const kept = await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
         const newest = new Set(kept.map(({ id }) => id));
         for (const { placeId, giveWay } of places) if (!newest.has(placeId)) giveWay();

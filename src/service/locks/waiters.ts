@@ -83,10 +83,7 @@ export type LockWaiters = ReturnType<typeof createLockWaiters>;
  */
 export function createLockWaiters({ look: query, watchOthers, onCount, onError }: LockWaitersOptions) {
   const lines = new Map<string, Line>();
-  /** By place. A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone. */
-  const waiting = new Map<string, Pick<PlacedWait, 'workspace' | 'placeId' | 'requestId'> & { giveWay(): void }>();
-  /** All waits, with their tokens. */
-  const waits = new Map<EndWait, string>();
+  const waits = new Map<EndWait, Wait | PlacedWait>();
   let stopWatching = (): void => undefined;
   let stopped = false;
 
@@ -164,13 +161,11 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
   }
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */
-  function admit(
-    { tokenId, workspace, ms, gone }: Wait,
-    begin: (end: EndWait) => () => void,
-  ): Promise<WaitOutcome> | undefined {
+  function admit(wait: Wait | PlacedWait, begin: (end: EndWait) => () => void): Promise<WaitOutcome> | undefined {
+    const { tokenId, workspace, ms, gone } = wait;
     // Counts as a wait that has ended. A client that is refused one would never ask for another.
     if (stopped) return Promise.resolve({ kind: 'stopped' });
-    const own = waits.values().filter((other) => other === tokenId);
+    const own = waits.values().filter((other) => other.tokenId === tokenId);
     if (waits.size >= maxWaiters || [...own].length >= maxWaitersOfToken) return undefined;
     if (gone.aborted) return Promise.resolve({ kind: 'gone' });
     return new Promise((resolve) => {
@@ -186,12 +181,16 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
       const onGone = (): void => end({ kind: 'gone' });
       const timer = setTimeout(end, ms, { kind: 'timeout' });
       if (waits.size === 0) stopWatching = watchOthers(changed);
-      waits.set(end, tokenId);
+      waits.set(end, wait);
       onCount(workspace, 1);
       gone.addEventListener('abort', onGone, { once: true });
       const leave = begin(end);
     });
   }
+
+  /** All places that wait here. */
+  const places = () =>
+    [...waits].flatMap(([end, wait]) => ('placeId' in wait ? [{ ...wait, giveWay: () => end({ kind: 'gone' }) }] : []));
 
   return {
     watch: (wait: Wait) =>
@@ -206,15 +205,14 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
         };
       }),
     waitForTurn(wait: PlacedWait) {
-      waiting.get(wait.placeId)?.giveWay();
+      // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
+      for (const { placeId, giveWay } of places()) if (placeId === wait.placeId) giveWay();
       return admit(wait, (end) => {
-        const { placeId, requestId, workspace, path, any } = wait;
+        const { placeId, workspace, path, any } = wait;
         function onTurn(free: string): void {
           if (free === path) end({ kind: 'turn' });
           else if (any) end({ kind: 'turn-elsewhere', path: free });
         }
-        const here = { workspace, placeId, requestId, giveWay: () => end({ kind: 'gone' }) };
-        waiting.set(placeId, here);
         const all = [...new Set([path, ...wait.paths])].map((each) => lineOf({ workspace, path: each }));
         for (const line of all) {
           line.members.set(placeId, onTurn);
@@ -222,7 +220,6 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
           if (!line.isHeld) void look(line);
         }
         return () => {
-          if (waiting.get(placeId) === here) waiting.delete(placeId);
           for (const line of all) {
             if (line.members.get(placeId) === onTurn) line.members.delete(placeId);
             removeIfEmpty(line);
@@ -231,8 +228,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
       });
     },
     changed,
-    /** All places that wait here. */
-    places: () => [...waiting.values()],
+    places,
     stop() {
       stopped = true;
       for (const end of [...waits.keys()]) end({ kind: 'stopped' });
