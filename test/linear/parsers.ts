@@ -39,7 +39,7 @@ import { readCursor } from '../../src/service/api/lock-list.ts';
 import { refererOrigin } from '../../src/service/api/origin.ts';
 import { preferredWait, urgencyOf } from '../../src/service/api/prefer.ts';
 import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
-import { parsePart } from '../../src/service/backup/format.ts';
+import { parseHeader, parseLine } from '../../src/service/backup/format.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/elements/lock-list.ts';
@@ -379,10 +379,11 @@ export const parsers: readonly Parser[] = [
     ['remote: Enumerating objects: ', '1', ''],
   ),
   row(
-    'service/backup/format.ts parsePart',
-    orRefusal((text) => [parsePart(JSON.stringify([text]), false), parsePart(text, false)]),
+    'service/backup/format.ts parseLine',
+    orRefusal((text) => [parseLine(JSON.stringify([text])), parseLine(text)]),
     ...['["a",', '{"rows":{"a":1'],
   ),
+  row('service/backup/format.ts parseHeader', orRefusal(parseHeader), '{"format":"'),
   row('service/git/git-output.ts intoLines', (text) => {
     const lines = intoLines(() => undefined);
     lines.push(text);
@@ -604,7 +605,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
   'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
   'src/service/backup/snapshot.ts readSnapshot': 'It reads the database.',
-  'src/service/backup/read.ts readBackup': 'It reads a stream line by line, up to a limit for each, with parsePart.',
+  'src/service/backup/read.ts readBackup': 'It reads a stream line by line, up to a limit for each, with parseLine.',
 };
 
 /** The operator's own command line delays no one else. */

@@ -24,11 +24,9 @@ const isRow = (value: unknown): boolean =>
   Array.isArray(value) && value.every((each) => each === null || typeof each === 'string' || Number.isFinite(each));
 
 const lineSchema = z.union([
-  z.custom<Row>(isRow).transform((row) => ({ kind: 'row', row }) as const),
-  z
-    .object({ table: z.string(), columns: z.array(z.string()) })
-    .transform((table) => ({ kind: 'table', ...table }) as const),
-  z.object({ rows: z.record(z.string(), count) }).transform((end) => ({ kind: 'end', ...end }) as const),
+  z.custom<Row>(isRow),
+  z.object({ table: z.string(), columns: z.array(z.string()) }),
+  z.object({ rows: z.record(z.string(), count) }),
 ]);
 
 export type Header = Readonly<z.infer<typeof headerSchema>>;
@@ -36,18 +34,19 @@ export type Header = Readonly<z.infer<typeof headerSchema>>;
 /** Number of rows by table. */
 export type Counts = Readonly<Record<string, number>>;
 
-export type Part = ({ readonly kind: 'header' } & Header) | z.infer<typeof lineSchema>;
+/** Any line but the header: the start of a table, one of its rows, or the end. */
+export type Line = z.infer<typeof lineSchema>;
 
-/** Parses a line. The first line must be the header. */
-export function parsePart(line: string, isFirst: boolean): Part {
-  if (isFirst) {
-    const header = parseJson(headerSchema, line);
-    if (header === undefined) throw foreign();
-    return { kind: 'header', ...header };
-  }
-  const part = parseJson(lineSchema, line);
-  if (part === undefined) throw damaged('a line in it is not one of a backup');
-  return part;
+export function parseHeader(line: string): Header {
+  const header = parseJson(headerSchema, line);
+  if (header === undefined) throw foreign();
+  return header;
+}
+
+export function parseLine(line: string): Line {
+  const parsed = parseJson(lineSchema, line);
+  if (parsed === undefined) throw damaged('a line in it is not one of a backup');
+  return parsed;
 }
 
 /** The message is written for users. */

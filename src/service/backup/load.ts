@@ -1,14 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Dialect } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { type Counts, damaged, foreign, type Header, type Part, type Row } from './format.ts';
-
-interface Loader {
-  readonly db: Database;
-  readonly dialect: Dialect;
-  /** Empties the tables and creates the schema of the backup, before the first row. */
-  prepare(header: Header): Promise<void>;
-}
+import { type Counts, damaged, type Line, type Row } from './format.ts';
 
 /** Below the limits of both databases for a statement. */
 const maxParameters = 4_000;
@@ -19,10 +12,10 @@ interface OpenTable {
   rows: Row[];
 }
 
-/** Loads all rows. Fails if the backup is incomplete. */
-export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }: Loader) {
+/** Loads all rows into empty tables, and returns their number. Fails if the backup is incomplete. */
+export async function load(lines: AsyncIterable<Line>, db: Database, dialect: Dialect): Promise<Counts> {
   const counts: Record<string, number> = {};
-  let [header, end, open]: [Header?, Counts?, OpenTable?] = [];
+  let [end, open]: [Counts?, OpenTable?] = [];
 
   async function flush(): Promise<void> {
     if (open === undefined || open.rows.length === 0) return;
@@ -36,33 +29,25 @@ export async function load(parts: AsyncIterable<Part>, { db, dialect, prepare }:
     if (open !== undefined) await continueSequence(db, dialect, open);
   }
 
-  for await (const part of parts) {
+  for await (const line of lines) {
     if (end !== undefined) throw damaged('there is something after its end');
-    switch (part.kind) {
-      case 'header':
-        header = part;
-        await prepare(part);
-        break;
-      case 'table':
-        await endTable();
-        open = { ...part, rows: [] };
-        break;
-      case 'row':
-        if (open?.columns.length !== part.row.length) throw damaged('a row does not fit its table');
-        open.rows.push(part.row);
-        if ((open.rows.length + 1) * part.row.length > maxParameters) await flush();
-        break;
-      case 'end':
-        await endTable();
-        end = part.rows;
+    if ('table' in line) {
+      await endTable();
+      open = { ...line, rows: [] };
+    } else if ('rows' in line) {
+      await endTable();
+      end = line.rows;
+    } else {
+      if (open?.columns.length !== line.length) throw damaged('a row does not fit its table');
+      open.rows.push(line);
+      if ((open.rows.length + 1) * line.length > maxParameters) await flush();
     }
   }
-  if (header === undefined) throw foreign();
   if (end === undefined) throw damaged('its end is missing');
   for (const [table, rows] of Object.entries(end)) {
     if ((counts[table] ?? 0) !== rows) throw damaged(`rows of the table "${table}" are missing`);
   }
-  return { header, rows: end };
+  return end;
 }
 
 async function insertRows(db: Database, dialect: Dialect, { table, columns, rows }: OpenTable): Promise<void> {

@@ -1,26 +1,28 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { damaged, foreign, type Part, parsePart } from './format.ts';
+import { damaged, foreign, type Header, type Line, parseHeader, parseLine } from './format.ts';
 
 /**
  * Reads a backup to its end. May fail there if the backup is incomplete or damaged: the caller must then undo its work.
  */
-export async function readBackup<T>(input: Readable, work: (parts: AsyncIterable<Part>) => Promise<T>): Promise<T> {
+export async function readBackup<T>(
+  input: Readable,
+  work: (header: Header, lines: AsyncIterable<Line>) => Promise<T>,
+): Promise<T> {
   try {
-    return await pipeline(input, createGunzip(), (bytes) => work(partsOf(bytes)));
+    return await pipeline(input, createGunzip(), async (bytes) => {
+      const texts = linesOf(bytes);
+      const first = await texts.next();
+      return work(parseHeader(first.done ? '' : first.value), parsedLines(texts));
+    });
   } catch (error) {
     throw asBackupError(error);
   }
 }
 
-async function* partsOf(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Part> {
-  let isFirst = true;
-  for await (const line of linesOf(bytes)) {
-    yield parsePart(line, isFirst);
-    isFirst = false;
-  }
-  if (isFirst) throw foreign();
+async function* parsedLines(texts: AsyncIterable<string>): AsyncGenerator<Line> {
+  for await (const text of texts) yield parseLine(text);
 }
 
 /** Far longer than any row, because requests to the service are limited as well. */

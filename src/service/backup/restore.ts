@@ -31,25 +31,25 @@ export const restoreBackup = (
     }
     if (!replace) await refuseStoredData(db);
     const fencesBefore = await db.selectFrom('fences').selectAll().execute();
-    const prepare = async (header: Header): Promise<void> => {
+    const { header, rows } = await readBackup(input, async (header, lines) => {
       refuseNewerSchema(header);
       await emptyDatabase(db, dialect);
       await migrate(db, dialect, header.schema);
       // The only rows that migrations create.
       await sql`delete from fences`.execute(db);
-    };
-    const loaded = await readBackup(input, (parts) => load(parts, { db, dialect, prepare }));
+      return { header, rows: await load(lines, db, dialect) };
+    });
     await migrate(db, dialect);
 
     const { time } = await db.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
-    const fencesRaisedBy = await raiseFences(db, fencesBefore, time - loaded.header.taken_at);
+    const fencesRaisedBy = await raiseFences(db, fencesBefore, time - header.taken_at);
     const ended = { ...(await endSessions(db)), liveLocks: await countLiveLocks(db, time) };
     await recordAudit(db, now, {
       actor,
       action: 'backup.restored',
-      detail: { taken_at: asTimestamp(loaded.header.taken_at), fences_raised_by: fencesRaisedBy },
+      detail: { taken_at: asTimestamp(header.taken_at), fences_raised_by: fencesRaisedBy },
     });
-    return { ...loaded, ...ended, schema: schemaVersion, fencesRaisedBy };
+    return { header, rows, ...ended, schema: schemaVersion, fencesRaisedBy };
   });
 
 function refuseNewerSchema({ schema, service }: Header): void {
