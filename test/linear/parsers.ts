@@ -11,7 +11,6 @@ import {
 } from '../../src/action/inputs/parse.ts';
 import { parsePathLine } from '../../src/action/inputs/path-line.ts';
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
-import { closestName } from '../../src/action/paths/unknown-lines.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseSavedState } from '../../src/action/step/saved-state.ts';
@@ -27,6 +26,7 @@ import { deprecationIn, parseLinks, parseResponse } from '../../src/client/respo
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
+import { closestName } from '../../src/interface/closest-name.ts';
 import { parseDuration } from '../../src/interface/duration.ts';
 import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
@@ -274,9 +274,7 @@ export const parsers: readonly Parser[] = [
     ['"', '",', 'x'],
     ['a', '/', 'x'],
   ),
-  row('action/paths/unknown-lines.ts closestName', (text) =>
-    closestName(text, [`${text}ab`, `ab${text}`, `a${text}b`]),
-  ),
+  row('interface/closest-name.ts closestName', (text) => closestName(text, [`${text}ab`, `ab${text}`, `a${text}b`])),
   row('action/inputs/parse.ts parseBoolean', parseBoolean),
   row('action/inputs/parse.ts parseWholeNumber', parseWholeNumber(9)),
   row('action/inputs/parse.ts parseDurationBetween', parseDurationBetween({ seconds: 0 }, { seconds: 9 })),

@@ -1,3 +1,4 @@
+import { closestName } from '../../interface/closest-name.ts';
 import { canonicalLockPath } from '../../interface/lock-path.ts';
 import { pluralize } from '../../interface/words.ts';
 import { partsOf } from '../inputs/parse.ts';
@@ -37,39 +38,6 @@ function closestPath(path: string, { namesIn, find }: Checkout): string | undefi
     closest = closest === '' ? next : `${closest}/${next}`;
   }
   return find(closest) === 'folder' ? `${closest}/**` : closest;
-}
-
-/** The name itself, or else the one closest to it in case or spelling; undefined if several are equally close. */
-export function closestName(name: string, names: Iterable<string>): string | undefined {
-  const wanted = name.toLowerCase();
-  const near: string[][] = Array.from({ length: editsAllowed(wanted) + 1 }, () => []);
-  for (const each of names) {
-    if (each === name) return each;
-    const lower = each.toLowerCase();
-    near.find((_, edits) => isWithin(edits, wanted, lower))?.push(each);
-  }
-  const best = near.find((group) => group.length > 0) ?? [];
-  return best.length === 1 ? best[0] : undefined;
-}
-
-const maxEdits = 2;
-
-/** Short names can differ by one or two letters without being typos of each other. */
-const editsAllowed = (name: string): number => (name.length <= 2 ? 0 : name.length < 8 ? 1 : maxEdits);
-
-/** Whether this many insertions, deletions or replacements turn one text into the other, in at most 9 passes. */
-function isWithin(edits: number, one: string, other: string, oneAt = 0, otherAt = 0): boolean {
-  let same = 0;
-  while (oneAt + same < one.length && one[oneAt + same] === other[otherAt + same]) same += 1;
-  const [at, there] = [oneAt + same, otherAt + same];
-  if (at === one.length && there === other.length) return true;
-  return (
-    edits > 0 &&
-    Math.abs(one.length - at - (other.length - there)) <= edits &&
-    (isWithin(edits - 1, one, other, at + 1, there + 1) ||
-      isWithin(edits - 1, one, other, at + 1, there) ||
-      isWithin(edits - 1, one, other, at, there + 1))
-  );
 }
 
 function areSeveralFiles(parts: readonly string[], { find }: Checkout): boolean {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { closestName } from '../../../src/interface/closest-name.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
-import { nearest } from '../../../src/service/cli/definition/did-you-mean.ts';
 import {
   idOf,
   parseByteCount,
@@ -13,7 +13,7 @@ import {
 } from '../../../src/service/cli/definition/values.ts';
 import { originAt } from '../../../src/service/cli/serve/addresses.ts';
 
-describe('the nearest name', () => {
+describe('the closest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];
 
   test('is found if a character is missing, doubled, changed or swapped', () => {
@@ -28,13 +28,13 @@ describe('the nearest name', () => {
           `${head}q${two}${tail}`,
           head + two + one + tail,
         ];
-        expect(nearest(typed[how] ?? '', names)).toBe(name);
+        expect(closestName(typed[how] ?? '', names)).toBe(name);
       }),
     );
   });
 
   test.each(['', 'x', 'unlock', 'delete', 'x'.repeat(10_000)])('does not exist for %j', (typed) => {
-    expect(nearest(typed, names)).toBeUndefined();
+    expect(closestName(typed, names)).toBeUndefined();
   });
 });
 
