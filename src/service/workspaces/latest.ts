@@ -1,5 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type LatestMode, latestModes, type PushLockMode, pushLockModes } from '../../interface/resources.ts';
+import { oneOf } from '../contract/one-of.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { WorkspaceSettings } from './workspaces.ts';
 
@@ -47,13 +48,6 @@ export const patternsOf = ({
 }: Pick<WorkspaceSettings, 'latest_branches'>): readonly string[] | null =>
   // Only parsed patterns are stored.
   latest_branches === null ? null : (JSON.parse(latest_branches) as readonly string[]);
-
-function oneOf<Value extends string>(values: readonly Value[]): (text: string) => Parsed<Value> {
-  return (text) => {
-    const value = values.find((each) => each === text);
-    return value === undefined ? refused(`It must be one of ${values.join(', ')}.`) : accepted(value);
-  };
-}
 
 function matcher(pattern: string): (branch: string) => boolean {
   const matching = new RegExp(`^${pattern.split('*').map(RegExp.escape).join('[^/]*')}$`);

@@ -1,8 +1,8 @@
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { oneOf } from '../contract/one-of.ts';
 import type { WorkspaceSettings } from './workspaces.ts';
 
 /** LFS objects that a sync fetches: those of the current files of the branch, also those of earlier files, or none. */
-export const lfsModes = ['head', 'history', 'none'] as const;
+const lfsModes = ['head', 'history', 'none'] as const;
 
 export type LfsMode = (typeof lfsModes)[number];
 
@@ -12,7 +12,4 @@ export const defaultLfsMode: LfsMode = 'head';
 export const lfsMode = ({ lfs_mode }: Pick<WorkspaceSettings, 'lfs_mode'>): LfsMode =>
   lfsModes.find((each) => each === lfs_mode) ?? defaultLfsMode;
 
-export function parseLfsMode(text: string): Parsed<LfsMode> {
-  const mode = lfsModes.find((each) => each === text);
-  return mode === undefined ? refused(`It must be one of ${lfsModes.join(', ')}.`) : accepted(mode);
-}
+export const parseLfsMode = oneOf(lfsModes);

@@ -4,11 +4,12 @@ import { auditActions } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { exportAudit } from '../../audit/export-audit.ts';
 import { readAudit } from '../../audit/read-audit.ts';
+import { oneOf } from '../../contract/one-of.ts';
 import type { RecordedEntry } from '../../outbox/event.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { optional, withDefault } from '../definition/flags.ts';
-import { oneOf, wholeNumber } from '../definition/values.ts';
+import { wholeNumber } from '../definition/values.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
 

@@ -1,8 +1,8 @@
 import { canonicalLockPath, type LockPath, parseHeldPath, parseLockPath } from '../../../interface/lock-path.ts';
 import { accepted } from '../../../interface/parsed.ts';
+import { oneOf } from '../../contract/one-of.ts';
 import { CommandError } from '../definition/command.ts';
 import { optional, rest, toggle, withDefault } from '../definition/flags.ts';
-import { oneOf } from '../definition/values.ts';
 import { printLines } from '../output/table.ts';
 import type { CheckedPath } from '../remote/check.ts';
 import { pusherVariables } from '../remote/pusher.ts';

@@ -1,10 +1,11 @@
 import { durationUpTo } from '../../../interface/duration.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
+import { oneOf } from '../../contract/one-of.ts';
 import { parsePoolName } from '../../pools/pool-item.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
 import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
-import { oneOf, parseProperty, wholeNumber } from '../definition/values.ts';
+import { parseProperty, wholeNumber } from '../definition/values.ts';
 import { checkedOutBranch } from '../remote/checkout.ts';
 import { aboutPaths, allowHttpFlag, branchFlag, connectTo, variables, waitFlags } from '../remote/remote-command.ts';
 

@@ -1,11 +1,11 @@
 import { joinFirst, timeCell } from '../../../interface/words.ts';
+import { didYouMean } from '../../contract/one-of.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
 import { scopeLimitProblem, tokenFields, unknownWorkspaces } from '../../tokens/new-token.ts';
 import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { CommandError } from '../definition/command.ts';
-import { didYouMean } from '../definition/did-you-mean.ts';
 import { list, optionalField, required, requiredField } from '../definition/flags.ts';
 import { parseScope, parseTokenIdOrName, scopeLines } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';

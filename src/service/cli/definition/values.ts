@@ -1,9 +1,9 @@
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopeMeanings, scopes } from '../../../interface/scopes.ts';
+import { oneOf } from '../../contract/one-of.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
 import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
 import { parseTokenName } from '../../tokens/new-token.ts';
-import { didYouMean } from './did-you-mean.ts';
 
 export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
@@ -12,13 +12,6 @@ export type LogLevel = (typeof logLevels)[number];
 function pathOf(what: string): (text: string) => Parsed<string> {
   return (text) => (text === '' || text.includes('\0') ? refused(`It must be the path of ${what}.`) : accepted(text));
 }
-
-export const oneOf =
-  <const Name extends string>(names: readonly Name[], allowed = `It must be one of ${names.join(', ')}.`) =>
-  (text: string): Parsed<Name> => {
-    const found = names.find((name) => name === text);
-    return found === undefined ? refused(`${didYouMean(text, names)}${allowed}`) : accepted(found);
-  };
 
 const logFormats = ['auto', 'text', 'json'] as const;
 

@@ -1,6 +1,7 @@
 import type { CallLimits, Client, WorkspaceId } from '../../../client/client.ts';
 import { durationUpTo } from '../../../interface/duration.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
+import { oneOf } from '../../contract/one-of.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import {
   type Command,
@@ -13,7 +14,6 @@ import {
   type Surroundings,
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
-import { oneOf } from '../definition/values.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
 import { packageVersion } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';

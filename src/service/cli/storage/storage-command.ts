@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { pipeline } from 'node:stream/promises';
 import type { Actor } from '../../audit/audit.ts';
+import { didYouMean } from '../../contract/one-of.ts';
 import { databaseFile } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
@@ -15,7 +16,6 @@ import {
   jsonFlag,
   type None,
 } from '../definition/command.ts';
-import { didYouMean } from '../definition/did-you-mean.ts';
 import { type Flags, type FlagValues, required, withDefault } from '../definition/flags.ts';
 import { parseFolder } from '../definition/values.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
