@@ -212,7 +212,7 @@ describe('lock, over HTTP', () => {
     await expect(acquireRemoteLocks({ ...unreleased, tell: (line) => told.push(line) }, request)).rejects.toThrow(
       'b is held by bob',
     );
-    expect(told).toEqual([expect.stringMatching(/^a could not be released again, and stays locked until \d/)]);
+    expect(told).toEqual([expect.stringMatching(/^The lock on a could not be released, and ends at \d/)]);
     const unanswered = remoteOf('ada', () => ({ acquireLock: async () => ({ kind: 'unanswered', error: away }) }));
     await expect(acquireRemoteLocks({ ...unanswered, tell: (line) => told.push(line) }, request)).rejects.toThrow(
       away.message,

@@ -57,18 +57,7 @@ export const lockRun = defineCommand({
   },
   async run({ flags, arguments: { paths: named }, childCommand: command, exitWith, ...surroundings }) {
     if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
-    const {
-      branch = checkedOutBranch(),
-      pool,
-      where,
-      any,
-      wait = { seconds: 0 },
-      priority,
-      ttl,
-      onLost,
-      grace,
-      allowHttp,
-    } = flags;
+    const { branch = checkedOutBranch(), pool, where, any, wait = { seconds: 0 }, allowHttp } = flags;
     const paths = [...new Set(named)];
     if (pool !== undefined && paths.length > 0) throw new CommandError('Set either paths or --pool, not both.', 2);
     if (pool === undefined && paths.length === 0)
@@ -81,7 +70,7 @@ export const lockRun = defineCommand({
         : ({ kind: 'pool', name: pool, where: Object.fromEntries(where), count: any ?? 1 } as const);
     const { runUnderLocks } = await import('../remote/run.ts');
     const { environment } = surroundings;
-    const request = { goal, branch, wait, priority, ttl, onLost, grace, command, environment };
+    const request = { ...flags, goal, branch, wait, command, environment };
     exitWith(await runUnderLocks((...how) => connectTo(surroundings, allowHttp, ...how), request));
   },
 });

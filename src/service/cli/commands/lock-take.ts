@@ -22,9 +22,9 @@ export const lockTake = defineRemoteCommand({
   },
   example: 'Content/Hero.uasset --ttl 4h --note Armor',
   async run({ flags, arguments: { paths } }, connect) {
-    const { branch = checkedOutBranch(), ttl, note, wait = { seconds: 0 }, priority } = flags;
+    const { branch = checkedOutBranch(), note, wait = { seconds: 0 } } = flags;
     const { acquireRemoteLocks } = await import('../remote/take.ts');
-    const request = { paths, branch, ttl, note: note ?? undefined, wait, priority };
+    const request = { ...flags, paths, branch, note: note ?? undefined, wait };
     const locks = await acquireRemoteLocks(await connect(branch), request);
     return {
       document: { locks: locks.map(({ raw }) => raw) },

@@ -1,7 +1,6 @@
 import { sleep } from '../../../client/client.ts';
 import { milliseconds } from '../../../interface/duration.ts';
 import { formatTime } from '../../../interface/words.ts';
-import type { Grant } from '../../../locks/ledger/entry.ts';
 import { lostRenewalText } from '../../../locks/messages.ts';
 import { renewLocks } from '../../../locks/renewal/renew-locks.ts';
 import type { CommandSession } from './session.ts';
@@ -16,13 +15,13 @@ interface KeepTimes {
 
 /**
  * Renews the locks in the ledger, and watches whether they last. Calls `onLost` once, with the reason. Returns a
- * function that ends the renewal, and returns the grants of the locks that were not lost.
+ * function that ends the renewal.
  */
 export function keepLocks(
   { context: { client, clock, random, terms }, ledger, step }: CommandSession,
   { requestTimeoutMs, marginMs }: KeepTimes,
   onLost: (reason: string) => void,
-): () => Promise<readonly Grant[]> {
+): () => Promise<void> {
   const { service, workspace, ttl } = terms;
   // A pause that outlasts the renewal would keep the process alive.
   const over = new AbortController();
@@ -62,6 +61,5 @@ export function keepLocks(
     await renewal;
     over.abort();
     look();
-    return ledger.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : []));
   };
 }

@@ -5,14 +5,12 @@ import { type PoolItem, type Priority, ServiceError, steadyClock, urgencies } fr
 import { type Duration, milliseconds } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
-import { clockTime, formatElapsed, joinFirst } from '../../../interface/words.ts';
+import { formatElapsed, joinFirst } from '../../../interface/words.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
 import type { Grant } from '../../../locks/ledger/entry.ts';
 import { unansweredText } from '../../../locks/messages.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
-import { cleanupLimits } from '../../../locks/release.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
-import { remainingRollback, rollBack } from '../../../locks/roll-back.ts';
 import { CommandError } from '../definition/command.ts';
 import { type Child, exitCodeOf, onSignals, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
@@ -46,7 +44,6 @@ const withoutWaitMs = 60_000;
 const maxAttemptMs = 30_000;
 
 const releaseMs = 45_000;
-const minReleaseMs = 2_000;
 
 /** Runs the command while it holds the locks. Returns the exit code. */
 export async function runUnderLocks(
@@ -67,20 +64,7 @@ export async function runUnderLocks(
   const remote = await connect(interruption.signal, requestTerms);
   const { client, workspace, tell } = remote;
   const opened = openCommandSession(remote, ttl);
-  const { ledger, context } = opened;
-
-  async function release(grants: readonly Grant[]): Promise<void> {
-    const now = client.serverNow();
-    const lastEnd = Math.max(...grants.map(({ lock }) => Date.parse(lock.expires_at)));
-    // A lock that has expired needs no release.
-    const timeMs = lastEnd > now + releaseMs ? releaseMs : Math.max(lastEnd - now, minReleaseMs);
-    const limits = cleanupLimits(steadyClock, timeMs, interruption.signal);
-    const back = await rollBack(context.session, { acquired: grants, unanswered: [] }, limits).finally(limits.lift);
-    for (const { grant, error } of remainingRollback(back)) {
-      const end = clockTime(Date.parse(grant.lock.expires_at), now);
-      tell(`The lock on ${grant.path} could not be released, and ends at ${end}: ${error.message}`);
-    }
-  }
+  const { ledger, context, release } = opened;
 
   async function run(grants: readonly Grant[], items: readonly PoolItem[] | undefined): Promise<number> {
     let stopped: Promise<void> | undefined;
@@ -100,7 +84,8 @@ export async function runUnderLocks(
     } finally {
       await stopped;
       child = undefined;
-      await release(await stopKeeping());
+      await stopKeeping();
+      await release(releaseMs);
       if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
     }
     return stopped === undefined ? code : lockLost;
@@ -142,9 +127,8 @@ export async function runUnderLocks(
     return await lockAndRun();
   } catch (error) {
     // An error during the wait may leave locks that an earlier round failed to release.
-    const { held, unanswered } = ledger.read();
-    await release(held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : [])));
-    for (const intent of unanswered) tell(unansweredText(intent));
+    await release(releaseMs);
+    for (const intent of ledger.read().unanswered) tell(unansweredText(intent));
     if (received !== undefined) return exitCodeOf(received);
     throw error instanceof ServiceError ? didNotRun(error.message) : error;
   } finally {

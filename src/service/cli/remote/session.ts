@@ -1,14 +1,20 @@
 import { sleep, steadyClock } from '../../../client/client.ts';
 import { type Duration, formatDuration } from '../../../interface/duration.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
+import { clockTime } from '../../../interface/words.ts';
 import type { AcquireLocksResult } from '../../../locks/acquire.ts';
-import type { Entry } from '../../../locks/ledger/entry.ts';
+import type { Entry, Grant } from '../../../locks/ledger/entry.ts';
 import { openHistory } from '../../../locks/ledger/history.ts';
 import { type Blocked, blockedText, pastMoment } from '../../../locks/messages.ts';
+import { cleanupLimits } from '../../../locks/release.ts';
+import { remainingRollback, rollBack } from '../../../locks/roll-back.ts';
 import { openLockSession } from '../../../locks/session.ts';
 import type { RemoteService } from './remote-command.ts';
 
 export type CommandSession = ReturnType<typeof openCommandSession>;
+
+/** Enough for a last attempt, however soon the locks expire. */
+const minReleaseMs = 2_000;
 
 /** A session whose ledger is in memory, because a command has no later steps. */
 export function openCommandSession({ client, service, workspace, interrupted, tell }: RemoteService, ttl: Ttl) {
@@ -21,7 +27,27 @@ export function openCommandSession({ client, service, workspace, interrupted, te
     announce: () => undefined,
   });
   const terms = { service, workspace, type: 'exclusive', ttl };
-  return { step, ledger, context: { ...time, client, session, terms, signal: interrupted, log: { line: tell } } };
+  return {
+    step,
+    ledger,
+    context: { ...time, client, session, terms, signal: interrupted, log: { line: tell } },
+    /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
+    async release(maxMs: number): Promise<number> {
+      const acquired = ledger.held();
+      const now = client.serverNow();
+      const lastEnd = Math.max(...acquired.map(({ lock }) => Date.parse(lock.expires_at)));
+      // A lock that has expired needs no release.
+      const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
+      const limits = cleanupLimits(steadyClock, timeMs, interrupted);
+      const back = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.lift);
+      const left = remainingRollback(back);
+      for (const { grant, error } of left) {
+        const end = clockTime(Date.parse(grant.lock.expires_at), now);
+        tell(`The lock on ${grant.path} could not be released, and ends at ${end}: ${error.message}`);
+      }
+      return left.length;
+    },
+  };
 }
 
 /** Why the locks were not acquired, and what to do. */
@@ -60,6 +86,8 @@ function openMemoryLedger() {
     },
     follow: (): readonly Entry[] => unread.splice(0),
     read: history.read,
+    /** The locks that were not lost. */
+    held: (): readonly Grant[] => history.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : [])),
     watch(look: () => void): () => void {
       onEntry = () => queueMicrotask(look);
       const timer = setInterval(look, lookEveryMs);

@@ -4,7 +4,7 @@ import type { LockPath } from '../../../interface/lock-path.ts';
 import { outdatedText } from '../../../interface/outdated.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
-import { remainingRollback, rollBackInTime } from '../../../locks/roll-back.ts';
+import { rollBackMs } from '../../../locks/roll-back.ts';
 import { CommandError } from '../definition/command.ts';
 import { checkedOutVersions } from './checkout.ts';
 import type { RemoteService } from './remote-command.ts';
@@ -28,7 +28,7 @@ export async function acquireRemoteLocks(
   const { paths: named, ttl, note, wait, priority } = request;
   await refuseOutdated(remote, request);
   const { client, taken } = forPerson(remote.client, note);
-  const { ledger, context } = openCommandSession({ ...remote, client }, ttl);
+  const { ledger, context, release } = openCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
   const result = await acquireLocks(
     { ...context, withoutWait: within() },
@@ -37,20 +37,15 @@ export async function acquireRemoteLocks(
   );
   if (result.round.kind === 'acquired') return paths.flatMap((path) => taken.get(path) ?? []);
 
-  const { held, unanswered } = ledger.read();
-  const back = await rollBackInTime(context, { acquired: held.map(({ grant }) => grant), unanswered: [] });
-  const left = remainingRollback(back);
-  for (const { grant, error } of left) {
-    const { path, lock } = grant;
-    tell(`${path} could not be released again, and stays locked until ${lock.expires_at}: ${error.message}`);
-  }
+  const left = await release(rollBackMs);
+  const { unanswered } = ledger.read();
   for (const { path } of unanswered) {
     tell(
       `It is unknown whether ${path} was locked. If it was, the lock expires ${formatDuration(ttl)} after it was taken.`,
     );
   }
   const text = notAcquiredText(result, wait, client.serverNow());
-  throw new CommandError(left.length + unanswered.length === 0 ? `${text} Nothing was locked.` : text);
+  throw new CommandError(left + unanswered.length === 0 ? `${text} Nothing was locked.` : text);
 }
 
 /** Compares the files of the checkout with the branches. */
