@@ -1,5 +1,5 @@
 import type { KnownRemote } from './remote-memory.ts';
-import type { SyncedBranches } from './synced-branches.ts';
+import type { SyncedBranch, SyncedBranches } from './synced-branches.ts';
 
 /**
  * Whether the remote must be asked again. The age counts from the response, not from the request: otherwise the
@@ -26,7 +26,7 @@ export interface BranchStatus {
   readonly state: BranchState;
   /** Head of the branch on the remote; undefined if unknown. */
   readonly head: string | undefined;
-  readonly synced: { readonly head: string; readonly at: number } | undefined;
+  readonly synced: SyncedBranch | undefined;
   readonly isDefault: boolean;
 }
 
@@ -35,28 +35,20 @@ export interface BranchStatus {
  * that ended after the request for the listing may have fetched a newer or an older commit, depending on its start, so
  * the status is unknown until the next listing.
  */
-export function branchStatuses({ listing }: KnownRemote, synced: SyncedBranches): readonly BranchStatus[] {
-  if (listing === undefined) {
-    return [...synced].map(([name, { head, syncedAt }]) => ({
-      name,
-      state: 'unknown',
-      head: undefined,
-      synced: { head, at: syncedAt },
-      isDefault: false,
-    }));
-  }
-  const { branches, defaultBranch, askedAt } = listing;
-  return [...branches]
-    .map(([name, listed]): BranchStatus => {
-      const known = synced.get(name);
-      const isClear = known === undefined || known.head === listed || known.syncedAt < askedAt;
+export function branchStatuses({ listing }: KnownRemote, all: SyncedBranches): readonly BranchStatus[] {
+  const branches: ReadonlyMap<string, string> | undefined = listing?.branches;
+  return [...(branches ?? all).keys()]
+    .map((name): BranchStatus => {
+      const synced = all.get(name);
+      const listed = branches?.get(name);
+      const isClear = synced === undefined || synced.head === listed || synced.syncedAt < (listing?.askedAt ?? 0);
       const head = isClear ? listed : undefined;
       return {
         name,
-        state: branchStateOf(head, known?.head),
+        state: branchStateOf(head, synced?.head),
         head,
-        synced: known && { head: known.head, at: known.syncedAt },
-        isDefault: name === defaultBranch,
+        synced,
+        isDefault: name === listing?.defaultBranch,
       };
     })
     .sort((one, other) => Number(other.isDefault) - Number(one.isDefault));

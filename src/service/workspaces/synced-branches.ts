@@ -17,12 +17,12 @@ export type SyncedBranches = ReadonlyMap<string, SyncedBranch>;
 /** Synced branches by workspace. Workspaces without any are missing. */
 export async function allSyncedBranches({ read }: Pick<Storage, 'read'>): Promise<ReadonlyMap<string, SyncedBranches>> {
   const rows = await read.selectFrom('synced_branches').select(['workspace_id', 'name', 'head', 'synced_at']).execute();
-  const all = new Map<string, Map<string, SyncedBranch>>();
-  for (const { workspace_id, name, head, synced_at } of rows) {
-    const ofWorkspace = all.get(workspace_id) ?? new Map<string, SyncedBranch>();
-    all.set(workspace_id, ofWorkspace.set(name, { head, syncedAt: synced_at }));
-  }
-  return all;
+  return new Map(
+    [...Map.groupBy(rows, ({ workspace_id }) => workspace_id)].map(([workspace, branches]) => [
+      workspace,
+      new Map(branches.map(({ name, head, synced_at }) => [name, { head, syncedAt: synced_at }])),
+    ]),
+  );
 }
 
 /**

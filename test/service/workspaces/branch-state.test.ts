@@ -29,7 +29,7 @@ test('each branch of the remote is behind, current or unsynced, and the default 
 test('synced branches are listed with an unknown state if the remote has not answered', () => {
   const branchStates = branchStatuses({ listing: undefined, failure: undefined }, synced({ main: ['7', 50] }));
   expect(branchStates).toEqual([
-    { name: 'main', state: 'unknown', head: undefined, synced: { head: '7', at: 50 }, isDefault: false },
+    { name: 'main', state: 'unknown', head: undefined, synced: { head: '7', syncedAt: 50 }, isDefault: false },
   ]);
 });
 

@@ -250,7 +250,7 @@ function row(call: PageCall, view: BranchView, { name, state, head, synced, isDe
     ['State', html`<span class="state ${state}">${words[state]}</span>${running}`],
     ['At the remote', commit(head), 'wide'],
     ['Synced', commit(synced?.head), 'wide'],
-    ['When', synced === undefined ? '' : time(asTimestamp(synced.at), call.now)],
+    ['When', synced === undefined ? '' : time(asTimestamp(synced.syncedAt), call.now)],
     maySync ? [unseen('Sync'), syncForm(workspace, name)] : '',
   ];
 }

@@ -208,7 +208,7 @@ function behindSection({ now }: PageCall, { remoteMemory }: Site, workspaces: re
   const behind = known
     .flatMap(({ id, known, synced }) => branchStatuses(known, synced).map((branch) => ({ workspace: id, ...branch })))
     .filter(({ state }) => state === 'behind')
-    .sort((one, other) => (one.synced?.at ?? 0) - (other.synced?.at ?? 0));
+    .sort((one, other) => (one.synced?.syncedAt ?? 0) - (other.synced?.syncedAt ?? 0));
   const unknown = known.filter(({ known: { listing } }) => listing === undefined).length;
   const others = behind.length - maxShown;
   return section({
@@ -218,7 +218,7 @@ function behindSection({ now }: PageCall, { remoteMemory }: Site, workspaces: re
       ({ workspace, name, synced }): Row => [
         ['Branch', literal(name), 'head'],
         ['Workspace', link(`/workspaces/${workspace}/branches?show=behind`, workspace)],
-        ['Last synced', synced === undefined ? '' : time(asTimestamp(synced.at), now)],
+        ['Last synced', synced === undefined ? '' : time(asTimestamp(synced.syncedAt), now)],
       ],
     ),
     empty: unknown > 0 ? 'None known yet.' : 'Every synced branch is up to date.',
