@@ -13,7 +13,7 @@ import { createExchangedToken } from './exchanged-tokens.ts';
 import { createIssuerKeys } from './issuer-keys.ts';
 import { matchTrustRules, type TrustDecision } from './match.ts';
 import { provenRun } from './proven-run.ts';
-import { type Attributed, createRefusalLimits, type Limited } from './refusal-limits.ts';
+import { createRefusalLimits, type Limited } from './refusal-limits.ts';
 import { listTrustRules, type TrustRule } from './rules.ts';
 import { createVerifyIdentity, decodeIdentity, type Identity, type Unverified } from './verify-identity.ts';
 
@@ -88,17 +88,16 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
   async function exchange(
     request: ExchangeRequest,
     unverified: Unverified | undefined,
-  ): Promise<Attributed<ExchangeResult>> {
+  ): Promise<ExchangeResult & { readonly subject?: string | undefined }> {
     const audience = publicUrl();
     if (audience === undefined) {
-      const reason = 'The service does not know its public address: start it with --public-url.';
-      return { result: { kind: 'refused', reason }, subject: undefined };
+      return { kind: 'refused', reason: 'The service does not know its public address: start it with --public-url.' };
     }
     const { rules, issuers, now } = await readRules(storage, 'all');
     const verification = await verify(request.jwt, unverified, { issuers, audience, now });
-    if (verification.kind !== 'verified') return { result: verification, subject: verification.subject };
+    if (verification.kind !== 'verified') return verification;
     const { identity } = verification;
-    return { result: await exchangeVerified(rules, identity, request), subject: identity.subject };
+    return { ...(await exchangeVerified(rules, identity, request)), subject: identity.subject };
   }
 
   async function exchangeVerified(

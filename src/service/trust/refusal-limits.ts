@@ -14,12 +14,6 @@ const forgeriesOfAddress = perMinute(60);
 /** Limit for all of an IP address: verification takes time, and attackers can claim any issuer and subject. */
 const refusalsOfAddress = perMinute(600);
 
-export interface Attributed<Result> {
-  readonly result: Result;
-  /** Subject of the JWT; undefined if its signature was not verified. */
-  readonly subject: string | undefined;
-}
-
 export interface Limited {
   readonly kind: 'limited';
   readonly retryAfterSeconds: number;
@@ -31,10 +25,11 @@ export function createRefusalLimits(clock: () => number) {
   const ofForger = limitRate(forgeriesOfAddress, clock);
   const ofAddress = limitRate(refusalsOfAddress, clock);
 
-  return async <Result extends { readonly kind: string }>(
+  /** `subject` is that of the JWT; undefined if its signature was not verified. */
+  return async <Result extends { readonly kind: string; readonly subject?: string | undefined }>(
     address: string,
     claimed: Unverified | undefined,
-    exchange: () => Promise<Attributed<Result>>,
+    exchange: () => Promise<Result>,
   ): Promise<Result | Limited> => {
     const forger = JSON.stringify([address, claimed?.issuerHash]);
     const keyOf = (subject: string) => JSON.stringify([address, subject]);
@@ -45,7 +40,8 @@ export function createRefusalLimits(clock: () => number) {
     );
     if (retryAfterSeconds > 0) return { kind: 'limited', retryAfterSeconds };
     const [fromAddress, fromForger] = [ofAddress.admit(address), ofForger.admit(forger)];
-    const { result, subject } = await exchange();
+    const result = await exchange();
+    const { subject } = result;
     // Because of the identity token or its issuer.
     const isRefused = result.kind !== 'exchanged' && result.kind !== 'limited';
     if (!isRefused && fromAddress.kind === 'admitted') fromAddress.refund();

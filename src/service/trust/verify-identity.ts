@@ -22,7 +22,7 @@ export type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
   /** `reason` is a sentence for the log. `subject` is undefined if the signature is not that of the issuer. */
   | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
-  | (Extract<FoundKey, { kind: 'unavailable' }> & { readonly subject: undefined });
+  | Extract<FoundKey, { kind: 'unavailable' }>;
 
 /** Verified claims about a job. */
 export interface Identity {
@@ -77,7 +77,7 @@ export function createVerifyIdentity(findKey: FindKey) {
     }
     const header = { alg, kid };
     const found = await findKey(issuer, header);
-    if (found.kind === 'unavailable') return { ...found, subject: undefined };
+    if (found.kind === 'unavailable') return found;
     if (found.kind === 'unknown') return refused(`${noKey(issuer, header)}.`);
     try {
       const { payload: claims } = await jwtVerify(jwt, found.key, {
