@@ -24,7 +24,8 @@ export const runGit = (args: readonly string[], folder?: string, input?: string)
     maxBuffer: 64 * 1_024 * 1_024,
   });
 
-function outputOf(...args: readonly string[]): string | undefined {
+/** Undefined if git fails. */
+export function outputOf(...args: readonly string[]): string | undefined {
   const { status, stdout } = runGit(args);
   return status === 0 ? stdout : undefined;
 }

@@ -1,6 +1,7 @@
-import { spawn, spawnSync } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { CommandError } from '../definition/command.ts';
+import { outputOf } from './checkout.ts';
 
 /** A branch that a push creates or changes. */
 export interface PushedBranch {
@@ -54,7 +55,7 @@ export async function filesThatDiffer(
   commit: string,
   files: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
-  const head = lineOf(['rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`]);
+  const head = outputOf(asTheyAre, 'rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`)?.trim();
   if (head === undefined) return files;
   const differing = new Set<string>();
   for await (const names of namesFrom(['diff-tree', '-r', ...namesOnly, head, commit])) {
@@ -62,9 +63,6 @@ export async function filesThatDiffer(
   }
   return differing;
 }
-
-/** Undefined if HEAD is not a branch. */
-export const defaultBranch = (): string | undefined => lineOf(['symbolic-ref', '--quiet', '--short', 'HEAD']);
 
 const maxInputLength = 16 * 1_024 * 1_024;
 
@@ -101,8 +99,3 @@ async function* namesFrom(args: readonly string[]): AsyncGenerator<readonly stri
 }
 
 const maxErrorLength = 1_000;
-
-function lineOf(args: readonly string[]): string | undefined {
-  const { status, stdout } = spawnSync('git', [asTheyAre, ...args], { encoding: 'utf8' });
-  return status === 0 ? stdout.trim() : undefined;
-}
