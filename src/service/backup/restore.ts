@@ -5,6 +5,7 @@ import { migrate } from '../storage/migrate.ts';
 import { schemaVersion } from '../storage/migrations.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
+import { countHeldLocks } from '../workspaces/workspaces.ts';
 import { emptyDatabase, refuseOtherUsers, refuseStoredData } from './empty.ts';
 import { raiseFences } from './fences.ts';
 import { BackupError, type Header } from './format.ts';
@@ -43,7 +44,7 @@ export const restoreBackup = (
 
     const { time } = await db.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
     const fencesRaisedBy = await raiseFences(db, fencesBefore, time - header.taken_at);
-    const ended = { ...(await endSessions(db)), liveLocks: await countLiveLocks(db, time) };
+    const ended = { ...(await endSessions(db)), liveLocks: await countHeldLocks(db, now) };
     await recordAudit(db, now, {
       actor,
       action: 'backup.restored',
@@ -68,13 +69,4 @@ async function endSessions(db: Database) {
     .where('used_at', 'is', null)
     .executeTakeFirst();
   return { endedSessions: Number(sessions.numDeletedRows), endedLinks: Number(links.numUpdatedRows) };
-}
-
-async function countLiveLocks(db: Database, time: number): Promise<number> {
-  const { count } = await db
-    .selectFrom('locks')
-    .select(({ fn }) => fn.countAll<number>().as('count'))
-    .where('expires_at', '>', time)
-    .executeTakeFirstOrThrow();
-  return Number(count);
 }

@@ -4,10 +4,9 @@ import { type Actor, recordAudit } from '../audit/audit.ts';
 import { shownRemote } from '../git/remote.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
-import type { Database, Now, Storage } from '../storage/storage.ts';
+import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type Bearer, maySee } from '../tokens/tokens.ts';
 
 export async function listWorkspaces(db: Database): Promise<Workspace[]> {
   return (await db.selectFrom('workspaces').selectAll().orderBy('id').execute()).map(toWorkspace);
@@ -34,19 +33,10 @@ const selectWorkspaces = batchQuery((db, members) =>
     .select([inputIndex.as('place'), 'workspaces.id', 'remote', ...settingNames]),
 );
 
-const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
+export const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {
   const asked = ids.map((id) => ({ id }));
   return inInputOrder(ids, await selectWorkspaces(db, now, asked));
 });
-
-/** Undefined if the workspace does not exist or the token may not see it. */
-export async function findVisibleWorkspace(
-  storage: Storage,
-  bearer: Bearer,
-  id: string,
-): Promise<FoundWorkspace | undefined> {
-  return maySee(bearer, id) ? workspaceWithId(storage, id) : undefined;
-}
 
 export type NewWorkspace = StoredWorkspace & Partial<WorkspaceSettings>;
 
@@ -83,11 +73,6 @@ export async function updateWorkspaceAudited(
   return true;
 }
 
-export type Removal =
-  | { readonly kind: 'removed' }
-  | { readonly kind: 'unknown' }
-  | { readonly kind: 'locked'; readonly locks: number };
-
 export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote' | 'created_at'>): Workspace => ({
   id,
   remote: shownRemote(remote),
@@ -108,24 +93,18 @@ export async function addWorkspace(db: Database, now: Now, workspace: NewWorkspa
  * Removes a workspace without active locks: the holder of a lock relies on it. Removes all its data in the same
  * transaction: see remove-workspace.ts for a workspace with much data. `endedLocks` were ended for the removal.
  */
-export async function removeWorkspaceAudited(
-  db: Database,
-  now: Now,
-  actor: Actor,
-  id: string,
-  endedLocks = 0,
-): Promise<Removal> {
+export async function removeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string, endedLocks = 0) {
   const workspace = await findWorkspace(db, id);
-  if (workspace === undefined) return { kind: 'unknown' };
+  if (workspace === undefined) return { kind: 'unknown' } as const;
   const locks = await countHeldLocks(db, now, id);
-  if (locks > 0) return { kind: 'locked', locks };
+  if (locks > 0) return { kind: 'locked', locks } as const;
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
   // Stored responses contain locks and hooks that a later workspace with this id does not have.
   await db.deleteFrom('remembered_answers').where('workspace_id', '=', id).execute();
   await db.deleteFrom('workspaces').where('id', '=', id).execute();
   const detail = { ...detailOf(workspace), ...(endedLocks > 0 && { ended_locks: endedLocks }) };
   await recordAudit(db, now, { actor, action: 'workspace.removed', detail });
-  return { kind: 'removed' };
+  return { kind: 'removed' } as const;
 }
 
 export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace | undefined> {
@@ -136,11 +115,12 @@ export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace 
     .executeTakeFirst();
 }
 
-export async function countHeldLocks(db: Database, now: Now, id: string): Promise<number> {
+/** The current locks of a workspace, or of all. */
+export async function countHeldLocks(db: Database, now: Now, workspace?: string): Promise<number> {
   const { live } = await db
     .selectFrom('locks')
     .select((select) => select.fn.countAll<number>().as('live'))
-    .where('workspace_id', '=', id)
+    .$if(workspace !== undefined, (locks) => locks.where('workspace_id', '=', workspace ?? ''))
     .where(sql<boolean>`expires_at > ${now}`)
     .executeTakeFirstOrThrow();
   return Number(live);
