@@ -1,37 +1,32 @@
 import { sql } from 'kysely';
-import { recordAudit } from '../audit/audit.ts';
+import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { randomSecret, secretHash } from '../tokens/secret.ts';
-import { type Bearer, checkToken } from '../tokens/tokens.ts';
+import { checkToken } from '../tokens/tokens.ts';
 
 export const looksLikeSessionSecret = (text: string): boolean => /^[A-Za-z0-9_-]{43}$/.test(text);
 
 /** About a working day, so that people sign in once a day. */
 export const sessionMs = 12 * 60 * 60 * 1_000;
 
-interface Person {
-  readonly bearer: Bearer;
-  readonly address: string | null;
-}
-
 /** Returns the secret of the new session, for the cookie. Only its hash is stored. */
 export async function startSession(
   db: Database,
   now: Now,
-  { bearer, address, by }: Person & { readonly by: 'token' | 'link' },
+  actor: Actor & { readonly tokenId: string },
+  by: 'token' | 'link',
 ): Promise<string> {
   const secret = randomSecret();
-  await endOldestSessions(db, bearer.id);
+  await endOldestSessions(db, actor.tokenId);
   await db
     .insertInto('sessions')
     .values({
       hash: secretHash(secret),
-      token_id: bearer.id,
+      token_id: actor.tokenId,
       created_at: now,
       expires_at: sql<number>`${now} + ${sql.lit(sessionMs)}`,
     })
     .execute();
-  const actor = { name: bearer.name, tokenId: bearer.id, address };
   await recordAudit(db, now, { actor, action: 'session.signed-in', detail: { by } });
   return secret;
 }
@@ -51,14 +46,9 @@ export async function authenticateSession({ read, now }: Storage, secret: string
   return authentication.kind === 'known' ? { ...authentication, now: row.now } : authentication;
 }
 
-export async function endSession(
-  db: Database,
-  now: Now,
-  { bearer, address, secret }: Person & { readonly secret: string },
-): Promise<void> {
+export async function endSession(db: Database, now: Now, actor: Actor, secret: string): Promise<void> {
   const { numDeletedRows } = await db.deleteFrom('sessions').where('hash', '=', secretHash(secret)).executeTakeFirst();
   if (numDeletedRows === 0n) return;
-  const actor = { name: bearer.name, tokenId: bearer.id, address };
   await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
 }
 

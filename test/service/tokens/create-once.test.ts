@@ -38,7 +38,7 @@ describe.each(databaseKinds)('a token on $name', (kind) => {
     await lock(token, 'Content/expired.uasset', -1);
     await lock(other, 'Content/other.uasset', 1_000);
     await storage.commit('global', (db) =>
-      startSession(db, storage.now, { bearer: token, address: null, by: 'token' }),
+      startSession(db, storage.now, { name: token.name, tokenId: token.id, address: null }, 'token'),
     );
     expect(await dependentsOf(storage, token.id)).toEqual({
       locks: 6,

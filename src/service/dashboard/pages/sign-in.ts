@@ -3,7 +3,7 @@ import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { admitToken } from '../../http/access.ts';
-import { addressOf, bearerOf, type Environment, send } from '../../http/context.ts';
+import { actorOf, addressOf, type Environment, send } from '../../http/context.ts';
 import { subscriberOf } from '../../platform/ip-address.ts';
 import { type Admission, limitRate, perMinute } from '../../runtime/limit-rate.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
@@ -75,7 +75,8 @@ export function addSignInPages(site: Site): void {
     succeeded();
     admitToken(c, site, bearer);
     orThrow(admitSignIn(bearer.id), 'This token has signed in too often.');
-    const secret = await storage.commit('global', (db) => startSession(db, now, { bearer, address, by: 'token' }));
+    const actor = { name: bearer.name, tokenId: bearer.id, address };
+    const secret = await storage.commit('global', (db) => startSession(db, now, actor, 'token'));
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
 
@@ -97,8 +98,7 @@ export function addSignInPages(site: Site): void {
 
   addAction(site, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
     const { secret } = c.get('session');
-    const address = addressOf(c);
-    await storage.commit('global', (db) => endSession(db, now, { bearer: bearerOf(c), address, secret }));
+    await storage.commit('global', (db) => endSession(db, now, actorOf(c), secret));
     return { to: '/sign-in?out=true', cookie: endedCookie(c.env.incoming) };
   });
 }
