@@ -1,16 +1,19 @@
 import { expect, test } from 'vitest';
-import { createLog, logFormatFor } from '../../../src/service/cli/serve/log.ts';
+import { createLog } from '../../../src/service/cli/serve/log.ts';
 
-function lines(format: 'text' | 'json', write: (log: ReturnType<typeof createLog>) => void): string {
+type Format = Parameters<typeof createLog>[0]['log'];
+
+function lines(log: Format, write: (log: ReturnType<typeof createLog>) => void, columns?: number): string {
   const written: string[] = [];
-  write(createLog('info', format, { write: (text) => void written.push(text) }));
+  write(createLog({ log, logLevel: 'info' }, { write: (text) => void written.push(text), columns }));
   return written.join('');
 }
 
 test('the default log format is text on a terminal, and JSON in a pipe', () => {
-  const [terminal, pipe] = [{ write() {}, columns: 80 }, { write() {} }];
-  expect([logFormatFor('auto', terminal), logFormatFor('auto', pipe)]).toEqual(['text', 'json']);
-  expect([logFormatFor('json', terminal), logFormatFor('text', pipe)]).toEqual(['json', 'text']);
+  const isJson = (format: Format, columns?: number) =>
+    lines(format, (log) => log.info('here'), columns).startsWith('{');
+  expect([isJson('auto', 80), isJson('auto')]).toEqual([false, true]);
+  expect([isJson('json', 80), isJson('text')]).toEqual([true, false]);
 });
 
 test('a text line has time, level and message, and the stack of an error below it', () => {

@@ -5,20 +5,10 @@ import type { RateLimit } from '../../http/rate-limit.ts';
 import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
 import { parseTokenName } from '../../tokens/new-token.ts';
 
-export const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
-
-export type LogLevel = (typeof logLevels)[number];
-
 function pathOf(what: string): (text: string) => Parsed<string> {
   return (text) => (text === '' || text.includes('\0') ? refused(`It must be the path of ${what}.`) : accepted(text));
 }
 
-const logFormats = ['auto', 'text', 'json'] as const;
-
-export type LogFormat = (typeof logFormats)[number];
-
-export const parseLogFormat = oneOf(logFormats);
-export const parseLogLevel = oneOf(logLevels);
 export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
 export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
 export const parseFolder = pathOf('a folder');

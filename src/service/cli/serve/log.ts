@@ -1,19 +1,12 @@
 import { type Logger, pino } from 'pino';
 import { safeText } from '../../platform/safe-text.ts';
-import type { LogFormat, LogLevel } from '../definition/values.ts';
 import type { Output } from '../output/log-output.ts';
 import { safeJson } from '../output/print.ts';
+import type { ServeSettings } from './settings.ts';
 
-type WrittenFormat = Exclude<LogFormat, 'auto'>;
-
-/** Text on a terminal, which a person reads; JSON in a pipe, for programs. */
-export function logFormatFor(format: LogFormat, { columns }: Output): WrittenFormat {
-  if (format !== 'auto') return format;
-  return columns === undefined ? 'json' : 'text';
-}
-
-/** Callers must not log secrets. */
-export function createLog(level: LogLevel, format: WrittenFormat, output: Output): Logger {
+/** Text on a terminal, which a person reads; JSON in a pipe, for programs. Callers must not log secrets. */
+export function createLog({ log, logLevel: level }: Pick<ServeSettings, 'log' | 'logLevel'>, output: Output): Logger {
+  const format = log === 'auto' && output.columns === undefined ? 'json' : log;
   const written = format === 'json' ? safeJson : logText;
   return pino(
     {
@@ -27,7 +20,7 @@ export function createLog(level: LogLevel, format: WrittenFormat, output: Output
 }
 
 /** Formats a line of pino for people: time, level, message, further fields, then the stack of an error. */
-export function logText(json: string): string {
+function logText(json: string): string {
   // pino writes one object per line and adds these fields.
   const { level, time, pid: _, hostname: __, msg = '', err, ...rest } = JSON.parse(json) as Record<string, unknown>;
   const details = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);

@@ -23,7 +23,7 @@ import { downgradeAdvice, prepareDataFolder } from '../storage/open-storage.ts';
 import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
 import { withOwnDatabase } from './instance-lock.ts';
-import { createLog, logFormatFor } from './log.ts';
+import { createLog } from './log.ts';
 import type { ServeSettings } from './settings.ts';
 
 const otherWays =
@@ -35,8 +35,8 @@ export async function runService(
   io: ProcessIo,
   unknownVariables: readonly object[],
 ): Promise<void> {
-  const { data, dev, allowFileRemotes, logLevel } = settings;
-  const log = createLog(logLevel, logFormatFor(settings.log, io.stderr), io.stderr);
+  const { data, dev, allowFileRemotes } = settings;
+  const log = createLog(settings, io.stderr);
   for (const each of unknownVariables) log.warn(each, 'unknown variable: it has no effect');
   const metrics = createMetrics();
   const { version, revision } = build();

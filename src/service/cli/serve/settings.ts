@@ -1,13 +1,11 @@
 import { type Duration, durationUpTo, parseDuration } from '../../../interface/duration.ts';
 import { type Parsed, refused } from '../../../interface/parsed.ts';
+import { oneOf } from '../../contract/one-of.ts';
 import { parseCidr } from '../../platform/ip-address.ts';
 import { type FlagValues, list, optional, toggle, withDefault } from '../definition/flags.ts';
 import {
-  logLevels,
   parseByteCount,
   parseHost,
-  parseLogFormat,
-  parseLogLevel,
   parsePublicUrl,
   parseRateLimit,
   parseTrustedProxy,
@@ -31,6 +29,8 @@ const auditRetention = (text: string): Parsed<Duration> => {
 };
 
 const upToTenMillion = wholeNumber(1, 10_000_000);
+
+const logLevels = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const;
 
 /** Used by `serve` and by commands that print URLs of the service. */
 export const publicUrl = optional(
@@ -106,12 +106,17 @@ export const serveFlags = {
     parseByteCount,
   ),
   trustedProxy: list('CIDR', 'trust X-Forwarded-For from these proxies; repeatable', 'default none', parseTrustedProxy),
-  log: withDefault('FORMAT', 'log format; auto is text on a terminal and json otherwise', 'auto', parseLogFormat),
+  log: withDefault(
+    'FORMAT',
+    'log format; auto is text on a terminal and json otherwise',
+    'auto',
+    oneOf(['auto', 'text', 'json']),
+  ),
   logLevel: withDefault(
     'LEVEL',
     `minimum level of log messages on stderr: ${logLevels.join(', ')}`,
     'info',
-    parseLogLevel,
+    oneOf(logLevels),
   ),
   json: toggle('print the startup line as JSON'),
 } as const;
