@@ -10,11 +10,6 @@ import { revokeTokensOfRule } from './exchanged-tokens.ts';
 /** Matches trusted jobs, and sets the permissions of their exchanged tokens. The columns are explained in tables.ts. */
 export type TrustRule = ReturnType<typeof ruleOf>;
 
-export async function findTrustRule(db: Database, id: string): Promise<TrustRule | undefined> {
-  const row = await db.selectFrom('trust_rules').selectAll().where('id', '=', id).executeTakeFirst();
-  return row && ruleOf(row);
-}
-
 export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
 
 /** All rules are checked for every exchange. */

@@ -8,7 +8,6 @@ import { type EnteredRule, type RuleErrors, readRule, repeatedRuleFields, ruleFi
 import type { RuleClaim } from '../../trust/rule-claim.ts';
 import {
   addTrustRule,
-  findTrustRule,
   listTrustRules,
   maxTrustRules,
   type NewTrustRule,
@@ -121,10 +120,9 @@ function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {
   return html`${Object.entries(named).map(([name, value]) => html`<div>${literal(`${name}=${value}`)}</div>`)}`;
 }
 
-/** The rule in the URL. Invalid ids are not looked up, because they may contain characters that a database rejects. */
+/** The rule in the URL. */
 async function addressedRule({ c }: PageCall, { storage }: Site): Promise<TrustRule> {
-  const id = c.req.param('rule') ?? '';
-  const rule = /^trust_[0-9a-f-]{36}$/.test(id) ? await findTrustRule(storage.read, id) : undefined;
+  const rule = (await listTrustRules(storage)).find(({ id }) => id === c.req.param('rule'));
   if (rule === undefined) throw new Refusal('not-found', 'There is no such rule. It may have been removed.');
   return rule;
 }
