@@ -8,13 +8,11 @@ export const auditFormats = {
   jsonl: 'application/jsonl; charset=utf-8',
 } as const;
 
-export type AuditFormat = keyof typeof auditFormats;
-
 const columns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
 
 /** Exports the entries of all pages, newest first. Reads a page only when the consumer needs it. */
 export async function* exportAudit(
-  format: AuditFormat,
+  format: keyof typeof auditFormats,
   readPage: (before: number | undefined) => Promise<AuditPage>,
 ): AsyncGenerator<string, void, undefined> {
   const line = format === 'csv' ? csvEntry : (entry: RecordedEntry) => `${JSON.stringify(entry)}\n`;

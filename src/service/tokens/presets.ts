@@ -1,17 +1,12 @@
 import type { Scope } from '../../interface/scopes.ts';
 
-interface TokenPreset {
-  readonly title: string;
-  readonly scopes: readonly Scope[];
-}
-
 /** The scopes for common uses of a token. */
 export const tokenPresets = {
   artist: { title: 'Artist', scopes: ['locks:write', 'contents:read'] },
   ci: { title: 'CI job', scopes: ['sync', 'locks:write'] },
   'read-only': { title: 'Read only', scopes: ['locks:read', 'contents:read'] },
   metrics: { title: 'Metrics', scopes: ['locks:read'] },
-} as const satisfies Readonly<Record<string, TokenPreset>>;
+} as const satisfies Readonly<Record<string, { title: string; scopes: readonly Scope[] }>>;
 
 export type TokenPresetName = keyof typeof tokenPresets;
 

@@ -95,7 +95,7 @@ export const workspaceUpdate = defineStorageCommand({
         ]
       : connectionProblem(flags),
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'changed' });
+    const asked = await askRemote(flags, environment, 'changed');
     const remote = flags.remote && { remote: flags.remote.text };
     await storage.commit({ workspace: id }, (db) =>
       updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...settingsOf(flags) }),

@@ -11,6 +11,8 @@ export const remoteFlags = {
 };
 
 interface GivenRemote {
+  /** The data folder. */
+  readonly data: string;
   /** May be a file: connectionProblem() checks it against `allowFileRemotes`. */
   readonly remote: { readonly remote: Remote } | undefined;
   readonly noCheck: boolean;
@@ -24,20 +26,14 @@ export const connectionProblem = ({ remote, allowFileRemotes }: Pick<GivenRemote
 
 const queueTimeout = { timeoutMs: 10_000 };
 
-interface Asking {
-  readonly dataFolder: string;
-  readonly environment: NodeJS.ProcessEnv;
-  /** Past participle for the message that the remote does not respond: `added`. */
-  readonly done: string;
-}
-
 /** Null if the remote is not contacted: with --no-check or without a remote. */
 export async function askRemote(
-  { remote, noCheck, allowFileRemotes }: GivenRemote,
-  { dataFolder, environment, done }: Asking,
+  { data, remote, noCheck, allowFileRemotes }: GivenRemote,
+  environment: NodeJS.ProcessEnv,
+  done: 'added' | 'changed',
 ): Promise<RemoteBranches | null> {
   if (noCheck || remote === undefined) return null;
-  const git = createGit({ dataFolder, allowFile: allowFileRemotes, environment });
+  const git = createGit({ dataFolder: data, allowFile: allowFileRemotes, environment });
   try {
     return await git.branches(remote.remote, queueTimeout);
   } catch (error) {

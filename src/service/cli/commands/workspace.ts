@@ -32,7 +32,7 @@ export const workspaceAdd = defineStorageCommand({
     const { text, remote } = flags.remote;
     const taken = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
     if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
-    const asked = await askRemote(flags, { dataFolder: flags.data, environment, done: 'added' });
+    const asked = await askRemote(flags, environment, 'added');
     const fresh = await storage.commit({ workspace: id }, (db) =>
       addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...settingsOf(flags) }),
     );

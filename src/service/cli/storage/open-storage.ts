@@ -18,14 +18,14 @@ export interface StorageEvents {
 export async function openStorage(
   data: string,
   environment: NodeJS.ProcessEnv,
-  { onMigrated, onCommit = () => undefined, onIdleError = () => undefined }: StorageEvents,
+  events: StorageEvents,
 ): Promise<Storage> {
   const url = databaseUrl(environment);
   try {
-    if (url === null) return await openSqlite({ folder: data, onCommit, onMigrated });
+    if (url === null) return await openSqlite({ folder: data, ...events });
     // Loaded only when needed: importing the PostgreSQL driver takes time.
     const { openPostgres } = await import('../../storage/postgres.ts');
-    return await openPostgres({ url, onIdleError, onCommit, onMigrated });
+    return await openPostgres({ url, onIdleError: () => undefined, ...events });
   } catch (error) {
     if (url === null || error instanceof NewerSchemaError) throw folderFailure(data, error);
     throw new CommandError(`The database in DATABASE_URL cannot be used: ${databaseFailure(error)}.`);
