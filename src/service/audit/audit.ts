@@ -36,7 +36,6 @@ export type AuditAction = (typeof auditActions)[number];
 
 export const isAuditAction = (text: string): text is AuditAction => auditActions.some((action) => action === text);
 
-/** User or token that acted, and the IP address of the client. */
 export interface Actor {
   readonly name: string;
   /** Null for the operator at the command line. */

@@ -2,7 +2,6 @@ import { csvLine } from '../contract/csv.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import type { AuditPage } from './read-audit.ts';
 
-/** Formats and their media types. */
 export const auditFormats = {
   csv: 'text/csv; charset=utf-8; header=present',
   jsonl: 'application/jsonl; charset=utf-8',

@@ -60,7 +60,6 @@ function splitAtCommand(all: readonly string[], commands: readonly Command[]) {
 
 type ParserContext = Surroundings & Pick<ProgramContext, 'run'>;
 
-/** Parser of the command line, with help and error messages for all commands. */
 function createProgram(context: ParserContext): Commander {
   const { io, commands } = context;
   const example = (name: string): string => {

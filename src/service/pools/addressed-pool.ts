@@ -6,7 +6,6 @@ import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { parsePoolName } from './pool-item.ts';
 import { findPools, noSuchPool, type StoredPool } from './pools.ts';
 
-/** The pool in the path of the request. */
 export async function addressedPool(c: Context<Environment>, storage: Storage): Promise<StoredPool> {
   const { id: workspace } = await addressedWorkspace(c, storage);
   const name = c.req.param('name') ?? '';

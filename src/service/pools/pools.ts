@@ -31,7 +31,6 @@ export async function findPools(
   });
 }
 
-/** Names of the pools of a workspace. */
 export async function poolNames(db: Database, workspace: string): Promise<readonly string[]> {
   const query = db.selectFrom('pool_items').select('pool').distinct().where('workspace_id', '=', workspace);
   return (await query.orderBy('pool').execute()).map(({ pool }) => pool);

@@ -52,7 +52,6 @@ export async function endSession(db: Database, now: Now, actor: Actor, secret: s
   await recordAudit(db, now, { actor, action: 'session.signed-out', detail: {} });
 }
 
-/** Removes expired sessions. */
 export async function removeEndedSessions({ now, commit }: Storage): Promise<void> {
   await commit('global', async (db) => {
     await db.deleteFrom('sessions').where(sql<boolean>`expires_at <= (select ${now})`).execute();

@@ -4,7 +4,6 @@ import { grants, type Scope } from '../../interface/scopes.ts';
 export const curlLine =
   'curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"';
 
-/** Values for the examples that try out a token. */
 export interface FirstSteps {
   /** Ends in `/v1`. */
   readonly baseUrl: string;

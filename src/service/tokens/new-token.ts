@@ -4,7 +4,6 @@ import type { Scope } from '../../interface/scopes.ts';
 import type { Field } from '../contract/field.ts';
 import type { Database } from '../storage/storage.ts';
 
-/** Parses the lifetime of a token. */
 export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
 
 /** The name is also the default owner of the token's locks. */

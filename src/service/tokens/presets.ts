@@ -1,6 +1,5 @@
 import type { Scope } from '../../interface/scopes.ts';
 
-/** The scopes for common uses of a token. */
 export const tokenPresets = {
   artist: { title: 'Artist', scopes: ['locks:write', 'contents:read'] },
   ci: { title: 'CI job', scopes: ['sync', 'locks:write'] },

@@ -74,7 +74,6 @@ const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[])
 
 type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 
-/** Exchanges the identity token of a job for an API token. */
 export function createExchangeToken({ storage, targets, metrics, log, publicUrl, clock }: ExchangeParts) {
   const onFailure = (issuer: string, reason: string): void => {
     metrics.issuerErrors.inc();

@@ -41,7 +41,6 @@ export function matchTrustRules(
   return { kind: 'invalid-scope', reason };
 }
 
-/** A claim that does not match a rule. */
 interface Difference {
   readonly claim: string;
   readonly reason: string;

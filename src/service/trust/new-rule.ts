@@ -159,7 +159,6 @@ const fieldsOfGitHub = [
   ['event', 'event_name'],
 ] as const;
 
-/** Error messages, by field. */
 export type RuleErrors = { readonly [field in keyof EnteredRule]?: string };
 
 /** Validates the fields in combination. */

@@ -38,7 +38,6 @@ export async function addTrustRule(db: Database, now: Now, actor: Actor, added: 
   return { kind: 'added', rule } as const;
 }
 
-/** Returns the removed rule; undefined if it does not exist. */
 export async function removeTrustRule(
   db: Database,
   now: Now,

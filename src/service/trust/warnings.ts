@@ -45,7 +45,6 @@ function strangersWarning(rule: NewTrustRule): string | undefined {
     : undefined;
 }
 
-/** Whether a job can match both rules. */
 function overlap(one: NewTrustRule, other: NewTrustRule): boolean {
   const contradict = Object.entries(one.claims).some(
     ([name, value]) => Object.hasOwn(other.claims, name) && other.claims[name] !== value,

@@ -21,7 +21,6 @@ interface EnteredRemote {
   readonly remote: Remote;
 }
 
-/** Settings of a workspace that are entered as text. */
 export const workspaceFields = {
   id: {
     title: 'Name',

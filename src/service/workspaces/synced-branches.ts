@@ -2,7 +2,6 @@ import { sql } from 'kysely';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { Storage } from '../storage/storage.ts';
 
-/** State of a branch in the mirror. */
 export interface SyncedBranch {
   readonly head: string;
   /** Milliseconds, by the clock of the database. */

@@ -37,7 +37,6 @@ export async function removeBranch(
   );
 }
 
-/** Removes all branches that have vanished, and returns their names. */
 export async function removeVanished(db: Database, workspace: string): Promise<readonly string[]> {
   const forgotten = await db
     .deleteFrom('synced_branches')

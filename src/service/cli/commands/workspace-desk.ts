@@ -16,7 +16,6 @@ import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
-/** Settings for Git LFS: ttl of locks, URL and disk limit of the objects, and the objects that a sync fetches. */
 export const lfsFlags = {
   deskTtl: optionalField(workspaceFields.desk_ttl),
   lfsUrl: optional(

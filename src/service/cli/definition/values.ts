@@ -13,7 +13,6 @@ export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${
 export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
 export const parseFolder = pathOf('a folder');
 
-/** A property of the items of a pool. */
 export function parseProperty(text: string): Parsed<readonly [name: string, value: string]> {
   const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   return name === undefined || value === undefined

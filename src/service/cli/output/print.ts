@@ -2,7 +2,6 @@ import { safeText } from '../../platform/safe-text.ts';
 import type { Output } from './log-output.ts';
 import { type OutputBlock, printLines } from './table.ts';
 
-/** The user's input, quoted in a message. */
 export function quoted(text: string): string {
   const harmless = withoutTypedSecrets(text);
   const characters = [...harmless];

@@ -11,7 +11,6 @@ export interface CheckedPath {
   readonly lock: KnownLock | undefined;
 }
 
-/** Shows the holders of the paths. Changes nothing. */
 export async function checkLocks(
   { client, workspace, within }: RemoteService,
   paths: readonly LockPath[],

@@ -50,7 +50,6 @@ export function openCommandSession({ client, service, workspace, interrupted, te
   };
 }
 
-/** Why the locks were not acquired, and what to do. */
 export function notAcquiredText({ round, lastBlocked }: AcquireLocksResult, wait: Duration, now: number): string {
   const heldText = (blocked: Blocked) =>
     wait.seconds > 0

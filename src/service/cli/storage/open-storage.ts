@@ -42,7 +42,6 @@ export function prepareDataFolder(folder: string): void {
   }
 }
 
-/** Advice for returning to the earlier version. */
 export const downgradeAdvice =
   'restore a backup from before the migration: see docs/self-hosting.md#upgrade-and-downgrade';
 

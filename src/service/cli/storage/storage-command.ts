@@ -73,7 +73,6 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
   });
 }
 
-/** Throws an error with a suggestion if the workspace does not exist. */
 async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
   if ((await findWorkspace(read, id)) !== undefined) return;
   const ids = (await listWorkspaces(read)).map((known) => known.id);
