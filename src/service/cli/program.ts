@@ -7,7 +7,6 @@ import { printLines } from './output/table.ts';
 
 export interface ProgramContext extends Pick<Surroundings, 'environment' | 'io'> {
   readonly commands?: readonly Command[];
-  readonly run?: (work: () => Promise<void>) => Promise<void>;
 }
 
 /**
@@ -58,9 +57,7 @@ function splitAtCommand(all: readonly string[], commands: readonly Command[]) {
   return end < 0 ? { args: all, childCommand: [] } : { args: all.slice(0, end), childCommand: all.slice(end + 1) };
 }
 
-type ParserContext = Surroundings & Pick<ProgramContext, 'run'>;
-
-function createProgram(context: ParserContext): Commander {
+function createProgram(context: Surroundings): Commander {
   const { io, commands } = context;
   const example = (name: string): string => {
     const first = commands.find((command) => command.name.startsWith(name));
@@ -114,7 +111,7 @@ function createProgram(context: ParserContext): Commander {
   return program;
 }
 
-function addCommand(parent: Commander, command: Command, { run = (work) => work(), ...surroundings }: ParserContext) {
+function addCommand(parent: Commander, command: Command, surroundings: Surroundings) {
   const { name, summary, details = [], example, arguments: takes } = command;
   const places = Object.values(takes).map(({ placeholder, otherwise, takesRest }) => {
     const place = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
@@ -135,7 +132,7 @@ function addCommand(parent: Commander, command: Command, { run = (work) => work(
   const typed = collectArguments(commander, command);
   commander.action(async () => {
     const prepared = command.prepare(typed(), surroundings);
-    if (prepared.ok) await run(prepared.value);
+    if (prepared.ok) await prepared.value();
     else commander.error(prepared.reason.replaceAll('\n', `\n${programName}: `));
   });
 }

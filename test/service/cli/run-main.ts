@@ -1,6 +1,9 @@
 import { tmpdir } from 'node:os';
 import { Readable, Writable } from 'node:stream';
 import { vi } from 'vitest';
+import { accepted } from '../../../src/interface/parsed.ts';
+import { commands } from '../../../src/service/cli/commands.ts';
+import type { Command } from '../../../src/service/cli/definition/command.ts';
 import { main } from '../../../src/service/cli/main.ts';
 import type { ProcessIo, StopSignal } from '../../../src/service/cli/output/process-io.ts';
 import { type ProgramContext, runCli } from '../../../src/service/cli/program.ts';
@@ -68,9 +71,18 @@ export const runMain = (
   columns?: number,
 ): Promise<CommandResult> => startHere((io) => main(args, environment, io), columns).result();
 
+/** The commands, which do nothing once their arguments are read. */
+const idleCommands = commands.map((command) => ({
+  ...command,
+  prepare(...given: Parameters<Command['prepare']>): ReturnType<Command['prepare']> {
+    const prepared = command.prepare(...given);
+    return prepared.ok ? accepted(() => Promise.resolve()) : prepared;
+  },
+}));
+
 /** Parses the command line with all its errors, and does nothing else. */
 export const readOnly = (
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
-  context: Pick<ProgramContext, 'commands' | 'run'> = { run: () => Promise.resolve() },
+  context: Pick<ProgramContext, 'commands'> = { commands: idleCommands },
 ): Promise<CommandResult> => startHere((io) => runCli(args, { environment, io, ...context })).result();
