@@ -1,4 +1,4 @@
-import { rm } from 'node:fs/promises';
+import { open, rm } from 'node:fs/promises';
 import { timeCell } from '../../../interface/words.ts';
 import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -7,8 +7,8 @@ import { CommandError } from '../definition/command.ts';
 import { required } from '../definition/flags.ts';
 import { parseFile } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
-import { type ProcessIo, packageVersion } from '../output/process-io.ts';
-import { backupFailure, createBackupFile, rowCounts } from '../storage/backup-file.ts';
+import { packageVersion } from '../output/process-io.ts';
+import { rowCounts, withFileErrors } from '../storage/backup-file.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
 
 export const backup = defineStorageCommand({
@@ -25,7 +25,8 @@ export const backup = defineStorageCommand({
     const isPiped = file === '-';
     if (isPiped && io.stdout.columns !== undefined)
       throw new CommandError('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.', 2);
-    const { header, rows } = await (isPiped ? writeToStdout(storage, io) : writeToFile(storage, file));
+    const writing = isPiped ? writeBackup(storage, packageVersion(), io.output()) : writeToFile(storage, file);
+    const { header, rows } = await withFileErrors(file, writing);
     const taken_at = asTimestamp(header.taken_at);
     const where = isPiped ? 'stdout' : quoted(file);
     return {
@@ -39,18 +40,16 @@ export const backup = defineStorageCommand({
   },
 });
 
-const writeToStdout = (storage: Storage, io: ProcessIo): Promise<WrittenBackup> =>
-  writeBackup(storage, packageVersion(), io.output()).catch((error: unknown) => {
-    throw backupFailure('-', error);
-  });
-
-/** Removes a file that could not be completed. */
+/** Creates a file for the current user only, and removes it if it cannot be completed. */
 async function writeToFile(storage: Storage, file: string): Promise<WrittenBackup> {
-  const handle = await createBackupFile(file);
+  const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
+    EEXIST: 'it already exists. Choose another name, or remove it',
+    ENOENT: 'its folder does not exist',
+  });
   try {
     return await writeBackup(storage, packageVersion(), handle.createWriteStream({ flush: true }));
   } catch (error) {
     await rm(file, { force: true });
-    throw backupFailure(file, error);
+    throw error;
   }
 }

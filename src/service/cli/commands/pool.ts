@@ -15,7 +15,7 @@ import { parseFile } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { textTable } from '../output/table.ts';
-import { backupFailure } from '../storage/backup-file.ts';
+import { withFileErrors } from '../storage/backup-file.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 
 const itemFlag: Flag<readonly NewPoolItem[]> = {
@@ -145,15 +145,11 @@ async function itemsOf(
   io: ProcessIo,
 ): Promise<readonly NewPoolItem[]> {
   if (itemsFile === undefined) return item;
-  const read = parsePoolItems(await (itemsFile === '-' ? text(io.input()) : readItemsFile(itemsFile)));
+  const json = itemsFile === '-' ? text(io.input()) : withFileErrors(itemsFile, readFile(itemsFile, 'utf8'));
+  const read = parsePoolItems(await json);
   if (!read.ok) throw new CommandError(`The items in ${quoted(itemsFile)} cannot be used. ${read.reason}`);
   return [...item, ...read.value];
 }
-
-const readItemsFile = (file: string): Promise<string> =>
-  readFile(file, 'utf8').catch((error: unknown) => {
-    throw backupFailure(file, error, { ENOENT: 'it does not exist' });
-  });
 
 const shownProperties = ({ properties, secret }: PoolItem): string =>
   [

@@ -1,3 +1,4 @@
+import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { timeCell } from '../../../interface/words.ts';
 import { type Restored, restoreBackup } from '../../backup/restore.ts';
@@ -8,7 +9,7 @@ import { parseFile } from '../definition/values.ts';
 import { type CommandOutput, printOutput } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { withOwnDatabase } from '../serve/instance-lock.ts';
-import { backupFailure, openBackupFile, rowCounts } from '../storage/backup-file.ts';
+import { rowCounts, withFileErrors } from '../storage/backup-file.ts';
 import { printMigration } from '../storage/open-storage.ts';
 import { commonFlags, operatorActor, storageVariables } from '../storage/storage-command.ts';
 
@@ -33,19 +34,15 @@ export const restore = defineCommand({
     const input = await openInput(file, io);
     const otherwise = 'Stop it, then restore again.';
     const place = { data, environment, otherwise, onMigrated: printMigration(io) };
-    const restored = await withOwnDatabase(place, (storage) =>
+    const restoring = withOwnDatabase(place, (storage) =>
       restoreBackup(storage, input, { replace, actor: operatorActor() }),
-    )
-      .catch((error: unknown) => {
-        throw backupFailure(file, error);
-      })
-      .finally(() => input.destroy());
-    printOutput(io.stdout, json, outputOf(restored));
+    ).finally(() => input.destroy());
+    printOutput(io.stdout, json, outputOf(await withFileErrors(file, restoring)));
   },
 });
 
 const openInput = async (file: string, io: ProcessIo): Promise<Readable> =>
-  file === '-' ? io.input() : (await openBackupFile(file)).createReadStream();
+  file === '-' ? io.input() : (await withFileErrors(file, open(file))).createReadStream();
 
 function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
   const taken_at = asTimestamp(header.taken_at);
