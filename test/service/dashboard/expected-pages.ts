@@ -59,7 +59,6 @@ export const expectedPages: readonly ExpectedPage[] = [
   { method: 'POST', path: '/workspaces/:id/locks/release-selected', need: 'locks:write' },
   { method: 'GET', path: '/workspaces/:id/locks/history', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/locks/history.csv', need: 'locks:read' },
-  { method: 'GET', path: '/workspaces/:id/locks/history/events', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/git-lfs', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/paths/:path', need: 'locks:read' },
   { method: 'GET', path: '/workspaces/:id/pools', need: 'locks:read' },

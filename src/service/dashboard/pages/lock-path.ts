@@ -1,28 +1,24 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
-import { type LockPath, lockPathFromUrl, parseHeldPath } from '../../../interface/lock-path.ts';
-import type { Parsed } from '../../../interface/parsed.ts';
+import { type LockPath, lockPathFromUrl } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { invalid } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import type { StoredLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
-import { type HistoryPage, type HistoryPosition, readLockHistory } from '../../locks/read-history.ts';
+import { type HistoryPage, readLockHistory } from '../../locks/read-history.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { postForm } from '../elements/fields.ts';
 import { addressWith, htmlTable, olderLinks, type Row } from '../elements/list.ts';
 import { askAddress, changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { pathAddress, releaseAddress, releaseText } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
-import { addLivePage } from '../frame/live-page.ts';
-import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
+import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { historyAddress, historyPosition, positionText } from './lock-history.ts';
 import { shownLock } from './lock-table.ts';
 
 const pageSize = 20;
-const lookEveryMs = 1_000;
 
 interface PathState {
   readonly workspace: string;
@@ -37,55 +33,30 @@ interface PathState {
 export function addLockPathPage(site: Site): void {
   const { storage, locks } = site;
 
-  async function stateOf(
-    call: WorkspaceCall,
-    parsed: Parsed<LockPath>,
-    before?: HistoryPosition,
-  ): Promise<() => Promise<PathState>> {
-    if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });
-    const path = parsed.value;
-    const workspace = call.workspace.id;
-    const place = { workspace, path };
-    return async () => {
-      const [found, waiting, history] = await Promise.all([
-        locks.find(place),
-        locks.queue(place),
-        readLockHistory(storage, { workspace, path, before, limit: pageSize }),
-      ]);
-      const lock = found?.live ? found : undefined;
-      const own = locks.placeOf({ ...place, bearer: call.bearer });
-      return { workspace, path, lock, waiting, asked: waiting.some(({ placeId }) => placeId === own), history };
-    };
-  }
-
   addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read' }, async (call) => {
     const { before } = parseRequestPart(z.object({ before: historyPosition.optional() }), () => {
       const { before: text } = queryOf(call, 'before');
       return text === '' ? {} : { before: text };
     });
-    const look = await stateOf(call, lockPathFromUrl(lastSegment(call.c.req.path)), before);
-    const state = await look();
-    const { path } = state;
+    const parsed = lockPathFromUrl(lastSegment(call.c.req.path));
+    if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });
+    const path = parsed.value;
+    const workspace = call.workspace.id;
+    const place = { workspace, path };
+    const [found, waiting, history] = await Promise.all([
+      locks.find(place),
+      locks.queue(place),
+      readLockHistory(storage, { ...place, before, limit: pageSize }),
+    ]);
+    const lock = found?.live ? found : undefined;
+    const own = locks.placeOf({ ...place, bearer: call.bearer });
+    const asked = waiting.some(({ placeId }) => placeId === own);
+    const state = { workspace, path, lock, waiting, asked, history };
     return {
       title: path,
       actions: html`<button type="button" value="${path}" data-copies hidden>Copy path</button> <span data-part="action">${action(call, state)}</span>`,
       main: show(call, state, before !== undefined),
       script: 'live.js',
-    };
-  });
-
-  /** After each event, the page reloads its parts. */
-  addLivePage(site, { path: '/locks/history/events', access: 'locks:read' }, async (call) => {
-    const look = await stateOf(call, parseHeldPath(queryOf(call, 'path').path));
-    return async ({ send, gone }) => {
-      for (let known: string | undefined; ; ) {
-        const { lock, waiting, history } = await look();
-        const seen = JSON.stringify([lock?.id, lock?.expires_at, waiting, history.changes[0]]);
-        // Also sent at the start, because the state may have changed since the page was loaded.
-        if (seen !== known) await send('changed');
-        known = seen;
-        await sleep(lookEveryMs, undefined, { signal: gone });
-      }
     };
   });
 }
@@ -105,8 +76,7 @@ function action({ bearer }: PageCall, { workspace, path, lock: row, asked }: Pat
 
 function show(call: PageCall, state: PathState, isLater: boolean): Markup {
   const { workspace, path } = state;
-  const events = addressWith(`/workspaces/${workspace}/locks/history/events`, { path });
-  return html`${liveState(events, call.now)}
+  return html`${liveState(`/workspaces/${workspace}/locks/events`, call.now)}
     <section data-part="lock">${present(call, state)}</section>
     <h2>Waiting for it</h2>
     <section data-part="waiting">${waitingTable(call, state.waiting)}${state.asked ? withdrawal(state) : ''}</section>
