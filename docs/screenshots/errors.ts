@@ -18,7 +18,7 @@ const signedOut = (name: string, path: string) =>
 
 export const errorPictures: readonly Picture[] = [
   signedOut('sign-in', '/sign-in'),
-  signedOut('sign-in-ended', '/sign-in?ended=true'),
+  signedOut('sign-in-ended', '/sign-in?notice=session-ended'),
   signedOut('sign-in-link', `/sign-in?link=wsl_${'A'.repeat(43)}`),
   furnished('sign-in-refused', async ({ page, go }) => {
     await page.context().clearCookies();

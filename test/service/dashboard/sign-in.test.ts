@@ -23,7 +23,7 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
     expect(page.text).toContain('Signed in as </span><bdi>ada</bdi>');
     const cookie = visitor.cookie();
     const out = await visitor.post('/sign-out');
-    expect(out.headers.get('location')).toBe('/sign-in?out=true');
+    expect(out.headers.get('location')).toBe('/sign-in?notice=signed-out');
     expect(visitor.cookie()).toBe('');
     expect((await visitor.get('/', { cookie })).headers.get('location')).toBe('/sign-in');
     expect(await auditOf(visitor.id)).toEqual([
@@ -147,8 +147,8 @@ describe.each(databaseKinds)('signing in on $name', (kind) => {
 
   test('a form without a session leads to the sign-in page, which says that nothing was changed', async () => {
     const response = await visit(service).post('/sign-out');
-    expect(response.headers.get('location')).toBe('/sign-in?ended=true');
-    expect((await visit(service).get('/sign-in?ended=true')).text).toContain('nothing was changed');
+    expect(response.headers.get('location')).toBe('/sign-in?notice=session-ended');
+    expect((await visit(service).get('/sign-in?notice=session-ended')).text).toContain('nothing was changed');
   });
 });
 

@@ -87,9 +87,9 @@ describe.each(databaseKinds)('revoking a token on $name', (kind) => {
     const page = await asked(visitor, visitor.id);
     expect(page).toContain('Revoking it ends your session');
     expect(page).toContain('This is the last active token with the scope <code>admin</code>');
-    expect((await revoke(visitor, visitor.id)).headers.get('location')).toBe('/sign-in?revoked=true');
+    expect((await revoke(visitor, visitor.id)).headers.get('location')).toBe('/sign-in?notice=session-revoked');
     expect(visitor.cookie()).toBe('');
-    expect((await visitor.get('/sign-in?revoked=true')).text).toContain('your session has ended');
+    expect((await visitor.get('/sign-in?notice=session-revoked')).text).toContain('your session has ended');
     expect((await visitor.get('/tokens')).status).toBe(303);
   });
 

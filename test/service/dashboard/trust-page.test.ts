@@ -63,7 +63,7 @@ test('a trust rule is added as entered and removed again, and both changes are a
 
   const { text } = await visitor.get(`/trust/${rule?.id}/remove`);
   expect(text).toContain('their current tokens are revoked');
-  expect((await visitor.post(`/trust/${rule?.id}/remove`)).headers.get('location')).toBe('/trust?notice=removed');
+  expect((await visitor.post(`/trust/${rule?.id}/remove`)).headers.get('location')).toBe('/trust?notice=rule-removed');
   expect(await listTrustRules(service.storage)).toEqual([]);
   const { entries } = await readAudit(service.storage, { limit: 2 });
   const detail = { rule: rule?.id, repository: 'octo/game', owner: 'release-bot' };

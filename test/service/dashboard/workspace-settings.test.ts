@@ -93,7 +93,7 @@ test('the settings of a workspace can change, and stored credentials are only se
     });
 
   const asked = remote.requests.length;
-  expect((await save({ desk_ttl: '3d', lfs: 'none' })).headers.get('location')).toContain('notice=saved');
+  expect((await save({ desk_ttl: '3d', lfs: 'none' })).headers.get('location')).toContain('notice=workspace-saved');
   expect(await rowOf('game')).toMatchObject({
     remote: remote.address('game.git', 'ada:s3cret'),
     desk_ttl: '3d',
@@ -127,8 +127,8 @@ test('removing a workspace shows what is lost, and is refused until its locks ar
   await send(`/workspaces/${workspace}/locks/release`, { path: 'a', lock: lock.id });
   expect((await visitor.get(page)).text).toMatch(/What is lost:.*the mirror.*of locks\..*Remove workspace<\/button>/s);
   const removed = await send(page, {});
-  expect([removed.status, removed.headers.get('location')]).toEqual([303, '/?notice=removed']);
-  expect((await visitor.get('/?notice=removed')).text).toContain('The workspace was removed.');
+  expect([removed.status, removed.headers.get('location')]).toEqual([303, '/?notice=workspace-removed']);
+  expect((await visitor.get('/?notice=workspace-removed')).text).toContain('The workspace was removed.');
   expect(await rowOf(workspace)).toBeUndefined();
   expect((await visitor.get(page)).status).toBe(404);
 });

@@ -4,7 +4,7 @@ import { type HookEventOccurrence, isSyncEvent } from '../../outbox/event.ts';
 import type { DeliveryOverview } from '../../webhooks/delivery-list.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveReason } from '../../webhooks/hooks.ts';
-import { faint, literals, type Markup, notice, time } from './text.ts';
+import { faint, literals, type Markup, time } from './text.ts';
 
 /** Description of each event. */
 export const eventMeanings: Readonly<Record<HookEvent, string>> = {
@@ -93,30 +93,6 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
   }
 }
 
-/** Results of actions, by the code in the redirect. */
-const notices = {
-  registered: 'The webhook is registered. It signs with the secret you gave.',
-  replaced:
-    'This address was already registered. The webhook now has the events, branches, format and headers you just gave, and is active. It keeps its secret unless you gave a new one.',
-  'registered-before': 'The form was sent twice. The second time changed nothing.',
-  'being-registered': 'The form was sent twice and the first is still being processed. Reload this page in a moment.',
-  edited: 'Webhook updated. Queued deliveries use the new settings.',
-  'test-sent': 'Test queued: see the newest delivery below. Refresh for the response.',
-  'test-inactive': 'No test was sent: resume the webhook first.',
-  paused: 'The webhook is paused. Events from now on are not queued for it.',
-  'paused-already': 'Nothing was changed: the webhook was already paused.',
-  'gone-already': 'Nothing was changed: the receiver ended the webhook with 410, so there is nothing to pause.',
-  resumed: 'The webhook is active again. Waiting deliveries are being sent.',
-  'resumed-gone':
-    'The webhook is active again. Another 410 from its receiver ends it again. Dropped deliveries can be sent again, one by one.',
-  'active-already': 'Nothing was changed: the webhook was already active.',
-  removed: 'The webhook and its waiting deliveries are removed.',
-  'sent-again': 'It is being sent again.',
-  'sent-after-another': 'It will be sent again after an earlier delivery about the same subject.',
-} as const;
-
-export const noticeOf = (text: string): Markup | string => notice(isNotice(text) ? notices[text] : undefined);
-
 /** The subject of an event. */
 export function subjectOf({ data }: HookEventOccurrence): {
   readonly kind: 'branch' | 'path' | 'audit';
@@ -128,7 +104,3 @@ export function subjectOf({ data }: HookEventOccurrence): {
 
 const eventsWere = (count: number): string =>
   count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;
-
-export type Notice = keyof typeof notices;
-
-const isNotice = (text: string): text is Notice => Object.hasOwn(notices, text);

@@ -33,10 +33,6 @@ export const copyable = (id: string, what: string, text: Markup): Markup =>
 export const empty = (what: string, next: Markup | string): Markup =>
   html`<div class="empty"><p><strong>${what}</strong></p><p>${next}</p></div>`;
 
-/** Result of an action. */
-export const notice = (text: string | undefined): Markup | string =>
-  text === undefined ? '' : html`<p class="notice" role="status">${text}</p>`;
-
 /** An exact time in UTC. The page converts it to the reader's time zone. */
 export const pointInTime = (timestamp: Timestamp): Markup =>
   html`<time datetime="${timestamp}" data-point>${fullTime(timestamp)}</time>`;

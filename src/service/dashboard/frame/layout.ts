@@ -34,7 +34,7 @@ export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): 
 /** A complete page. Without `call`, nobody is signed in. */
 export async function showPage(
   call: PageCall | undefined,
-  { title, actions = '', main, script, hasTabs = true, status = 200 }: View,
+  { title, actions = '', notice, main, script, hasTabs = true, status = 200 }: View,
   { section, workspace, tab }: PageLocation = call === undefined ? {} : locationOf(call),
 ): Promise<ApiResponse> {
   const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
@@ -59,6 +59,7 @@ export async function showPage(
   ${call === undefined || workspace === undefined || !hasTabs ? '' : workspaceNavigation(workspace, tab, call.bearer)}
   <main id="main" tabindex="-1">
     <div class="heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="actions">${actions}</div>`}</div>
+    ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
     ${main}
   </main>
 </body>

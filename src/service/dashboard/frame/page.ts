@@ -19,6 +19,7 @@ import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { Markup } from '../elements/text.ts';
 import { type Form, formIdOf, readForm } from './form.ts';
+import { type Notice, noticeText, withNotice } from './notices.ts';
 import { seeOther } from './response.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
@@ -66,6 +67,8 @@ export interface View {
   readonly title: string;
   /** Shown next to the heading. */
   readonly actions?: Markup | string;
+  /** The result of an action; by default the one in the URL. */
+  readonly notice?: string | undefined;
   readonly main: Markup;
   /** In addition to the script of every page. */
   readonly script?: string;
@@ -89,7 +92,13 @@ export type PageRoute = Route<`/${string}`>;
 export type WorkspaceRoute = Route<`/${string}` | ''>;
 
 /** A page, the address of the page to continue with, or another response. */
-export type PageResult = View | { readonly to: string; readonly cookie?: string } | ApiResponse;
+export type PageResult = View | Continuation | ApiResponse;
+
+interface Continuation {
+  readonly to: string;
+  readonly notice?: Notice;
+  readonly cookie?: string;
+}
 
 export interface WorkspaceCall extends PageCall {
   readonly workspace: FoundWorkspace;
@@ -164,7 +173,11 @@ export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest {
 export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 
 async function respond({ showPage }: Site, call: PageCall, result: PageResult): Promise<Response> {
-  if ('main' in result) return send(call.c, await showPage(call, result));
+  if ('main' in result) {
+    return send(call.c, await showPage(call, { notice: noticeText(queryOf(call, 'notice').notice), ...result }));
+  }
   if ('body' in result) return send(call.c, result);
-  return send(call.c, seeOther(result.to, result.cookie === undefined ? {} : { 'set-cookie': result.cookie }));
+  const { to, notice, cookie } = result;
+  const headers = cookie === undefined ? {} : { 'set-cookie': cookie };
+  return send(call.c, seeOther(notice === undefined ? to : withNotice(to, notice), headers));
 }

@@ -9,13 +9,12 @@ import { requireAdminForAudit } from '../../webhooks/hooks.ts';
 import type { ReceiverResponse } from '../../webhooks/receiver-response.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { noSuchDelivery, sendAgain } from '../../webhooks/send-again.ts';
-import { deliveryState, nextAttempt, noticeOf, subjectOf } from '../elements/hook.ts';
+import { deliveryState, nextAttempt, subjectOf } from '../elements/hook.ts';
 import { faint, literal, type Markup, time, userText, verbatim } from '../elements/text.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
   type PageCall,
-  queryOf,
   type Site,
   type View,
   type WorkspaceCall,
@@ -36,7 +35,7 @@ export function addDeliveryPages(site: Site): void {
     requireAdminForAudit([event.type], call.bearer.scopes);
     const hookPage = `/workspaces/${call.workspace.id}/hooks/${hook.id}`;
     const main = html`
-      ${refused === undefined ? noticeOf(queryOf(call, 'notice').notice) : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
+      ${refused === undefined ? '' : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
       ${facts(call, hookPage, hook, delivery)}
       <h2>Request</h2>
       ${request(hook, delivery)}
@@ -60,7 +59,7 @@ export function addDeliveryPages(site: Site): void {
     const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery));
     if (!sent.ok) return show(call, sent.reason);
     onHooksChanged();
-    return { to: `/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}?notice=${sent.value}` };
+    return { to: `/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}`, notice: sent.value };
   });
 }
 

@@ -25,14 +25,13 @@ import {
   droppedEvents,
   formatNames,
   hookState,
-  type Notice,
   nextAttempt,
-  noticeOf,
   shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
 import { addressWith, htmlTable, navigationLinks, olderLinks, positionIn, type Row } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
+import type { Notice } from '../frame/notices.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { addressedHook } from './hooks.ts';
 
@@ -60,7 +59,6 @@ export function addHookPages(site: Site): void {
     const page = `/workspaces/${workspace}/hooks/${hook.id}`;
     const rows = deliveries.map((delivery) => row(call, page, delivery));
     const main = html`
-      ${noticeOf(queryOf(call, 'notice').notice)}
       ${overview.inactive_why === null ? '' : inactiveText[overview.inactive_why]}
       ${droppedEvents(overview, call.now)}
       ${facts(call, overview)}
@@ -89,7 +87,7 @@ export function addHookPages(site: Site): void {
       const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
       const notice = await storage.commit({ workspace }, (db) => change(db, storage.now, asked));
       onHooksChanged();
-      return { to: `/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}` };
+      return { to: `/workspaces/${workspace}/hooks/${hook.id}`, notice: notice };
     });
   }
   addChange('pause', pauseHook);
@@ -116,7 +114,7 @@ export function addHookPages(site: Site): void {
     const hook = await addressedHook(call, storage);
     const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
     if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, asked)))) throw noSuchHook();
-    return { to: `/workspaces/${workspace}/hooks?notice=removed` };
+    return { to: `/workspaces/${workspace}/hooks`, notice: 'hook-removed' };
   });
 }
 

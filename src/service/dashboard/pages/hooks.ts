@@ -5,10 +5,10 @@ import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { type InactiveReason, noSuchHook, requireAdminForAudit, requireHook } from '../../webhooks/hooks.ts';
 import { noSuchDelivery } from '../../webhooks/send-again.ts';
-import { droppedInShort, formatNames, hookState, noticeOf, shownBranches } from '../elements/hook.ts';
+import { droppedInShort, formatNames, hookState, shownBranches } from '../elements/hook.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
-import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
+import { addWorkspacePage, type PageCall, type Site, type WorkspaceCall } from '../frame/page.ts';
 
 /**
  * The webhook in the URL. Invalid ids are not looked up, because they may contain characters that a database rejects.
@@ -32,9 +32,7 @@ export function addHookListPage(site: Site): void {
   addWorkspacePage(site, { path: '/hooks', access: 'hooks:write' }, async (call) => {
     const { id } = call.workspace;
     const hooks = await listHooks(storage.read, id);
-    const main = html`
-      ${noticeOf(queryOf(call, 'notice').notice)}
-      ${hooks.length === 0 ? noHooks(id) : hookTable(call, id, hooks)}`;
+    const main = hooks.length === 0 ? noHooks(id) : hookTable(call, id, hooks);
     const actions = html`<a class="button primary" href="/workspaces/${id}/hooks/new">Add a webhook</a>`;
     return { title: 'Webhooks', actions, main };
   });

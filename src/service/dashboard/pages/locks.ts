@@ -20,13 +20,12 @@ import {
   sortKeys,
   sortText,
 } from '../elements/lock-list.ts';
-import { empty, literal, liveState, type Markup, notice, plural } from '../elements/text.ts';
+import { empty, literal, liveState, type Markup, plural } from '../elements/text.ts';
 import { addLivePage } from '../frame/live-page.ts';
 import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 import { gitLfsAddress } from './git-lfs.ts';
 import { historyAddress } from './lock-history.ts';
 import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionForm, shownLock } from './lock-table.ts';
-import { lockNotice } from './one-lock.ts';
 import { poolsAddress } from './pools.ts';
 
 export function addLockListPage(site: Site): void {
@@ -35,7 +34,7 @@ export function addLockListPage(site: Site): void {
   addWorkspacePage(site, { path: '/locks', access: 'locks:read' }, async (call) => {
     const { id } = call.workspace;
     const { bearer, now } = call;
-    const texts = queryOf(call, ...queryNames, 'notice');
+    const texts = queryOf(call, ...queryNames);
     const locks = await heldLocks(storage, id);
     const mayLock = grants(bearer.scopes, 'locks:write');
     const context = { workspace: id, now, releasing: mayLock, bearer, storage };
@@ -43,8 +42,12 @@ export function addLockListPage(site: Site): void {
       title: 'Locks',
       script: 'locks.js',
       actions: actions(id, mayLock),
-      main: html`${notice(lockNotice(texts.notice))}
-        ${await listed(context, parseListQuery(new URLSearchParams(texts)), locks, mayLock ? selectionButtons(id) : '')}`,
+      main: await listed(
+        context,
+        parseListQuery(new URLSearchParams(texts)),
+        locks,
+        mayLock ? selectionButtons(id) : '',
+      ),
     };
   });
 

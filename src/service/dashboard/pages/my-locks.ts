@@ -7,9 +7,8 @@ import { safeText } from '../../platform/safe-text.ts';
 import { groupedTable, type Row, unseen } from '../elements/list.ts';
 import { lockCells, waitingLink } from '../elements/lock.ts';
 import { extendAddress, listAddress, ownLocksAddress, releaseAddress } from '../elements/lock-list.ts';
-import { empty, literal, type Markup, notice, plural, userText } from '../elements/text.ts';
-import { addPage, type PageCall, queryOf, type Site } from '../frame/page.ts';
-import { lockNotice } from './one-lock.ts';
+import { empty, literal, type Markup, plural, userText } from '../elements/text.ts';
+import { addPage, type PageCall, type Site } from '../frame/page.ts';
 
 /** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
 const maxShown = 500;
@@ -29,7 +28,6 @@ export function addOwnLocksPage(site: Site): void {
       rows: ofWorkspace.map((lock) => row(call, lock, waiting.get(lock.id) ?? 0)),
     }));
     const main = html`
-      ${notice(lockNotice(queryOf(call, 'notice').notice))}
       <p>Locks held by ${userText(call.bearer.owner)}, whichever token took them.</p>
       ${locks.length === 0 ? noLocks : groupedTable('own-locks', groups)}
       ${found.length > maxShown ? html`<p class="hint">These are the first ${maxShown}. The list of each workspace has all of them.</p>` : ''}`;

@@ -9,8 +9,9 @@ import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { editHook, headersOf, hookOf, registerHook } from '../../webhooks/hooks.ts';
 import { type HookRequest, withTarget } from '../../webhooks/registration.ts';
 import type { WebhookSecret } from '../../webhooks/signature.ts';
-import { formatNames, type Notice } from '../elements/hook.ts';
+import { formatNames } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
+import { type Notice, withNotice } from '../frame/notices.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
@@ -32,7 +33,7 @@ export function addNewHookPages(site: Site): void {
   async function register(call: WorkspaceActionCall, entered: EnteredHook, request: HookRequest): Promise<PageResult> {
     const workspace = call.workspace.id;
     const pageOf = (hook: Hook, notice: Notice): ApiResponse =>
-      seeOther(`/workspaces/${workspace}/hooks/${hook.id}?notice=${notice}`);
+      seeOther(withNotice(`/workspaces/${workspace}/hooks/${hook.id}`, notice));
     const done: { registered?: Awaited<ReturnType<typeof registerHook>> } = {};
     const repeated = await idempotent(
       workspace,
@@ -43,7 +44,7 @@ export function addNewHookPages(site: Site): void {
         const registered = await registerHook(db, storage.now, registration);
         done.registered = registered;
         // The remembered response to repeated requests, which must not contain the secret.
-        return pageOf(registered.hook, 'registered-before');
+        return pageOf(registered.hook, 'sent-twice');
       },
     );
     const { registered } = done;
@@ -67,7 +68,7 @@ export function addNewHookPages(site: Site): void {
       return await register(call, entered, read.value);
     } catch (error) {
       if (error instanceof Refusal && error.problem === 'request-in-progress') {
-        return { to: `/workspaces/${call.workspace.id}/hooks?notice=being-registered` };
+        return { to: `/workspaces/${call.workspace.id}/hooks`, notice: 'being-registered' };
       }
       return { ...newHookForm(call, entered, errorsIn(error)), status: 422 };
     }
@@ -119,7 +120,7 @@ export function addEditHookPages(site: Site): void {
     const change = { ...read.value, workspace, id: hook.id, actor: actorOf(call.c), scopes: call.bearer.scopes };
     await storage.commit({ workspace }, (db) => editHook(db, storage.now, change));
     onHooksChanged();
-    return { to: `/workspaces/${workspace}/hooks/${hook.id}?notice=edited` };
+    return { to: `/workspaces/${workspace}/hooks/${hook.id}`, notice: 'edited' };
   });
 }
 

@@ -26,7 +26,7 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { backLink, withNotice } from './one-lock.ts';
+import { backLink } from './one-lock.ts';
 
 const names = ['path', 'duration', 'note'] as const;
 
@@ -91,10 +91,12 @@ export function addNewLockPages(site: Site): void {
         origin: null,
       });
       const repeated = headers['idempotency-replayed'] !== undefined;
-      return withNotice(listAddress(workspace, { path }), repeated ? 'sent-twice' : 'taken');
+      return { to: listAddress(workspace, { path }), notice: repeated ? 'sent-twice' : 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.problem === 'request-in-progress') return withNotice(listAddress(workspace, { path }), 'sent-twice');
+      if (error.problem === 'request-in-progress') {
+        return { to: listAddress(workspace, { path }), notice: 'sent-twice' };
+      }
       return lockView(call, entered, rejectionOf(call, path, error));
     }
   });

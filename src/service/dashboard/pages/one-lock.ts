@@ -6,6 +6,7 @@ import { lockOf } from '../../locks/lock-row.ts';
 import { lockFacts } from '../elements/lock.ts';
 import { listAddress, ownLocksAddress, parseListQuery } from '../elements/lock-list.ts';
 import { empty, literal, type Markup } from '../elements/text.ts';
+import type { Notice } from '../frame/notices.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
@@ -16,24 +17,6 @@ import {
   type WorkspaceCall,
 } from '../frame/page.ts';
 import { type ReleaseWay, releaseWay } from './lock-table.ts';
-
-const notices = {
-  taken: 'The lock is yours.',
-  'sent-twice': 'The form was sent twice. The second time changed nothing.',
-  extended: 'The lock was extended.',
-  'not-extended': 'Nothing was extended: the lock was already gone. It was released, or it expired.',
-  released: 'The lock was released.',
-  'released-all': 'The selected locks were released.',
-  'released-some': 'The selected locks that were still there were released. The others were gone already.',
-  absent: 'Nothing was released: the lock was already gone. Its holder released it, or it expired.',
-} as const;
-
-type Notice = keyof typeof notices;
-
-const noticeTexts: ReadonlyMap<string, string> = new Map(Object.entries(notices));
-
-/** Result of an action, by the code in the URL of a list. */
-export const lockNotice = (code: string): string | undefined => noticeTexts.get(code);
 
 export interface ReleasableLock {
   readonly lock: Lock;
@@ -118,16 +101,12 @@ export function addLockAction(site: Site, action: LockAction): void {
     const path = parseHeldPath(call.form.text('path'));
     if (!path.ok) return show(gone(back, ''), 404);
     const refused = await action.act(call, path.value);
-    if (refused === undefined) return withNotice(back, action.done);
+    if (refused === undefined) return { to: back, notice: action.done };
     const found = await find(call, path.value);
-    if (found === undefined) return withNotice(back, action.absent);
+    if (found === undefined) return { to: back, notice: action.absent };
     return ask(call, back, found, call.form.text('lock'), refused);
   });
 }
-
-export const withNotice = (list: string, code: Notice) => ({
-  to: `${list}${list.includes('?') ? '&' : '?'}notice=${code}`,
-});
 
 /** URL of the list of locks, with the search of the given URL. Never links to another page, even if that URL does. */
 export function listAt(address: string, workspace: string): string {

@@ -9,10 +9,10 @@ import { originLink, pathLink } from '../elements/lock.ts';
 import type { ShownLock } from '../elements/lock-list.ts';
 import { type Markup, plural, time, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
-import { addWorkspaceAction, type Site, type View, type WorkspaceActionCall } from '../frame/page.ts';
+import { addWorkspaceAction, type PageResult, type Site, type View, type WorkspaceActionCall } from '../frame/page.ts';
 import { reasonField, reasonProblem } from './change-lock.ts';
 import { lockPageSize, shownLock } from './lock-table.ts';
-import { backLink, type EnteredText, listAt, nothingToDo, withNotice } from './one-lock.ts';
+import { backLink, type EnteredText, listAt, nothingToDo } from './one-lock.ts';
 
 /** Without JavaScript, a page of the list sends a field for each of its locks. */
 const maxFields = lockPageSize + 50;
@@ -29,7 +29,12 @@ export function addSelectedReleasePage(site: Site): void {
     locks: { commitReleases },
   } = site;
 
-  async function release(call: WorkspaceActionCall, back: string, locks: readonly ShownLock[], reason: string) {
+  async function release(
+    call: WorkspaceActionCall,
+    back: string,
+    locks: readonly ShownLock[],
+    reason: string,
+  ): Promise<PageResult> {
     const { id } = call.workspace;
     const force = grants(call.bearer.scopes, 'locks:admin') && reasonProblem(reason) === undefined;
     const releaser = { ...actorOf(call.c), owner: call.bearer.owner, force, reason };
@@ -40,7 +45,7 @@ export function addSelectedReleasePage(site: Site): void {
     const releases = await commitReleases(id, (_, release) => release(requests));
     const released = releases.filter(({ kind }) => kind === 'released');
     const asked = selectedIn(call.form).length;
-    return withNotice(back, released.length === asked ? 'released-all' : 'released-some');
+    return { to: back, notice: released.length === asked ? 'released-all' : 'released-some' };
   }
 
   addWorkspaceAction(site, route, async (call) => {

@@ -11,8 +11,9 @@ import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
 import { type Authentication, authenticate } from '../../tokens/tokens.ts';
 import { field, postForm } from '../elements/fields.ts';
-import { type Markup, notice } from '../elements/text.ts';
+import type { Markup } from '../elements/text.ts';
 import { readForm } from '../frame/form.ts';
+import { noticeText } from '../frame/notices.ts';
 import { addAction, queryOf, type Site, type View } from '../frame/page.ts';
 import { seeOther } from '../frame/response.ts';
 import { endedCookie, refuseOtherSites, sessionCookie, sessionSecretIn } from '../frame/session.ts';
@@ -54,10 +55,10 @@ export function addSignInPages(site: Site): void {
   }
 
   async function showSignIn(c: Context<Environment>): Promise<ApiResponse> {
-    const { link, to, ...ended } = queryOf({ c }, 'link', 'to', 'ended', 'out', 'revoked');
+    const { link, to, notice } = queryOf({ c }, 'link', 'to', 'notice');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
     if (await isSignedIn(c)) return seeOther(localPath(to));
-    return showPage(undefined, tokenForm({ to: localPath(to), message: noticeOf(ended) }));
+    return showPage(undefined, { ...tokenForm({ to: localPath(to) }), notice: noticeText(notice) });
   }
 
   const judge = (token: string): Promise<Authentication> | Authentication =>
@@ -99,7 +100,7 @@ export function addSignInPages(site: Site): void {
   addAction(site, { path: '/sign-out', access: 'any-token' }, async ({ c }) => {
     const { secret } = c.get('session');
     await storage.commit('global', (db) => endSession(db, now, actorOf(c), secret));
-    return { to: '/sign-in?out=true', cookie: endedCookie(c.env.incoming) };
+    return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
   });
 }
 
@@ -115,7 +116,6 @@ export function localPath(text: string): string {
 
 interface Asked {
   readonly to: string;
-  readonly message?: string | undefined;
   readonly problem?: string;
 }
 
@@ -123,10 +123,9 @@ const hint = html`
   It starts with <code>wsa_</code>. Its scopes decide what you see here. An administrator creates it, here under “Tokens” or
   with <code>workspace-service token create</code>.`;
 
-const tokenForm = ({ to, message, problem }: Asked): View =>
+const tokenForm = ({ to, problem }: Asked): View =>
   signInView(
     html`
-    ${notice(message)}
     <p class="narrow">This service locks large files that cannot be merged, so that two people or jobs never change one at
       the same time. Here you see who holds which file, since when and from which run.</p>
     ${postForm({
@@ -153,9 +152,3 @@ const linkForm = (link: string): View =>
     ${postForm({ action: '/sign-in/link', hidden: { link }, button: 'Sign in as administrator', autofocus: true })}`);
 
 const signInView = (main: Markup, status = 200): View => ({ title: 'Sign in', main, status });
-
-function noticeOf({ ended, out, revoked }: Readonly<Record<'ended' | 'out' | 'revoked', string>>): string | undefined {
-  if (revoked !== '') return 'The token you signed in with was revoked, so your session has ended.';
-  if (ended !== '') return 'Your session has ended, so nothing was changed. Sign in again.';
-  return out === '' ? undefined : 'You have signed out.';
-}

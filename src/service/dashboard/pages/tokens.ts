@@ -8,7 +8,7 @@ import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { addressWith, navigationLinks, type Row, unseen } from '../elements/list.ts';
-import { empty, faint, literal, type Markup, notice, plural, time, userText } from '../elements/text.ts';
+import { empty, faint, literal, type Markup, plural, time, userText } from '../elements/text.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { endedCookie } from '../frame/session.ts';
 import { ownerTable, shownScopes, shownWorkspaces } from './permissions.ts';
@@ -16,25 +16,19 @@ import { ownerTable, shownScopes, shownWorkspaces } from './permissions.ts';
 /** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
 
-const notices: ReadonlyMap<string, string> = new Map([
-  ['revoked', 'The token is revoked and no longer accepted.'],
-  ['already-revoked', 'The token was already revoked.'],
-]);
-
 const revokeRoute = { path: '/tokens/:token/revoke', access: 'admin' } as const;
 
 export function addTokenPages(site: Site): void {
   const { storage } = site;
 
   addPage(site, { path: '/tokens', access: 'admin' }, async (call) => {
-    const query = queryOf(call, 'state', 'notice');
-    const current = states.find((state) => state === query.state);
+    const asked = queryOf(call, 'state').state;
+    const current = states.find((state) => state === asked);
     const tokens = (await listTokens(storage)).toReversed();
     const shown = states
       .filter((state) => current === undefined || state === current)
       .flatMap((state) => tokens.filter((token) => token.state === state));
     const main = html`
-      ${notice(notices.get(query.notice))}
       ${filters(tokens, current)}
       ${
         shown.length === 0
@@ -54,8 +48,8 @@ export function addTokenPages(site: Site): void {
     const id = tokenIdOf(call);
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, actorOf(call.c), id));
     if (revocation === 'unknown') throw noSuchToken();
-    if (id !== call.bearer.id) return { to: `/tokens?notice=${revocation}` };
-    return { to: '/sign-in?revoked=true', cookie: endedCookie(call.c.env.incoming) };
+    if (id !== call.bearer.id) return { to: '/tokens', notice: revocation };
+    return { to: '/sign-in', notice: 'session-revoked', cookie: endedCookie(call.c.env.incoming) };
   });
 }
 

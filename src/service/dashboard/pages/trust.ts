@@ -18,7 +18,7 @@ import { warningsOf } from '../../trust/warnings.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../elements/fields.ts';
 import { type Row, unseen } from '../elements/list.ts';
-import { empty, literal, type Markup, notice, time, userText } from '../elements/text.ts';
+import { empty, literal, type Markup, time, userText } from '../elements/text.ts';
 import { type Form, parseForm } from '../frame/form.ts';
 import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
@@ -50,9 +50,9 @@ export function addTrustPages(site: Site): void {
   const { storage } = site;
 
   addPage(site, { path: '/trust', access: 'admin' }, async (call) => {
-    const query = queryOf(call, 'added', 'notice');
     const rules = await listTrustRules(storage);
-    const added = rules.find(({ id }) => id === query.added);
+    const { added: addedId } = queryOf(call, 'added');
+    const added = rules.find(({ id }) => id === addedId);
     const warnings =
       added === undefined
         ? []
@@ -62,13 +62,12 @@ export function addTrustPages(site: Site): void {
             (await listWorkspaces(storage.read)).map(({ id }) => id),
           );
     const main = html`
-      ${notice(added && `Jobs of ${nameOf(added)} are trusted now.`)}
-      ${notice(query.notice === 'removed' ? 'Rule removed. Its jobs can get no more tokens, and their current tokens are revoked.' : undefined)}
       ${site.publicUrl() === undefined ? unreachable : ''}
       ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
       ${rules.length === 0 ? nobody : ownerTable(['Locks belong to', 'rule'], rules, (rule) => row(rule, call.now))}`;
     const actions = html`<a class="button primary" href="/trust/new">Trust a workflow</a>`;
-    return { title: 'Trusted workflows', actions, main };
+    const notice = added && { notice: `Jobs of ${nameOf(added)} are trusted now.` };
+    return { title: 'Trusted workflows', actions, main, ...notice };
   });
 
   addPage(site, removal, async (call) => {
@@ -91,7 +90,7 @@ export function addTrustPages(site: Site): void {
   addAction(site, removal, async (call) => {
     const { id } = await addressedRule(call, site);
     await storage.commit('global', (db) => removeTrustRule(db, storage.now, actorOf(call.c), id));
-    return { to: '/trust?notice=removed' };
+    return { to: '/trust', notice: 'rule-removed' };
   });
 }
 

@@ -17,17 +17,8 @@ import {
 import { buttonLink, type FormField, postForm } from '../elements/fields.ts';
 import { link } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
-import { literal, type Markup, notice, plural, userText } from '../elements/text.ts';
-import {
-  addAction,
-  addPage,
-  addWorkspaceAction,
-  addWorkspacePage,
-  type PageCall,
-  queryOf,
-  type Site,
-  type View,
-} from '../frame/page.ts';
+import { literal, type Markup, plural, userText } from '../elements/text.ts';
+import { addAction, addPage, addWorkspaceAction, addWorkspacePage, type Site, type View } from '../frame/page.ts';
 import { branchesOf } from './branches.ts';
 import {
   type EnteredWorkspace,
@@ -48,16 +39,14 @@ const removal = { path: '/remove', access } as const;
 export function addWorkspaceSettingsPages(site: Site): void {
   const { storage, locks, remotes, removeFiles } = site;
 
-  function show(call: PageCall, entered: EnteredWorkspace, errors: WorkspaceErrors, stored?: FoundWorkspace): View {
+  function show(entered: EnteredWorkspace, errors: WorkspaceErrors, stored?: FoundWorkspace): View {
     const form = workspaceForm(entered, errors, stored);
     const status = Object.keys(errors).length === 0 ? 200 : 422;
     if (stored === undefined) {
       return { title: 'Add a workspace', main: form, status };
     }
-    const saved = queryOf(call, 'notice').notice === 'saved' ? 'The workspace was changed.' : undefined;
     const actions = html`<a class="button danger" href="/workspaces/${stored.id}/remove">Remove…</a>`;
-    const main = html`${notice(saved)}${form}`;
-    return { title: 'Settings', actions, main, status };
+    return { title: 'Settings', actions, main: form, status };
   }
 
   /** Reason why the remote does not answer; undefined if it does. */
@@ -72,7 +61,7 @@ export function addWorkspaceSettingsPages(site: Site): void {
     }
   }
 
-  addPage(site, { path: '/new-workspace', access }, async (call) => show(call, newWorkspaceDefaults, {}));
+  addPage(site, { path: '/new-workspace', access }, async () => show(newWorkspaceDefaults, {}));
 
   addAction(site, { path: '/new-workspace', access }, async (call) => {
     const entered = enteredWorkspace(call.form);
@@ -80,33 +69,33 @@ export function addWorkspaceSettingsPages(site: Site): void {
     const read = readWorkspace(entered, undefined);
     if (!read.ok || !id.ok) {
       const others = read.ok ? {} : read.errors;
-      return show(call, entered, { ...(!id.ok && { id: id.reason }), ...others });
+      return show(entered, { ...(!id.ok && { id: id.reason }), ...others });
     }
     const request = read.value;
     const reason = await connectionFailure(id.value, request);
-    if (reason !== undefined) return show(call, entered, { remote: reason });
+    if (reason !== undefined) return show(entered, { remote: reason });
     const workspace = { id: id.value, ...request.settings, remote: request.remote ?? '' };
     const fresh = await storage.commit({ workspace: id.value }, (db) =>
       addWorkspaceAudited(db, storage.now, actorOf(call.c), workspace),
     );
-    if (!fresh) return show(call, entered, { id: 'A workspace with this name already exists. Choose another name.' });
+    if (!fresh) return show(entered, { id: 'A workspace with this name already exists. Choose another name.' });
     return { to: branchesOf(id.value) };
   });
 
-  addWorkspacePage(site, settings, async (call) => show(call, storedWorkspace(call.workspace), {}, call.workspace));
+  addWorkspacePage(site, settings, async (call) => show(storedWorkspace(call.workspace), {}, call.workspace));
 
   addWorkspaceAction(site, settings, async (call) => {
     const { workspace } = call;
     const { id } = workspace;
     const entered = enteredWorkspace(call.form);
     const read = readWorkspace(entered, workspace);
-    if (!read.ok) return show(call, entered, read.errors, workspace);
+    if (!read.ok) return show(entered, read.errors, workspace);
     const { remote, settings } = read.value;
     const reason = await connectionFailure(id, read.value);
-    if (reason !== undefined) return show(call, entered, { remote: reason }, workspace);
+    if (reason !== undefined) return show(entered, { remote: reason }, workspace);
     const change = { id, ...settings, ...(remote !== undefined && { remote }) };
     await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(call.c), change));
-    return { to: `/workspaces/${id}/settings?notice=saved` };
+    return { to: `/workspaces/${id}/settings`, notice: 'workspace-saved' };
   });
 
   const stillLocked = (id: string, locks: readonly Lock[], count: number): Markup =>
@@ -145,10 +134,12 @@ export function addWorkspaceSettingsPages(site: Site): void {
     const removed = await removeWorkspaceInPieces(removal, actorOf(c), id, { force: form.text('force') === 'yes' });
     if (removed.kind === 'locked') return { ...(await askToRemove(workspace, removed.locks)), status: 409 };
     await removeFiles(id);
-    if (removed.kind === 'unknown' || removed.ended.count === 0) return { to: '/?notice=removed' };
-    const main = html`${notice(`The workspace was removed. ${plural(removed.ended.count, 'lock')} ended with it:`)}
-      ${namedLocks(removed.ended)}<div class="actions">${link('/', 'All workspaces')}</div>`;
-    return { title: 'Workspace removed', main, hasTabs: false };
+    if (removed.kind === 'unknown' || removed.ended.count === 0) {
+      return { to: '/', notice: 'workspace-removed' };
+    }
+    const notice = `The workspace was removed. ${plural(removed.ended.count, 'lock')} ended with it:`;
+    const main = html`${namedLocks(removed.ended)}<div class="actions">${link('/', 'All workspaces')}</div>`;
+    return { title: 'Workspace removed', notice, main, hasTabs: false };
   });
 }
 

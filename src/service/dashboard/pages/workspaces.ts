@@ -21,12 +21,11 @@ import {
   faint,
   literal,
   type Markup,
-  notice,
   plural,
   time,
   userText,
 } from '../elements/text.ts';
-import { addPage, type PageCall, queryOf, type Site } from '../frame/page.ts';
+import { addPage, type PageCall, type Site } from '../frame/page.ts';
 import { setupSteps } from './setup-steps.ts';
 
 /** Maximum age of a remote's answer for the list. */
@@ -54,11 +53,10 @@ export function addWorkspaceListPage(site: Site): void {
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
     }
-    const removed = queryOf(call, 'notice').notice === 'removed' ? 'The workspace was removed.' : undefined;
     return {
       title: 'Workspaces',
       actions: grants(scopes, 'admin') ? addLink : '',
-      main: html`${notice(removed)}${steps ?? ''}${main}`,
+      main: html`${steps ?? ''}${main}`,
       script: 'remotes.js',
     };
   });

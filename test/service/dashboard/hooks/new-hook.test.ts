@@ -129,8 +129,8 @@ describe.each(databaseKinds)('the form of a new webhook on $name', (kind) => {
     const page = `/workspaces/${id}/hooks/${hook?.id}`;
     await visitor.post(`${page}/pause`);
     const again = await send();
-    expect([again.status, again.headers.get('location')]).toEqual([303, `${page}?notice=registered-before`]);
-    expect((await visitor.get(`${page}?notice=registered-before`)).text).toContain('The second time changed nothing.');
+    expect([again.status, again.headers.get('location')]).toEqual([303, `${page}?notice=sent-twice`]);
+    expect((await visitor.get(`${page}?notice=sent-twice`)).text).toContain('The second time changed nothing.');
     expect(await stored(id)).toMatchObject([{ active: 0, secret }]);
     await visitor.post(`${page}/remove`);
     expect((await send()).status).toBe(303);
