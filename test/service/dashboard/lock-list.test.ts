@@ -3,32 +3,28 @@ import { expect, test } from 'vitest';
 import { relativeTime, timeLeft } from '../../../src/service/dashboard/assets/time.js';
 import { shortRun } from '../../../src/service/dashboard/elements/lock.ts';
 import {
+  type ListedLock,
   type ListQuery,
   listAddress,
   matching,
   parseListQuery,
   queryNames,
-  type ShownLock,
   sorted,
   sortKeys,
 } from '../../../src/service/dashboard/elements/lock-list.ts';
 
 const piece = fc.constantFrom('a', 'B', 'b', 'Hero.uasset', 'é', 'İ', '\u202E', ' ', '10', '2');
 const path = fc.array(piece, { minLength: 1, maxLength: 4 }).map((pieces) => pieces.join('/'));
-const time = fc.integer({ min: 0, max: 5 }).map((minute) => new Date(minute * 60_000).toISOString());
-const lock: fc.Arbitrary<ShownLock> = fc.record({
-  id: fc.constant('lock_1'),
+const time = fc.integer({ min: 0, max: 5 });
+const lock: fc.Arbitrary<ListedLock> = fc.record({
   path,
   owner: piece,
   origin: fc.option(fc.constantFrom('https://ci.example.com/runs/1', 'https://ci.example.com/runs/2')),
   note: fc.option(piece),
   acquired_at: time,
   expires_at: time,
-  release: fc.constant('none' as const),
 });
-const locks = fc
-  .uniqueArray(lock, { selector: (each) => each.path, maxLength: 20 })
-  .map((all) => all.map((each, index) => ({ ...each, id: `lock_${index}` })));
+const locks = fc.uniqueArray(lock, { selector: (each) => each.path, maxLength: 20 });
 const query: fc.Arbitrary<ListQuery> = fc.record({
   search: fc
     .array(fc.constantFrom('a', 'HERO', 'é', 'runs/1', 'İ', 'zz'), { maxLength: 2 })
@@ -76,19 +72,18 @@ test('locks that are grouped by folder are adjacent', () => {
   );
 });
 
-const at = (minute: number) => new Date(minute * 60_000).toISOString();
-const three: readonly ShownLock[] = [
-  { path: 'b/1', owner: 'ada', origin: null, note: null, acquired_at: at(1), expires_at: at(9) },
-  { path: 'a/2', owner: 'bob', origin: 'https://x.example/2', note: null, acquired_at: at(3), expires_at: at(7) },
+const three: readonly ListedLock[] = [
+  { path: 'b/1', owner: 'ada', origin: null, note: null, acquired_at: 1, expires_at: 9 },
+  { path: 'a/2', owner: 'bob', origin: 'https://x.example/2', note: null, acquired_at: 3, expires_at: 7 },
   {
     path: 'c',
     owner: 'bob',
     origin: 'https://x.example/1',
     note: 'Hull repaint',
-    acquired_at: at(2),
-    expires_at: at(8),
+    acquired_at: 2,
+    expires_at: 8,
   },
-].map((each) => ({ ...each, id: each.path, release: 'none' }));
+];
 
 test.each([
   ['', ['b/1', 'a/2', 'c']],

@@ -1,14 +1,7 @@
-import type { Lock } from '../../../interface/resources.ts';
+import type { LockRow } from '../../locks/lock-row.ts';
 import { addressWith } from './list.ts';
 
 /** Filters, order and URL of a list of locks. */
-
-/** A lock as shown to the viewer. */
-export interface ShownLock
-  extends Pick<Lock, 'id' | 'path' | 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at'> {
-  /** How the viewer can release it. */
-  readonly release: 'own' | 'force' | 'none';
-}
 
 /** Sort keys, in the order of the columns. */
 export const sortKeys = ['path', 'holder', 'run', 'since', 'left'] as const;
@@ -29,11 +22,8 @@ export interface ListQuery extends Sort {
   readonly page: number;
 }
 
-/** The properties for search and sorting, with times as text or as numbers. */
-interface ListedLock extends Pick<Lock, 'path' | 'owner' | 'origin' | 'note'> {
-  readonly acquired_at: string | number;
-  readonly expires_at: string | number;
-}
+/** The properties for search and sorting. */
+export type ListedLock = Pick<LockRow, 'path' | 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at'>;
 
 /** Locks with every word of the search in their path, holder, note or run. Case-insensitive. */
 export function matching<L extends ListedLock>(
@@ -77,9 +67,6 @@ const compare = (one: string | number, other: string | number): number => (one <
 export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
 export const folderName = (folder: string): string => (folder === '' ? 'Outside of all folders' : folder);
-
-export const releaseText = ({ release }: Pick<ShownLock, 'release'>): string =>
-  release === 'force' ? 'Force release' : 'Release';
 
 export const sortText = ({ by, descending }: Sort): string => `${descending ? '-' : ''}${by}`;
 
@@ -125,7 +112,7 @@ export function listAddress(
 export const pathAddress = (workspace: string, path: string): string =>
   `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
 
-type OneLock = Pick<ShownLock, 'path' | 'id'>;
+type OneLock = Pick<LockRow, 'path' | 'id'>;
 
 /** The page that asks for confirmation of a release. */
 export const releaseAddress = (workspace: string, lock: OneLock): string => addressOfLock('release', workspace, lock);

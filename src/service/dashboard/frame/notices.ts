@@ -7,11 +7,9 @@ const notices = {
   taken: 'The lock is yours.',
   'sent-twice': 'The form was sent twice. The second time changed nothing.',
   extended: 'The lock was extended.',
-  'not-extended': 'Nothing was extended: the lock was already gone. It was released, or it expired.',
   released: 'The lock was released.',
   'released-all': 'The selected locks were released.',
   'released-some': 'The selected locks that were still there were released. The others were gone already.',
-  absent: 'Nothing was released: the lock was already gone. Its holder released it, or it expired.',
 
   registered: 'The webhook is registered. It signs with the secret you gave.',
   replaced:

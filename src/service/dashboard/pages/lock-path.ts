@@ -12,11 +12,11 @@ import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { postForm } from '../elements/fields.ts';
 import { addressWith, htmlTable, olderLinks, type Row } from '../elements/list.ts';
 import { askAddress, changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
-import { pathAddress, releaseAddress, releaseText } from '../elements/lock-list.ts';
+import { pathAddress, releaseAddress } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { historyAddress, historyPosition, positionText } from './lock-history.ts';
-import { shownLock } from './lock-table.ts';
+import { releaseTexts, releaseWay } from './lock-table.ts';
 
 const pageSize = 20;
 
@@ -67,11 +67,10 @@ function action({ bearer }: PageCall, { workspace, path, lock: row, asked }: Pat
   if (row === undefined) {
     return html`<a class="button primary" href="${newLockAddress(workspace, path)}">Lock it</a>`;
   }
-  const shown = shownLock(bearer, row);
-  const { release } = shown;
+  const way = releaseWay(bearer, row);
   const ask = html`<a class="button primary" href="${askAddress(workspace, path)}">Ask for it</a>`;
-  if (release === 'none') return asked ? '' : ask;
-  return html`${release === 'own' || asked ? '' : ask} <a class="button${release === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, shown)}">${releaseText(shown)}</a>`;
+  if (way === 'none') return asked ? '' : ask;
+  return html`${way === 'own' || asked ? '' : ask} <a class="button${way === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, row)}">${releaseTexts[way]}</a>`;
 }
 
 function show(call: PageCall, state: PathState, isLater: boolean): Markup {

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { isOwnLock } from '../../locks/release.ts';
@@ -13,8 +14,6 @@ import {
   type ListQuery,
   listAddress,
   releaseAddress,
-  releaseText,
-  type ShownLock,
   type SortKey,
   sortKeys,
 } from '../elements/lock-list.ts';
@@ -23,13 +22,8 @@ import { countdown, type Markup, plural, time } from '../elements/text.ts';
 /** Number of rows per page of the list. */
 export const lockPageSize = 200;
 
-export const shownLock = (bearer: Bearer, row: LockRow): ShownLock => ({
-  ...lockOf(row),
-  release: releaseWay(bearer, row),
-});
-
 export interface TableRows {
-  readonly locks: readonly ShownLock[];
+  readonly locks: readonly LockRow[];
   /** Number of locks in each folder, on all pages. */
   readonly folders: ReadonlyMap<string, number>;
   /** Number of those who wait for each lock, by its id. */
@@ -37,6 +31,7 @@ export interface TableRows {
 }
 
 export interface RowContext {
+  readonly bearer: Bearer;
   readonly workspace: string;
   readonly now: number;
   /** Whether any lock can be released from this page. */
@@ -64,10 +59,9 @@ export function lockTableHtml(context: RowContext, query: ListQuery, { locks, fo
   </table>`;
 }
 
-export type ReleaseWay = ShownLock['release'];
-
-export function releaseWay(bearer: Bearer, row: LockRow): ReleaseWay {
-  if (isOwnLock(row, bearer)) return grants(bearer.scopes, 'locks:write') ? 'own' : 'none';
+/** How the viewer can release a lock. */
+export function releaseWay(bearer: Bearer, lock: LockRow): 'own' | 'force' | 'none' {
+  if (isOwnLock(lock, bearer)) return grants(bearer.scopes, 'locks:write') ? 'own' : 'none';
   return grants(bearer.scopes, 'locks:admin') ? 'force' : 'none';
 }
 
@@ -88,34 +82,30 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
   return html`<th scope="col"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}" data-sort="${by}">${columnNames[by]}</a></th>`;
 }
 
-function lockRow(context: RowContext, lock: ShownLock, isBelowFolder: boolean, waiting?: number): Markup {
-  const { workspace, now, releasing } = context;
+function lockRow(context: RowContext, row: LockRow, isBelowFolder: boolean, waiting?: number): Markup {
+  const { workspace, now, bearer, releasing } = context;
+  const lock = lockOf(row);
   const { id, path, origin, acquired_at, expires_at } = lock;
+  const way = releaseWay(bearer, row);
+  const link = (text: string, href: string) =>
+    html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
   return html`<tr data-key="${id}">
-    <th scope="row"><div class="lock-path">${releasing ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}${waitingLink(workspace, path, waiting)}</div></th>
+    <th scope="row"><div class="lock-path">${releasing && way !== 'none' ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}${waitingLink(workspace, path, waiting)}</div></th>
     <td data-label="${columnNames.holder}">${holderCell(lock)}</td>
     <td data-label="${columnNames.run}">${originLink(origin, 'short')}</td>
     <td data-label="${columnNames.since}">${time(acquired_at, now)}</td>
     <td data-label="${columnNames.left}">${countdown(expires_at, now)}</td>
-    ${releasing ? html`<td>${changeLinks(workspace, lock)}</td>` : ''}
+    ${releasing ? html`<td>${way === 'own' ? link('Extend', extendAddress(workspace, lock)) : ''} ${way === 'none' ? '' : link(releaseTexts[way], releaseAddress(workspace, lock))}</td>` : ''}
   </tr>`;
 }
 
 /** Id of the form that releases the selected locks. */
 export const selectionForm = 'release-selected';
 
-const selection = ({ id, path, release }: ShownLock): Markup | string =>
-  release === 'none'
-    ? ''
-    : html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}">`;
+const selection = ({ id, path }: Lock): Markup =>
+  html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}">`;
 
-function changeLinks(workspace: string, lock: ShownLock): Markup {
-  const { release, path } = lock;
-  const link = (href: string, text: string) =>
-    html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
-  return html`${release === 'own' ? link(extendAddress(workspace, lock), 'Extend') : ''}
-    ${release === 'none' ? '' : link(releaseAddress(workspace, lock), releaseText(lock))}`;
-}
+export const releaseTexts = { own: 'Release', force: 'Force release' } as const;
 
 const folderRow = (folder: string, count: number): Markup => html`<tr class="group" data-key="${folder}/">
     <th scope="rowgroup" colspan="${sortKeys.length + 1}"><bdi>${safeText(folderName(folder))}</bdi> <span class="faint">${plural(count, 'lock')}</span></th>

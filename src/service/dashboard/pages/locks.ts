@@ -4,7 +4,6 @@ import { heldLocks } from '../../locks/list.ts';
 import type { LockRow } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import type { Storage } from '../../storage/storage.ts';
-import type { Bearer } from '../../tokens/tokens.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { numberedPages } from '../elements/list.ts';
 import { newLockAddress } from '../elements/lock.ts';
@@ -25,7 +24,7 @@ import { addLivePage } from '../frame/live-page.ts';
 import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
 import { gitLfsAddress } from './git-lfs.ts';
 import { historyAddress } from './lock-history.ts';
-import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionForm, shownLock } from './lock-table.ts';
+import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionForm } from './lock-table.ts';
 import { poolsAddress } from './pools.ts';
 
 export function addLockListPage(site: Site): void {
@@ -63,7 +62,6 @@ export function addLockListPage(site: Site): void {
 }
 
 interface ListContext extends RowContext {
-  readonly bearer: Bearer;
   readonly storage: Storage;
 }
 
@@ -73,18 +71,14 @@ async function listed(
   locks: readonly LockRow[],
   buttons: Markup | string,
 ): Promise<Markup> {
-  const { workspace, now, bearer, storage } = context;
+  const { workspace, now, storage } = context;
   const found = sorted(matching(locks, asked), asked);
   const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
   const query = { ...asked, page: Math.min(asked.page, pages) };
   const folders = new Map<string, number>();
   for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
   const shown = found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize);
-  const rows = {
-    locks: shown.map((row) => shownLock(bearer, row)),
-    folders,
-    waiting: await countWaiting(storage, shown),
-  };
+  const rows = { locks: shown, folders, waiting: await countWaiting(storage, shown) };
   const pageAddress = (page: number) => listAddress(workspace, { ...query, page });
   return html`<div id="locks">
     ${filters(workspace, query)}

@@ -26,7 +26,7 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { backLink } from './one-lock.ts';
+import { backLink } from './shown-lock.ts';
 
 const names = ['path', 'duration', 'note'] as const;
 

@@ -1,0 +1,159 @@
+import { html } from 'hono/html';
+import { parseHeldPath } from '../../../interface/lock-path.ts';
+import { actorOf } from '../../http/context.ts';
+import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { asTimestamp } from '../../storage/timestamp.ts';
+import { type FormField, linesInput, postForm } from '../elements/fields.ts';
+import { htmlTable, type Row } from '../elements/list.ts';
+import { lockFacts, originLink, pathLink } from '../elements/lock.ts';
+import { type Markup, plural, time, userText } from '../elements/text.ts';
+import type { Form } from '../frame/form.ts';
+import {
+  addWorkspaceAction,
+  addWorkspacePage,
+  queryOf,
+  type Site,
+  type View,
+  type WorkspaceCall,
+} from '../frame/page.ts';
+import { lockPageSize, releaseWay } from './lock-table.ts';
+import { backLink, type EnteredText, endedLock, listAt, nothingToDo, shownLocks } from './shown-lock.ts';
+
+const route = { path: '/locks/release', access: 'locks:write' } as const;
+
+/** Without JavaScript, a page of the list sends a field for each of its locks. */
+const selection = { ...route, path: '/locks/release-selected', maxFields: lockPageSize + 50 } as const;
+
+interface ShownLocks {
+  readonly ids: readonly string[];
+  /** The path of a single lock. */
+  readonly path: string;
+  /** The list to return to. */
+  readonly back: string;
+}
+
+/** The pages that release the locks that were shown, one or several, never later ones on the same paths. */
+export function addReleasePages(site: Site): void {
+  /** The locks that can still be released, or why there are none. */
+  async function releasable(call: WorkspaceCall, shown: ShownLocks): Promise<readonly LockRow[] | View> {
+    const held = await shownLocks(site, call.workspace.id, shown.ids);
+    const title = titleOf(shown);
+    if (held.length === 0) return endedLock(site, call, shown, { title, nothingDone: 'Nothing was released.' });
+    const found = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
+    if (found.length > 0) return found;
+    const main = html`
+      <p class="warning">Someone else holds this lock. Only its holder, or a token with the scope <code>locks:admin</code>, can release it.</p>
+      ${lockTable(call, held)}
+      <div class="actions">${backLink(shown.back)}</div>`;
+    return { title, main, status: 403 };
+  }
+
+  async function ask(call: WorkspaceCall, shown: ShownLocks): Promise<View> {
+    const found = await releasable(call, shown);
+    return 'main' in found ? found : confirmation(call, shown, found, { text: '' });
+  }
+
+  addWorkspacePage(site, route, async (call) => {
+    const { path, lock } = queryOf(call, 'path', 'lock');
+    return ask(call, { ids: [lock], path, back: listAt(call.c.req.header('referer') ?? '', call.workspace.id) });
+  });
+
+  addWorkspaceAction(site, selection, async (call) => {
+    const back = listAt(call.c.req.header('referer') ?? '', call.workspace.id);
+    const ids = idsIn(call.form);
+    if (ids.length > 0) return ask(call, { ids, path: '', back });
+    const main = nothingToDo(back, 'No lock is selected.', 'Check the boxes of those that you want to release.');
+    return { title: 'Release locks', main, status: 422 };
+  });
+
+  addWorkspaceAction(site, route, async (call) => {
+    const { form, bearer, c } = call;
+    const workspace = call.workspace.id;
+    const ids = idsIn(form);
+    const back = listAt(form.text('back'), workspace);
+    const shown = { ids, path: form.text('path'), back };
+    const found = await releasable(call, shown);
+    if ('main' in found) return found;
+    const force = forcedOf(call, found) > 0;
+    const reason = form.text('reason').trim();
+    const problem = force ? reasonProblem(reason) : undefined;
+    if (problem !== undefined) return confirmation(call, shown, found, { text: reason, problem });
+    const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
+    const requests = found.flatMap((row) => {
+      const path = parseHeldPath(row.path);
+      return path.ok ? [{ workspace, path: path.value, match: (held: string) => held === row.id, releaser }] : [];
+    });
+    const releases = await site.locks.commitReleases(workspace, (_, release) => release(requests));
+    const released = releases.filter(({ kind }) => kind === 'released').length;
+    const all = ids.length === 1 ? 'released' : 'released-all';
+    return { to: back, notice: released === ids.length ? all : 'released-some' };
+  });
+}
+
+/** Ids from the checked boxes, or from the hidden field of the confirmation. */
+const idsIn = (form: Form): readonly string[] => [
+  ...new Set(form.all('lock').flatMap((ids) => ids.split(' ').filter((id) => id !== ''))),
+];
+
+function confirmation(call: WorkspaceCall, shown: ShownLocks, rows: readonly LockRow[], reason: EnteredText): View {
+  const forced = forcedOf(call, rows);
+  const { ids, path, back } = shown;
+  const main = html`<p class="warning">${warningOf(forced, rows.length)}</p>
+    ${lockTable(call, rows)}
+    ${postForm({
+      action: `/workspaces/${call.workspace.id}/locks/release`,
+      hidden: { lock: rows.map(({ id }) => id).join(' '), path, back },
+      fields: forced > 0 ? [reasonField(reason.text)] : [],
+      errors: { reason: reason.problem },
+      button: `${forced > 0 ? 'Force release' : 'Release'}${ids.length > 1 ? ` ${plural(rows.length, 'lock')}` : ''}`,
+      kind: 'danger',
+      autofocus: forced === 0,
+      cancel: backLink(back, 'Cancel'),
+    })}`;
+  return { title: titleOf(shown), main, status: reason.problem === undefined ? 200 : 422 };
+}
+
+const titleOf = ({ ids }: ShownLocks): string => (ids.length > 1 ? 'Release locks' : 'Release a lock');
+
+/** The number of locks of others. */
+const forcedOf = ({ bearer }: WorkspaceCall, rows: readonly LockRow[]): number =>
+  rows.filter((row) => releaseWay(bearer, row) === 'force').length;
+
+function warningOf(forced: number, all: number): string {
+  const relies = 'A job that is still running relies on its lock';
+  const ended = 'Make sure that the run has ended.';
+  if (forced === 0) return `Others can then lock the file: push your changes first. ${relies}. ${ended}`;
+  const whose = all === 1 ? 'this lock' : `${forced} of these locks`;
+  return `Someone else holds ${whose}. ${relies}, and may overwrite changes that others make now. ${ended}`;
+}
+
+/** All details of a single lock, and the most important ones of several. */
+function lockTable({ workspace, bearer, now }: WorkspaceCall, rows: readonly LockRow[]): Markup {
+  const [only] = rows;
+  if (only !== undefined && rows.length === 1) return lockFacts(lockOf(only), now);
+  return htmlTable(
+    '',
+    rows.map(
+      (row): Row => [
+        ['Path', pathLink(workspace.id, row.path), 'head'],
+        ['Holder', releaseWay(bearer, row) === 'own' ? 'you' : userText(row.owner)],
+        ['From run', originLink(row.origin, 'short')],
+        ['Since', time(asTimestamp(row.acquired_at), now)],
+      ],
+    ),
+  );
+}
+
+const maxReasonLength = 500;
+
+function reasonProblem(reason: string): string | undefined {
+  if (reason === '') return 'Enter a reason: the holder of the lock will ask.';
+  return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
+}
+
+const reasonField = (value: string): FormField =>
+  linesInput('reason', 'Reason', value, {
+    hint: 'It is recorded in the audit, with your name.',
+    rows: 3,
+    more: html` maxlength="${maxReasonLength}" required autofocus`,
+  });

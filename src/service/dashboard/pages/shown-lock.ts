@@ -1,0 +1,63 @@
+import { html } from 'hono/html';
+import { parseHeldPath } from '../../../interface/lock-path.ts';
+import { locksWithIds } from '../../locks/list.ts';
+import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { lockFacts } from '../elements/lock.ts';
+import { listAddress, ownLocksAddress, parseListQuery } from '../elements/lock-list.ts';
+import { empty, literal, type Markup } from '../elements/text.ts';
+import type { Site, View, WorkspaceCall } from '../frame/page.ts';
+
+/** A lock on an earlier page, which may have ended since then. */
+export interface ShownLock {
+  readonly path: string;
+  readonly id: string;
+  /** The list to return to. */
+  readonly back: string;
+}
+
+/** The text in the only field of a form. */
+export interface EnteredText {
+  readonly text: string;
+  readonly problem?: string | undefined;
+}
+
+/** The active locks with these ids. Others are not looked up: they may contain characters that a database rejects. */
+export async function shownLocks({ storage }: Site, workspace: string, ids: readonly string[]): Promise<LockRow[]> {
+  const valid = ids.filter((id) => /^[!-~]{1,128}$/.test(id));
+  return valid.length === 0 ? [] : locksWithIds(storage, workspace, valid);
+}
+
+/** Says that the lock no longer exists, and who holds the path now. */
+export async function endedLock(
+  { locks }: Site,
+  { workspace, now }: WorkspaceCall,
+  { path: text, back }: Omit<ShownLock, 'id'>,
+  { title, nothingDone }: { readonly title: string; readonly nothingDone: string },
+): Promise<View> {
+  const path = parseHeldPath(text);
+  const current = path.ok ? await locks.find({ workspace: workspace.id, path: path.value }) : undefined;
+  if (current?.live) {
+    const main = html`
+      <p class="warning" role="alert"><strong>${nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
+      ${lockFacts(lockOf(current), now)}
+      <div class="actions">${backLink(back)}</div>`;
+    return { title, main, status: 412 };
+  }
+  const reason = 'It was released, has expired, or was never taken.';
+  const next = text === '' ? reason : html`Nobody holds a lock on ${literal(text)}. ${reason}`;
+  return { title, main: nothingToDo(back, `This lock no longer exists. ${nothingDone}`, next), status: 404 };
+}
+
+export const nothingToDo = (back: string, reason: string, next: Markup | string): Markup =>
+  html`${empty(reason, next)}<div class="actions">${backLink(back)}</div>`;
+
+export const backLink = (back: string, text = 'Back to the locks'): Markup =>
+  html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
+
+/** URL of the list of locks, with the search of the given URL. Never links to another page, even if that URL does. */
+export function listAt(address: string, workspace: string): string {
+  const { pathname, searchParams } = URL.parse(address, 'http://here.invalid') ?? {};
+  if (pathname === ownLocksAddress) return ownLocksAddress;
+  const list = listAddress(workspace);
+  return pathname === list && searchParams !== undefined ? listAddress(workspace, parseListQuery(searchParams)) : list;
+}
