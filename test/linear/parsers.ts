@@ -43,17 +43,14 @@ import { parseHeader, parseLine } from '../../src/service/backup/format.ts';
 import { lockRequestSchema, plainText } from '../../src/service/contract/schemas.ts';
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/elements/lock-list.ts';
-import { parseForm } from '../../src/service/dashboard/frame/form.ts';
+import { filledIn, parseForm } from '../../src/service/dashboard/frame/form.ts';
 import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
-import { newHookDefaults as emptyHook, readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
+import { readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
 import { readNewLock } from '../../src/service/dashboard/pages/new-lock.ts';
-import { newTokenDefaults, readNewToken } from '../../src/service/dashboard/pages/new-token.ts';
+import { readNewToken } from '../../src/service/dashboard/pages/new-token.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
-import { newRuleDefaults as emptyTrust, readNewTrust } from '../../src/service/dashboard/pages/trust.ts';
-import {
-  newWorkspaceDefaults as emptyWorkspace,
-  readWorkspace,
-} from '../../src/service/dashboard/pages/workspace-form.ts';
+import { newRuleDefaults, readNewTrust } from '../../src/service/dashboard/pages/trust.ts';
+import { newWorkspaceDefaults, readWorkspace } from '../../src/service/dashboard/pages/workspace-form.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { intoLines, wordsOfGit } from '../../src/service/git/git-output.ts';
 import { createRemoteRedactor } from '../../src/service/git/redact.ts';
@@ -310,35 +307,30 @@ export const parsers: readonly Parser[] = [
   row('service/dashboard/pages/sign-in.ts localPath', (text) => localPath(`/${text}`), ...['a/../', '../', '%2e%2e/']),
   row('service/dashboard/pages/workspace-form.ts readWorkspace', (text) =>
     readWorkspace(
-      { ...emptyWorkspace, remote: `https://a/${text}`, username: text, password: text, lfs_url: text },
+      filledIn({ remote: `https://a/${text}`, username: text, password: text, lfs_url: text }, newWorkspaceDefaults),
       undefined,
     ),
   ),
   row(
     'service/dashboard/pages/new-hook-form.ts readNewHook',
-    (text) => readNewHook({ ...emptyHook, url: text, branches: text, secret: text, headers: text }),
+    (text) => readNewHook(filledIn({ url: text, branches: text, secret: text, headers: text })),
     'a: b\n',
     'a\n',
     ['a', ' ', 'b'],
   ),
   row('service/dashboard/pages/new-lock.ts readNewLock', (text) =>
-    readNewLock({ path: text, duration: text, note: text }),
+    readNewLock(filledIn({ path: text, duration: text, note: text })),
   ),
   row('service/dashboard/pages/new-token.ts readNewToken', (text) => {
-    const given = { name: text, scopes: [text], lifetime: text, workspaces: [text] };
-    return readNewToken({ ...newTokenDefaults, ...given, expires: 'other', reach: 'some' });
+    const given = { name: text, scope: text, lifetime: text, workspace: text };
+    return readNewToken(filledIn({ ...given, expires: 'other', reach: 'some' }));
   }),
   row(
     'service/dashboard/pages/trust.ts readNewTrust, service/dashboard/pages/permissions.ts readScopes readWorkspaces',
     (text) =>
-      readNewTrust({
-        ...emptyTrust(),
-        claims: text,
-        repository: text,
-        scopes: [text],
-        reach: 'some',
-        workspaces: [text],
-      }),
+      readNewTrust(
+        filledIn({ claims: text, repository: text, scope: text, reach: 'some', workspace: text }, newRuleDefaults),
+      ),
     'a=b\n',
   ),
   row('service/dashboard/elements/lock-list.ts parseListQuery', (text) => {

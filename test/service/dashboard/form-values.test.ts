@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { accepted, refused } from '../../../src/interface/parsed.ts';
-import { parseForm } from '../../../src/service/dashboard/frame/form.ts';
-import { allValues, enteredTexts } from '../../../src/service/dashboard/frame/form-values.ts';
+import { filledIn, parseForm } from '../../../src/service/dashboard/frame/form.ts';
+import { allValues } from '../../../src/service/dashboard/frame/form-values.ts';
 
 test('a form with valid fields returns all their values', () => {
   expect(allValues({ name: accepted('ada'), age: accepted(7) })).toEqual({ ok: true, value: { name: 'ada', age: 7 } });
@@ -12,6 +12,12 @@ test('a form with invalid fields returns all their errors at once, and no values
   expect(read).toEqual({ ok: false, errors: { name: 'Enter a name.', note: 'It is too long.' } });
 });
 
-test('the entered texts of a form are those of its fields, and empty for missing ones', () => {
-  expect(enteredTexts(parseForm('name=+ada+&more=1'), ['name', 'note'])).toEqual({ name: ' ada ', note: '' });
+test('a form that is filled in keeps the other values of another form', () => {
+  const form = filledIn({ name: 'ada', scope: ['sync', 'hooks:write'] }, parseForm('name=+bob+&note=+x+&scope=admin'));
+  expect([form.text('name'), form.all('scope'), form.text('note'), form.text('more')]).toEqual([
+    'ada',
+    ['sync', 'hooks:write'],
+    ' x ',
+    '',
+  ]);
 });

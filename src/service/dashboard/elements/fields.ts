@@ -2,8 +2,14 @@ import { html } from 'hono/html';
 import type { Field } from '../../contract/field.ts';
 import type { Markup } from './text.ts';
 
+/** What people entered, or the defaults of a form. */
+export interface FieldValues {
+  all(name: string): readonly string[];
+}
+
 interface PostForm {
   readonly action: string;
+  readonly values?: FieldValues;
   readonly hidden?: Readonly<Record<string, string>>;
   readonly fields?: readonly FormField[];
   /** By the id of the field. */
@@ -21,17 +27,21 @@ interface PostForm {
 
 /** A form that changes something. If it was rejected, a summary with links to the invalid fields comes first. */
 export function postForm(form: PostForm): Markup {
-  const { action, hidden = {}, fields = [], errors = {}, button, kind = 'primary', autofocus, cancel = '' } = form;
+  const { action, values = noValues, hidden = {}, fields = [], errors = {}, button, kind = 'primary' } = form;
+  const { autofocus, cancel = '' } = form;
   return html`${problemSummary(form)}
     <form method="post" action="${action}" class="narrow">
       ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-      ${fields.map(({ id, render }) => render(errors[id]))}
+      ${fields.map(({ id, render }) => render(values, errors[id]))}
       <div class="actions"><button class="${kind}"${autofocus ? html` autofocus` : ''}>${button}</button> ${cancel}</div>
     </form>`;
 }
 
+const noValues: FieldValues = { all: () => [] };
+
 interface FilterForm extends Pick<PostForm, 'errors'> {
   readonly action: string;
+  readonly values: Readonly<Record<string, string | undefined>>;
   readonly fields: readonly FormField[];
   readonly button?: string;
   /** The text of a link to the complete list; omitted if the list is complete. */
@@ -39,9 +49,9 @@ interface FilterForm extends Pick<PostForm, 'errors'> {
 }
 
 /** A form that selects the rows of a list. */
-export const filterForm = ({ action, fields, errors = {}, button = 'Show', showAll }: FilterForm): Markup =>
+export const filterForm = ({ action, values, fields, errors = {}, button = 'Show', showAll }: FilterForm): Markup =>
   html`<form method="get" action="${action}" class="filters" role="search">
-    ${fields.map(({ id, render }) => render(errors[id]))}
+    ${fields.map(({ id, render }) => render({ all: (name) => [values[name] ?? ''] }, errors[id]))}
     <button>${button}</button>
     ${showAll === undefined ? '' : html`<a href="${action}">${showAll}</a>`}
   </form>`;
@@ -50,30 +60,32 @@ export const filterForm = ({ action, fields, errors = {}, button = 'Show', showA
 export interface FormField {
   readonly id: string;
   readonly title: string;
-  readonly render: (problem: Markup | string | undefined) => Markup;
+  readonly render: (values: FieldValues, problem: Markup | string | undefined) => Markup;
 }
 
 interface LabelledControl extends Omit<FormField, 'render'> {
   readonly hint?: Markup | string | undefined;
   /** Renders the control with these ARIA attributes. */
-  readonly control: (attributes: Markup) => Markup;
+  readonly control: (attributes: Markup, value: string) => Markup;
 }
 
 export const field = ({ id, title, hint, control }: LabelledControl): FormField => ({
   id,
   title,
-  render(problem) {
+  render(values, problem) {
     const about = [hint === undefined ? '' : `${id}-hint`, problem === undefined ? '' : `${id}-problem`];
     const described = about.join(' ').trim();
     const aria = described === '' ? '' : html` aria-describedby="${described}"`;
     return html`<div class="field">
       <label for="${id}">${title}</label>
-      ${control(html`${aria}${marked(problem !== undefined)}`)}
+      ${control(html`${aria}${marked(problem !== undefined)}`, enteredIn(values, id))}
       ${problemBeside(id, problem)}
       ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
     </div>`;
   },
 });
+
+export const enteredIn = (values: FieldValues, name: string): string => values.all(name)[0] ?? '';
 
 interface InputOptions {
   readonly hint?: Markup | string;
@@ -82,26 +94,21 @@ interface InputOptions {
   readonly more?: Markup;
 }
 
-/** An input for a single line of text. */
-export const textInput = (
-  name: string,
-  title: string,
-  value: string,
-  { hint, type = 'text', more }: InputOptions = {},
-): FormField =>
+/** An input for a single line of text. A password is not shown again. */
+export const textInput = (name: string, title: string, { hint, type = 'text', more }: InputOptions = {}): FormField =>
   field({
     id: name,
     title,
     hint,
-    control: (aria) =>
-      html`<input id="${name}" name="${name}" value="${value}"${more ?? ''} type="${type}" autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
+    control: (aria, value) =>
+      html`<input id="${name}" name="${name}" value="${type === 'password' ? '' : value}"${more ?? ''} type="${type}" autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
   });
 
 /** An input for a field that a command has as a flag. `more` is shown after its hint. */
-export function fieldInput(of: Field<unknown>, name: string, value: string, more: Markup | string = ''): FormField {
+export function fieldInput(of: Field<unknown>, name: string, more: Markup | string = ''): FormField {
   const required = of.otherwise === 'required';
   const hint = html`${hintOf(of)} ${more}`;
-  return textInput(name, of.title, value, { hint, ...(required && { more: html` required` }) });
+  return textInput(name, of.title, { hint, ...(required && { more: html` required` }) });
 }
 
 /** The hint of a field as sentences. */
@@ -113,39 +120,44 @@ interface LinesOptions extends Pick<InputOptions, 'hint' | 'more'> {
 }
 
 /** An input for several lines of text. Browsers ignore a line end at its start. */
-export const linesInput = (name: string, title: string, value: string, { rows, hint, more }: LinesOptions): FormField =>
+export const linesInput = (name: string, title: string, { rows, hint, more }: LinesOptions): FormField =>
   field({
     id: name,
     title,
     hint,
     control: (
       aria,
+      value,
     ) => html`<textarea id="${name}" name="${name}" rows="${rows}"${more ?? ''} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>
 ${value}</textarea>`,
   });
 
 /** A fieldset, whose content marks its first control as invalid if the choice is wrong. */
-export const group = (id: string, title: string, content: (wrong: boolean) => Markup): FormField => ({
+export const group = (
+  id: string,
+  title: string,
+  content: (values: FieldValues, wrong: boolean) => Markup,
+): FormField => ({
   id,
   title,
-  render: (problem) => html`
+  render: (values, problem) => html`
     <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${id}-problem"`}>
       <legend>${title}</legend>
       ${problemBeside(id, problem)}
-      ${content(problem !== undefined)}
+      ${content(values, problem !== undefined)}
     </fieldset>`,
 });
 
 interface Choices {
   readonly type: 'checkbox' | 'radio';
   readonly name: string;
-  readonly chosen: readonly string[];
   readonly wrong?: boolean;
   readonly options: readonly (readonly [value: string, label: Markup | string, hint?: Markup | string | undefined])[];
 }
 
 /** Checkboxes or radio buttons. If the choice is wrong, the first one is marked as invalid. */
-export function choices({ type, name, chosen, wrong = false, options }: Choices): Markup {
+export function choices(values: FieldValues, { type, name, wrong = false, options }: Choices): Markup {
+  const chosen = values.all(name);
   const choice = ([value, label, hint]: Choices['options'][number], index: number) => {
     const id = `${name}-${value}`;
     return html`<div class="choice">
@@ -159,11 +171,11 @@ export function choices({ type, name, chosen, wrong = false, options }: Choices)
 
 type Options = readonly (readonly [value: string, text: string])[];
 
-export const selection = (name: string, title: string, chosen: string, options: Options): FormField =>
+export const selection = (name: string, title: string, options: Options): FormField =>
   field({
     id: name,
     title,
-    control: (aria) =>
+    control: (aria, chosen) =>
       html`<select id="${name}" name="${name}"${aria}>${options.map(([value, text]) => option(value, text, chosen))}</select>`,
   });
 

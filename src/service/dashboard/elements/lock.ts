@@ -54,8 +54,8 @@ export const lockCells = ({ origin, acquired_at, expires_at }: Lock, now: number
 ];
 
 /** Input for the duration of a lock. */
-export const durationField = (title: string, value: string): FormField =>
-  textInput('duration', title, value, {
+export const durationField = (title: string): FormField =>
+  textInput('duration', title, {
     hint: `A whole number with m, h or d, such as 90m, 8h or 3d. At most ${formatDuration(maxTtl)}.`,
     more: html` required`,
   });

@@ -1,13 +1,4 @@
 import type { Parsed } from '../../../interface/parsed.ts';
-import type { Form } from './form.ts';
-
-/** The text of each field as entered, to show the form again. */
-export type EnteredTexts<Field extends string> = Readonly<Record<Field, string>>;
-
-export function enteredTexts<Field extends string>(form: Form, fields: readonly Field[]): EnteredTexts<Field> {
-  // The cast is needed because Object.fromEntries() loses the names of the properties.
-  return Object.fromEntries(fields.map((field) => [field, form.text(field)])) as EnteredTexts<Field>;
-}
 
 /** An error message for each invalid field. */
 export type FieldErrors<Field extends string> = Partial<Readonly<Record<Field, string>>>;

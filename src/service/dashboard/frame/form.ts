@@ -6,17 +6,21 @@ import { isForm, readText } from '../../http/body.ts';
 import type { Environment } from '../../http/context.ts';
 import { decodeUrlencoded } from '../../http/urlencoded.ts';
 import { sealed, unsealed } from '../../sessions/secret.ts';
+import type { FieldValues } from '../elements/fields.ts';
 
 interface InSession {
   readonly c: Context<Environment>;
 }
 
 /** The fields of a form. */
-export interface Form {
+export interface Form extends FieldValues {
   /** The value of a field, or an empty string. Several values are an error. */
   text(name: string): string;
-  all(name: string): readonly string[];
 }
+
+/** A form with these values, and otherwise those of another one. */
+export const filledIn = (values: Readonly<Record<string, string | readonly string[]>>, others?: Form): Form =>
+  formOf((name) => [values[name] ?? others?.all(name) ?? []].flat());
 
 /** Distinguishes a form sent twice from two forms. */
 export const newFormId = ({ c }: InSession): string => sealed(randomUUID(), c.get('session').secret);
@@ -57,15 +61,17 @@ export function parseForm(text: string, maxFields = maxFormFields): Form {
     if (known === undefined) values.set(name, [value]);
     else known.push(value);
   }
-  return {
-    text(name) {
-      const [value = '', ...more] = values.get(name) ?? [];
-      if (more.length > 0) throw unreadable();
-      return value;
-    },
-    all: (name) => values.get(name) ?? [],
-  };
+  return formOf((name) => values.get(name) ?? []);
 }
+
+const formOf = (all: Form['all']): Form => ({
+  all,
+  text(name) {
+    const [value = '', ...more] = all(name);
+    if (more.length > 0) throw unreadable();
+    return value;
+  },
+});
 
 function decode(text: string): string {
   const decoded = decodeUrlencoded(text);

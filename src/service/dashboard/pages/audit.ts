@@ -79,14 +79,14 @@ function auditFilter(filter: Filter, errors: Partial<Filter> = {}): Markup {
   const { action } = filter;
   const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
   const input = (name: Exclude<keyof Filter, 'action'>, title: string, type: 'search' | 'date') =>
-    textInput(name, title, filter[name], { type });
+    textInput(name, title, { type });
   return filterForm({
     action: '/audit',
+    values: filter,
     fields: [
       selection(
         'action',
         'Action',
-        action,
         options.map((value) => [value, value === '' ? 'all actions' : value]),
       ),
       input('actor', 'Who, by name or token id', 'search'),

@@ -26,6 +26,7 @@ import { addressWith, htmlTable, numberedPages, type Row, unseen } from '../elem
 import { listAddress } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, plural, safeLines, time, userText } from '../elements/text.ts';
+import { filledIn } from '../frame/form.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
@@ -184,7 +185,8 @@ function whatIsShown({ known: { listing }, branches }: BranchView, now: number):
 const nameForm = ({ workspace, refused }: BranchView): Markup =>
   postForm({
     action: `/workspaces/${workspace}/sync`,
-    fields: [textInput('branch', 'Sync a branch by name', refused?.entered ?? '', { more: html` required` })],
+    values: filledIn({ branch: refused?.entered ?? '' }),
+    fields: [textInput('branch', 'Sync a branch by name', { more: html` required` })],
     errors: { branch: refused && userText(refused.reason) },
     button: 'Sync',
   });
@@ -201,9 +203,10 @@ const branchFilter = ({ workspace, query, branches }: BranchView): Markup => {
   const offered = branchStates.filter((state) => counts[state] > 0 || state === query.show);
   return filterForm({
     action: branchesOf(workspace),
+    values: query,
     fields: [
-      textInput('search', 'Branch', query.search, { type: 'search' }),
-      selection('show', 'Show', query.show, [
+      textInput('search', 'Branch', { type: 'search' }),
+      selection('show', 'Show', [
         ['', `all (${branches.length})`],
         ...offered.map((state) => [state, `${words[state]} (${counts[state]})`] as const),
       ]),

@@ -6,6 +6,7 @@ import { lockOf } from '../../locks/lock-row.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { postForm } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
+import { type Form, filledIn } from '../frame/form.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
@@ -15,14 +16,14 @@ import {
   type WorkspaceCall,
 } from '../frame/page.ts';
 import { releaseWay } from './lock-table.ts';
-import { backLink, type EnteredText, endedLock, listAt, type ShownLock, shownLocks } from './shown-lock.ts';
+import { backLink, endedLock, listAt, type ShownLock, shownLocks } from './shown-lock.ts';
 
 const route = { path: '/locks/extend', access: 'locks:write' } as const;
 const title = 'Extend a lock';
 
 /** The page that extends the lock that was shown, never a later one on the same path. */
 export function addExtendPage(site: Site): void {
-  async function show(call: WorkspaceCall, shown: ShownLock, { text, problem }: EnteredText): Promise<View> {
+  async function show(call: WorkspaceCall, shown: ShownLock, values: Form, problem?: string): Promise<View> {
     const { bearer, workspace, now } = call;
     const { path, id, back } = shown;
     const [row] = await shownLocks(site, workspace.id, [id]);
@@ -37,7 +38,8 @@ export function addExtendPage(site: Site): void {
     const form = postForm({
       action: `/workspaces/${workspace.id}/locks/extend`,
       hidden: { path, lock: id, back },
-      fields: [durationField('For how long, from now', text)],
+      values,
+      fields: [durationField('For how long, from now')],
       errors: { duration: problem },
       button: 'Extend',
       cancel: backLink(back, 'Cancel'),
@@ -48,7 +50,7 @@ export function addExtendPage(site: Site): void {
   addWorkspacePage(site, route, async (call) => {
     const { path, lock } = queryOf(call, 'path', 'lock');
     const back = listAt(call.c.req.header('referer') ?? '', call.workspace.id);
-    return show(call, { path, id: lock, back }, { text: formatDuration(lfsLockTtl(call.workspace)) });
+    return show(call, { path, id: lock, back }, filledIn({ duration: formatDuration(lfsLockTtl(call.workspace)) }));
   });
 
   addWorkspaceAction(site, route, async (call) => {
@@ -57,14 +59,13 @@ export function addExtendPage(site: Site): void {
     const id = form.text('lock');
     const back = listAt(form.text('back'), workspace);
     const shown = { path: form.text('path'), id, back };
-    const text = form.text('duration');
-    const ttl = parseTtl(text.trim());
-    if (!ttl.ok) return show(call, shown, { text, problem: ttl.reason });
+    const ttl = parseTtl(form.text('duration').trim());
+    if (!ttl.ok) return show(call, shown, form, ttl.reason);
     const path = parseHeldPath(shown.path);
     const { kind } = path.ok
       ? await site.locks.extend({ workspace, path: path.value, ttl: ttl.value, bearer, match: (held) => held === id })
       : { kind: 'absent' };
     if (kind === 'renewed') return { to: back, notice: 'extended' };
-    return show(call, shown, { text, problem: 'The lock already lasts longer. Choose more, or leave it as it is.' });
+    return show(call, shown, form, 'The lock already lasts longer. Choose more, or leave it as it is.');
   });
 }

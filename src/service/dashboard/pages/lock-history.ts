@@ -141,13 +141,14 @@ function queryFor(workspace: string, { from, to, ...filter }: Filter): Omit<Hist
 
 function historyFilter(workspace: string, filter: Filter): Markup {
   const input = (name: 'prefix' | 'owner' | 'from' | 'to', title: string, type: 'search' | 'date') =>
-    textInput(name, title, filter[name] ?? '', { type });
+    textInput(name, title, { type });
   return filterForm({
     action: historyAddress(workspace),
+    values: filter,
     fields: [
       input('prefix', 'Path begins with', 'search'),
       input('owner', 'Holder', 'search'),
-      selection('kind', 'What', filter.kind ?? '', [
+      selection('kind', 'What', [
         ['', 'everything'],
         ...lockChangeKinds.map((kind) => [kind, changeNames[kind]] as const),
       ]),

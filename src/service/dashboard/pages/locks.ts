@@ -116,9 +116,10 @@ function filters(workspace: string, query: ListQuery): Markup {
   const search = html` placeholder="Path, holder, note or run" aria-keyshortcuts="/"`;
   return filterForm({
     action: listAddress(workspace),
+    values: { search: query.search, sort: sortText(query) },
     fields: [
-      textInput('search', 'Search', query.search, { type: 'search', more: search }),
-      selection('sort', 'Sort by', sortText(query), sorts),
+      textInput('search', 'Search', { type: 'search', more: search }),
+      selection('sort', 'Sort by', sorts),
       {
         id: 'group',
         title: 'Group by folder',

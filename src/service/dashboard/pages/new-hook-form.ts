@@ -11,32 +11,21 @@ import { type HookRequest, hookRequestSchema } from '../../webhooks/registration
 import { buttonLink, choices, type FormField, group, linesInput, postForm, textInput } from '../elements/fields.ts';
 import { eventMeanings, formatNames } from '../elements/hook.ts';
 import { addressText, type Markup } from '../elements/text.ts';
-import { type Form, newFormId } from '../frame/form.ts';
-import { type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
+import { type Form, filledIn, newFormId } from '../frame/form.ts';
+import type { FieldErrors, FormResult } from '../frame/form-values.ts';
 import type { View, WorkspaceCall } from '../frame/page.ts';
 
 /** `branches` contains one branch per line, `headers` one `name: value` per line. */
-export interface EnteredHook extends EnteredTexts<(typeof textFields)[number]> {
-  readonly events: readonly string[];
-}
+const fields = ['url', 'events', 'branches', 'format', 'secret', 'headers'] as const;
 
-const textFields = ['url', 'branches', 'format', 'secret', 'headers'] as const;
+type Field = (typeof fields)[number];
 
-export const newHookDefaults: EnteredHook = {
-  url: '',
-  events: ['sync.succeeded'],
-  branches: '',
-  format: 'standard',
-  secret: '',
-  headers: '',
-};
-
-type Field = (typeof textFields)[number] | 'events';
+export const newHookDefaults = filledIn({ event: ['sync.succeeded'], format: 'standard' });
 
 /** Form for a new webhook, or for an existing one, which keeps its URL. */
 export function newHookForm(
   call: WorkspaceCall,
-  entered: EnteredHook,
+  form: Form,
   errors: FieldErrors<Field>,
   edited?: Pick<HookRow, 'id' | 'url' | 'format'>,
 ): View {
@@ -45,20 +34,21 @@ export function newHookForm(
   const page = isNew ? list : `${list}/${edited.id}`;
   const main = postForm({
     action: isNew ? list : `${page}/edit`,
+    values: filledIn({ url: shownAgain(form.text('url')), headers: namesOf(form.text('headers')) }, form),
     hidden: { form_id: newFormId(call) },
     fields: [
-      addressField(entered, edited),
-      group('events', 'Events', (wrong) => eventChoices(entered.events, wrong, grants(call.bearer.scopes, 'admin'))),
-      linesInput('branches', 'Branches', entered.branches, {
+      addressField(edited),
+      eventsField(grants(call.bearer.scopes, 'admin')),
+      linesInput('branches', 'Branches', {
         hint: 'One per line, or empty for all branches. For syncs only: locks have no branch.',
         rows: 2,
       }),
-      group('format', 'Format', () => formatChoices(entered.format)),
-      linesInput('headers', 'Extra headers', namesOf(entered.headers), {
+      formatField,
+      linesInput('headers', 'Extra headers', {
         hint: html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again${isNew ? '' : ': leave one empty to keep it'}.`,
         rows: 2,
       }),
-      textInput('secret', 'Secret', '', {
+      textInput('secret', 'Secret', {
         type: 'password',
         hint: html`Signs deliveries: <code>whsec_</code> and base64 of 24 to 64 random bytes. ${
           isNew
@@ -69,16 +59,16 @@ export function newHookForm(
     ],
     errors,
     nothingDone: isNew ? 'No webhook was registered.' : 'Nothing was changed.',
-    advice: whatToRepeat(entered),
+    advice: whatToRepeat(form),
     button: isNew ? 'Register webhook' : 'Save',
     cancel: buttonLink(page, 'Cancel'),
   });
   return { title: isNew ? 'Add a webhook' : 'Edit this webhook', main };
 }
 
-function addressField({ url }: EnteredHook, edited: Pick<HookRow, 'url' | 'format'> | undefined): FormField {
+function addressField(edited: Pick<HookRow, 'url' | 'format'> | undefined): FormField {
   if (edited === undefined) {
-    return textInput('url', 'Address', shownAgain(url), {
+    return textInput('url', 'Address', {
       hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
         workspace already has the address, what you enter here replaces its settings.`,
       more: html` inputmode="url" required`,
@@ -92,36 +82,32 @@ function addressField({ url }: EnteredHook, edited: Pick<HookRow, 'url' | 'forma
   };
 }
 
-export const enteredHook = (form: Form): EnteredHook => ({
-  ...enteredTexts(form, textFields),
-  events: form.all('event'),
-});
-
 /** Validates the form with the schema of the API. Reports all errors at once. */
-export function readNewHook(entered: EnteredHook): FormResult<HookRequest, Field> {
-  const headers = readHeaders(entered.headers);
-  const target = parseTarget(entered.url);
-  const read = bySchema(asProgramsSendIt(entered, headers));
+export function readNewHook(form: Form): FormResult<HookRequest, Field> {
+  const headers = readHeaders(form.text('headers'));
+  const target = parseTarget(form.text('url'));
+  const read = bySchema(asProgramsSendIt(form, headers));
   const errors: FieldErrors<Field> = {
     ...(!target.ok && { url: target.reason }),
     ...(!headers.ok && { headers: headers.reason }),
     ...(!read.ok && read.errors),
     // Replaces the error of the API, where the field is optional.
-    ...(entered.events.length === 0 && { events: 'Choose at least one event.' }),
+    ...(form.all('event').length === 0 && { events: 'Choose at least one event.' }),
   };
   return Object.keys(errors).length === 0 ? read : { ok: false, errors };
 }
 
-const eventChoices = (chosen: readonly string[], wrong: boolean, admin: boolean): Markup =>
-  choices({
-    type: 'checkbox',
-    name: 'event',
-    chosen,
-    wrong,
-    options: hookEvents
-      .filter((event) => admin || event !== 'audit.recorded')
-      .map((event) => [event, html`<code>${event}</code>`, eventMeanings[event]]),
-  });
+const eventsField = (admin: boolean): FormField =>
+  group('events', 'Events', (values, wrong) =>
+    choices(values, {
+      type: 'checkbox',
+      name: 'event',
+      wrong,
+      options: hookEvents
+        .filter((event) => admin || event !== 'audit.recorded')
+        .map((event) => [event, html`<code>${event}</code>`, eventMeanings[event]]),
+    }),
+  );
 
 const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
   standard: 'JSON with the event, signed as Standard Webhooks specifies. For your own programs.',
@@ -137,13 +123,13 @@ const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
     'Posts a sentence to a channel or chat. The address is that of a Teams workflow that posts when it receives a webhook request.',
 };
 
-const formatChoices = (chosen: string): Markup =>
-  choices({
+const formatField = group('format', 'Format', (values) =>
+  choices(values, {
     type: 'radio',
     name: 'format',
-    chosen: [chosen],
     options: hookFormats.map((format) => [format, formatNames[format], formatMeanings[format]]),
-  });
+  }),
+);
 
 /** The URL as entered, without the user name and password, which are not allowed. */
 function shownAgain(url: string): string {
@@ -162,8 +148,8 @@ const namesOf = (headers: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-const whatToRepeat = ({ secret, headers }: EnteredHook): string =>
-  secret === '' && headers === '' ? '' : 'Enter the secret and the values of headers again.';
+const whatToRepeat = (form: Form): string =>
+  form.text('secret') === '' && form.text('headers') === '' ? '' : 'Enter the secret and the values of headers again.';
 
 /** Parses the headers. The schema later rejects names that differ only in case. */
 function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
@@ -181,14 +167,15 @@ function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   return accepted(Object.fromEntries(headers));
 }
 
-const asProgramsSendIt = (entered: EnteredHook, headers: Parsed<Readonly<Record<string, string>>>): unknown => {
-  const branches = linesOf(entered.branches).map((line) => line.trim());
+const asProgramsSendIt = (form: Form, headers: Parsed<Readonly<Record<string, string>>>): unknown => {
+  const branches = linesOf(form.text('branches')).map((line) => line.trim());
+  const secret = form.text('secret');
   return {
-    url: entered.url,
-    events: [...new Set(entered.events)],
+    url: form.text('url'),
+    events: [...new Set(form.all('event'))],
     branches: branches.length === 0 ? null : branches,
-    format: entered.format,
-    ...(entered.secret !== '' && { secret: entered.secret }),
+    format: form.text('format'),
+    ...(secret !== '' && { secret }),
     ...(headers.ok && { headers: headers.value }),
   };
 };
@@ -209,7 +196,7 @@ export function errorsIn(error: unknown): FieldErrors<Field> {
   const errors = new Map<string, string>();
   for (const { pointer, detail } of found) {
     const [, name = '', index] = pointer.split('/');
-    if (name !== 'events' && !textFields.some((field) => field === name)) throw error;
+    if (!fields.some((field) => field === name)) throw error;
     const which = name === 'branches' && index !== undefined ? `Branch ${Number(index) + 1}: ` : '';
     if (!errors.has(name)) errors.set(name, which + detail);
   }

@@ -11,6 +11,7 @@ import { type HookRequest, withTarget } from '../../webhooks/registration.ts';
 import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { formatNames } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
+import { type Form, filledIn } from '../frame/form.ts';
 import { type Notice, withNotice } from '../frame/notices.ts';
 import {
   addWorkspaceAction,
@@ -23,21 +24,21 @@ import {
 } from '../frame/page.ts';
 import { seeOther } from '../frame/response.ts';
 import { addressedHook } from './hooks.ts';
-import { type EnteredHook, enteredHook, errorsIn, newHookDefaults, newHookForm, readNewHook } from './new-hook-form.ts';
+import { errorsIn, newHookDefaults, newHookForm, readNewHook } from './new-hook-form.ts';
 
 const access = 'hooks:write';
 
 export function addNewHookPages(site: Site): void {
   const { storage, targets, idempotent, onHooksChanged } = site;
 
-  async function register(call: WorkspaceActionCall, entered: EnteredHook, request: HookRequest): Promise<PageResult> {
+  async function register(call: WorkspaceActionCall, request: HookRequest): Promise<PageResult> {
     const workspace = call.workspace.id;
     const pageOf = (hook: Hook, notice: Notice): ApiResponse =>
       seeOther(withNotice(`/workspaces/${workspace}/hooks/${hook.id}`, notice));
     const done: { registered?: Awaited<ReturnType<typeof registerHook>> } = {};
     const repeated = await idempotent(
       workspace,
-      keyOfForm(call, entered),
+      keyOfForm(call, request),
       () => withTarget(request, targets),
       async (db, allowed) => {
         const registration = { ...allowed, workspace, actor: actorOf(call.c), scopes: call.bearer.scopes };
@@ -61,16 +62,15 @@ export function addNewHookPages(site: Site): void {
 
   addWorkspaceAction(site, { path: '/hooks', access }, async (call) => {
     requireFreeDisk(site);
-    const entered = enteredHook(call.form);
-    const read = readNewHook(entered);
-    if (!read.ok) return { ...newHookForm(call, entered, read.errors), status: 422 };
+    const read = readNewHook(call.form);
+    if (!read.ok) return { ...newHookForm(call, call.form, read.errors), status: 422 };
     try {
-      return await register(call, entered, read.value);
+      return await register(call, read.value);
     } catch (error) {
       if (error instanceof Refusal && error.problem === 'request-in-progress') {
         return { to: `/workspaces/${call.workspace.id}/hooks`, notice: 'being-registered' };
       }
-      return { ...newHookForm(call, entered, errorsIn(error)), status: 422 };
+      return { ...newHookForm(call, call.form, errorsIn(error)), status: 422 };
     }
   });
 }
@@ -114,9 +114,9 @@ export function addEditHookPages(site: Site): void {
   addWorkspaceAction(site, route, async (call) => {
     const workspace = call.workspace.id;
     const hook = await addressedHook(call, storage);
-    const entered = { ...enteredHook(call.form), url: hook.url };
-    const read = readNewHook({ ...entered, headers: withStoredValues(entered.headers, hook) });
-    if (!read.ok) return { ...newHookForm(call, entered, read.errors, hook), status: 422 };
+    const headers = withStoredValues(call.form.text('headers'), hook);
+    const read = readNewHook(filledIn({ url: hook.url, headers }, call.form));
+    if (!read.ok) return { ...newHookForm(call, call.form, read.errors, hook), status: 422 };
     const change = { ...read.value, workspace, id: hook.id, actor: actorOf(call.c), scopes: call.bearer.scopes };
     await storage.commit({ workspace }, (db) => editHook(db, storage.now, change));
     onHooksChanged();
@@ -124,10 +124,10 @@ export function addEditHookPages(site: Site): void {
   });
 }
 
-function storedHook(row: HookRow): EnteredHook {
-  const { url, events, branches, format, header_names } = hookOf(row);
+function storedHook(row: HookRow): Form {
+  const { events, branches, format, header_names } = hookOf(row);
   const headers = header_names.map((name) => `${name}: `).join('\n');
-  return { url, events, branches: (branches ?? []).join('\n'), format, secret: '', headers };
+  return filledIn({ event: events, branches: (branches ?? []).join('\n'), format, headers });
 }
 
 /** Fills in the stored values of headers that were entered without a value. */

@@ -15,8 +15,8 @@ import { type FormField, postForm, textInput } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendAddress, listAddress, pathAddress } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
-import { newFormId } from '../frame/form.ts';
-import { allValues, type EnteredTexts, enteredTexts, type FieldErrors } from '../frame/form-values.ts';
+import { type Form, filledIn, newFormId } from '../frame/form.ts';
+import { allValues, type FieldErrors } from '../frame/form-values.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
@@ -28,13 +28,9 @@ import {
 } from '../frame/page.ts';
 import { backLink } from './shown-lock.ts';
 
-const names = ['path', 'duration', 'note'] as const;
-
-type EnteredLock = EnteredTexts<(typeof names)[number]>;
-
 /** Why the form is shown again. */
 interface Rejection {
-  readonly errors?: FieldErrors<(typeof names)[number]>;
+  readonly errors?: FieldErrors<'path' | 'duration' | 'note'>;
   readonly refusal?: Markup;
   readonly status?: number;
 }
@@ -45,23 +41,23 @@ const access = 'locks:write';
 export function addNewLockPages(site: Site): void {
   const { suggestPaths, remoteMemory, locks } = site;
 
-  async function lockView(call: WorkspaceCall, entered: EnteredLock, rejection: Rejection = {}): Promise<View> {
+  async function lockView(call: WorkspaceCall, form: Form, rejection: Rejection = {}): Promise<View> {
     const { workspace } = call;
     const { errors = {}, refusal = '', status = 200 } = rejection;
     const isMirrored = await suggestPaths.isMirrored(workspace);
     // Suggestions come from the default branch, whose name is known only after the remote was asked.
     if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
-    const main = html`${refusal}${lockForm(call, entered, errors, isMirrored)}`;
+    const main = html`${refusal}${lockForm(call, form, errors, isMirrored)}`;
     return { title: 'Lock a file', main, status, ...(isMirrored && { script: 'new-lock.js' }) };
   }
 
-  async function askView(call: WorkspaceCall, entered: EnteredLock, rejection: Rejection = {}): Promise<View> {
+  async function askView(call: WorkspaceCall, form: Form, rejection: Rejection = {}): Promise<View> {
     const { errors = {}, refusal = '', status = 200 } = rejection;
-    const path = pathIn(entered.path);
+    const path = pathIn(form);
     const held = await locks.find({ workspace: call.workspace.id, path });
     const main = html`${refusal}
       ${held?.live ? lockFacts(lockOf(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
-      ${askForm(call.workspace.id, path, entered, errors)}`;
+      ${askForm(call.workspace.id, path, form, errors)}`;
     return { title: 'Ask for a lock', main, status };
   }
 
@@ -73,13 +69,12 @@ export function addNewLockPages(site: Site): void {
 
   addWorkspaceAction(site, { path: '/locks', access }, async (call) => {
     const workspace = call.workspace.id;
-    const entered = enteredTexts(call.form, names);
-    const read = readNewLock(entered);
-    if (!read.ok) return lockView(call, entered, { errors: read.errors, status: 422 });
+    const read = readNewLock(call.form);
+    if (!read.ok) return lockView(call, call.form, { errors: read.errors, status: 422 });
     const { path, duration: ttl, note } = read.value;
     try {
       requireFreeDisk(site);
-      const { headers } = await locks.acquire(keyOfForm(call, entered), {
+      const { headers } = await locks.acquire(keyOfForm(call, read.value), {
         workspace,
         path,
         type: 'exclusive',
@@ -97,19 +92,18 @@ export function addNewLockPages(site: Site): void {
       if (error.problem === 'request-in-progress') {
         return { to: listAddress(workspace, { path }), notice: 'sent-twice' };
       }
-      return lockView(call, entered, rejectionOf(call, path, error));
+      return lockView(call, call.form, rejectionOf(call, path, error));
     }
   });
 
   addWorkspacePage(site, { path: '/locks/ask', access }, async (call) => askView(call, emptyForm(call)));
 
   addWorkspaceAction(site, { path: '/locks/ask', access }, async (call) => {
-    const { bearer } = call;
+    const { bearer, form } = call;
     const workspace = call.workspace.id;
-    const entered = enteredTexts(call.form, names);
-    const path = pathIn(entered.path);
-    const read = readNewLock(entered);
-    if (!read.ok) return askView(call, entered, { errors: read.errors, status: 422 });
+    const path = pathIn(form);
+    const read = readNewLock(form);
+    if (!read.ok) return askView(call, form, { errors: read.errors, status: 422 });
     const { duration: ttl, note } = read.value;
     try {
       requireFreeDisk(site);
@@ -119,7 +113,7 @@ export function addNewLockPages(site: Site): void {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const refusal = html`<p class="warning" role="alert">${safeText(error.message)}</p>`;
-      return askView(call, entered, { refusal, status: problems[error.problem].status });
+      return askView(call, form, { refusal, status: problems[error.problem].status });
     }
   });
 
@@ -127,7 +121,7 @@ export function addNewLockPages(site: Site): void {
     site,
     { path: '/locks/withdraw', access },
     async ({ workspace: { id: workspace }, form, bearer }) => {
-      const path = pathIn(form.text('path'));
+      const path = pathIn(form);
       // The page of the path shows the result, also if there was nothing to withdraw.
       await locks.withdraw({ workspace, path, bearer });
       return { to: pathAddress(workspace, path) };
@@ -135,38 +129,36 @@ export function addNewLockPages(site: Site): void {
   );
 }
 
-const emptyForm = (call: WorkspaceCall): EnteredLock => ({
-  path: queryOf(call, 'path').path,
-  duration: formatDuration(lfsLockTtl(call.workspace)),
-  note: '',
-});
+const emptyForm = (call: WorkspaceCall): Form =>
+  filledIn({ path: queryOf(call, 'path').path, duration: formatDuration(lfsLockTtl(call.workspace)) });
 
-export const readNewLock = ({ path, duration, note }: EnteredLock) =>
+export const readNewLock = (form: Form) =>
   allValues({
-    path: canonicalLockPath(path.trim()),
-    duration: parseTtl(duration.trim()),
-    note: parseNote(note),
+    path: canonicalLockPath(form.text('path').trim()),
+    duration: parseTtl(form.text('duration').trim()),
+    note: parseNote(form.text('note')),
   });
 
-function pathIn(text: string): LockPath {
-  const path = parseLockPath(text);
+function pathIn(form: Form): LockPath {
+  const path = parseLockPath(form.text('path'));
   if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
   return path.value;
 }
 
-function lockForm(call: WorkspaceCall, entered: EnteredLock, errors: FieldErrors<string>, isMirrored: boolean): Markup {
+function lockForm(call: WorkspaceCall, values: Form, errors: FieldErrors<string>, isMirrored: boolean): Markup {
   const { id } = call.workspace;
   const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${id}/locks/paths"` : '';
   const form = postForm({
     action: `/workspaces/${id}/locks`,
+    values,
     hidden: { form_id: newFormId(call) },
     fields: [
-      textInput('path', 'Path', entered.path, {
+      textInput('path', 'Path', {
         hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive. The file does not have to exist yet.`,
         more: html` required autofocus${completion}`,
       }),
-      durationField('For how long', entered.duration),
-      noteField(entered.note, 'For those who find the file locked.'),
+      durationField('For how long'),
+      noteField('For those who find the file locked.'),
     ],
     errors,
     nothingDone: 'Nothing was locked.',
@@ -176,22 +168,20 @@ function lockForm(call: WorkspaceCall, entered: EnteredLock, errors: FieldErrors
   return html`${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
 }
 
-const askForm = (workspace: string, path: LockPath, entered: EnteredLock, errors: FieldErrors<string>): Markup =>
+const askForm = (workspace: string, path: LockPath, values: Form, errors: FieldErrors<string>): Markup =>
   postForm({
     action: `/workspaces/${workspace}/locks/ask`,
+    values,
     hidden: { path },
-    fields: [
-      noteField(entered.note, 'For the holder, and for the lock.', html` autofocus`),
-      durationField('For how long', entered.duration),
-    ],
+    fields: [noteField('For the holder, and for the lock.', html` autofocus`), durationField('For how long')],
     errors,
     nothingDone: 'You are not in line.',
     button: 'Lock it for me when it is free',
     cancel: backLink(pathAddress(workspace, path), 'Cancel'),
   });
 
-const noteField = (value: string, readers: string, more = html``): FormField =>
-  textInput('note', 'Note', value, {
+const noteField = (readers: string, more = html``): FormField =>
+  textInput('note', 'Note', {
     hint: `${readers} One line of up to ${maxNoteLength} characters; may be empty.`,
     more,
   });

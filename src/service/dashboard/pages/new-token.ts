@@ -10,30 +10,23 @@ import { isTokenPreset, tokenPresets } from '../../tokens/presets.ts';
 import { newTokenId } from '../../tokens/secret.ts';
 import { findToken, type NewToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { buttonLink, choices, fieldInput, group, marked, postForm } from '../elements/fields.ts';
+import {
+  buttonLink,
+  choices,
+  enteredIn,
+  type FieldValues,
+  fieldInput,
+  group,
+  marked,
+  postForm,
+} from '../elements/fields.ts';
 import { addressWith } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
-import { type Form, unknownForm } from '../frame/form.ts';
-import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
+import { type Form, filledIn, unknownForm } from '../frame/form.ts';
+import { allValues, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { madeTokenView, sealedTokenId, serviceOrigin } from './made-token.ts';
-import {
-  noPermissions,
-  type Permissions,
-  permissionsIn,
-  readScopes,
-  readWorkspaces,
-  scopesField,
-  workspacesField,
-} from './permissions.ts';
-
-/**
- * If `owner` is empty, the owner is the name. `expires` is one of the lifetimes, `other` (then `lifetime` applies) or
- * `never`. `preset` may be any text.
- */
-type EnteredToken = Permissions & EnteredTexts<(typeof textFields)[number]>;
-
-const textFields = ['name', 'owner', 'expires', 'lifetime', 'preset'] as const;
+import { readScopes, readWorkspaces, scopesField, workspacesField } from './permissions.ts';
 
 type TokenErrors = FieldErrors<'name' | 'owner' | 'scopes' | 'expires' | 'workspaces'>;
 
@@ -41,10 +34,9 @@ export function addNewTokenPages(site: Site): void {
   const { storage } = site;
   const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
 
-  async function showForm(call: PageCall, id: string, entered: EnteredToken, errors: TokenErrors = {}): Promise<View> {
+  async function showForm(call: PageCall, id: string, form: Form, errors: TokenErrors = {}): Promise<View> {
     const status = Object.keys(errors).length === 0 ? 200 : 422;
-    const hidden = { preset: entered.preset, token_id: sealed(id, call.c.get('session').secret) };
-    const main = tokenForm(hidden, entered, errors, await workspaceIds());
+    const main = tokenForm(sealed(id, call.c.get('session').secret), form, errors, await workspaceIds());
     return { title: 'New token', main, status };
   }
 
@@ -60,14 +52,14 @@ export function addNewTokenPages(site: Site): void {
   });
 
   addAction(site, { path: '/tokens', access: 'admin' }, async (call) => {
-    const id = sealedTokenId(call, call.form.text('token_id'));
+    const { form } = call;
+    const id = sealedTokenId(call, form.text('token_id'));
     if (id === undefined) throw unknownForm();
     const origin = serviceOrigin(call, site.publicUrl());
-    const entered = enteredToken(call.form);
-    const chosen = call.form.text('choose-preset');
-    if (chosen !== '') return showForm(call, id, withPreset(entered, chosen));
-    const read = readNewToken(entered);
-    if (!read.ok) return showForm(call, id, entered, read.errors);
+    const chosen = form.text('choose-preset');
+    if (chosen !== '') return showForm(call, id, withPreset(form, chosen));
+    const read = readNewToken(form);
+    if (!read.ok) return showForm(call, id, form, read.errors);
     const outcome = await storage.commit('global', (db) =>
       createTokenOnce(db, storage.now, actorOf(call.c), { id, ...read.value }),
     );
@@ -76,50 +68,34 @@ export function addNewTokenPages(site: Site): void {
         const { token } = outcome;
         const [workspace] = token.workspaces ?? (await workspaceIds());
         const done = html`The token ${userText(token.name)} was created.`;
-        const made = { ...outcome, origin, preset: entered.preset, done, workspace, now: call.now };
+        const made = { ...outcome, origin, preset: form.text('preset'), done, workspace, now: call.now };
         return madeTokenView(made);
       }
       case 'made-before':
         return { ...madeBefore(outcome.token), status: 409 };
       case 'unknown-workspaces':
-        return showForm(call, id, entered, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
+        return showForm(call, id, form, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
     }
   });
 }
 
-export const newTokenDefaults: EnteredToken = {
-  ...noPermissions,
-  name: '',
-  owner: '',
-  expires: '90d',
-  lifetime: '',
-  preset: '',
-};
+const newTokenDefaults = filledIn({ expires: '90d', reach: 'all' });
 
 /** Selects the scopes of the preset, if it exists, and keeps everything else. */
-const withPreset = (entered: EnteredToken, preset: string): EnteredToken =>
-  isTokenPreset(preset) ? { ...entered, preset, scopes: tokenPresets[preset].scopes } : entered;
+const withPreset = (form: Form, preset: string): Form =>
+  isTokenPreset(preset) ? filledIn({ preset, scope: tokenPresets[preset].scopes }, form) : form;
 
-const tokenForm = (
-  hidden: Readonly<Record<'preset' | 'token_id', string>>,
-  entered: EnteredToken,
-  errors: TokenErrors,
-  workspaces: readonly string[],
-): Markup =>
+const tokenForm = (sealedId: string, form: Form, errors: TokenErrors, workspaces: readonly string[]): Markup =>
   postForm({
     action: '/tokens',
-    hidden,
+    values: form,
+    hidden: { preset: form.text('preset'), token_id: sealedId },
     fields: [
-      fieldInput(tokenFields.name, 'name', entered.name),
-      fieldInput(
-        tokenFields.owner,
-        'owner',
-        entered.owner,
-        'Every token of the same owner can renew and release them.',
-      ),
-      scopesField(entered, scopes, presetButtons(entered.preset)),
-      group('expires', tokenFields.expires.title, (wrong) => endChoices(entered, wrong)),
-      workspacesField(entered, workspaces, 'The token sees no others. Not possible with the scope admin.'),
+      fieldInput(tokenFields.name, 'name'),
+      fieldInput(tokenFields.owner, 'owner', 'Every token of the same owner can renew and release them.'),
+      scopesField(scopes, presetButtons(form.text('preset'))),
+      group('expires', tokenFields.expires.title, endChoices),
+      workspacesField(workspaces, 'The token sees no others. Not possible with the scope admin.'),
     ],
     errors,
     nothingDone: 'No token was created.',
@@ -144,26 +120,24 @@ const lifetimes: ReadonlyMap<string, string> = new Map([
 
 const forEver = 'Anyone who finds it years from now can still use it. Revoke it when it is no longer needed.';
 
-function endChoices({ expires, lifetime }: EnteredToken, wrong: boolean): Markup {
-  const end = { type: 'radio', name: 'expires', chosen: [expires] } as const;
-  return html`${choices({ ...end, options: [...lifetimes, ['other', 'after']] })}
+function endChoices(values: FieldValues, wrong: boolean): Markup {
+  const end = { type: 'radio', name: 'expires' } as const;
+  return html`${choices(values, { ...end, options: [...lifetimes, ['other', 'after']] })}
     <div class="under">
       <label for="lifetime">Lifetime</label>
-      <input id="lifetime" name="lifetime" value="${lifetime}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
+      <input id="lifetime" name="lifetime" value="${enteredIn(values, 'lifetime')}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
       <span class="hint" id="lifetime-hint">A whole number with s, m, h or d, such as 12h or 45d.</span>
     </div>
-    ${choices({ ...end, options: [['never', 'never', forEver]] })}`;
+    ${choices(values, { ...end, options: [['never', 'never', forEver]] })}`;
 }
 
-const enteredToken = (form: Form): EnteredToken => ({ ...permissionsIn(form), ...enteredTexts(form, textFields) });
-
-export function readNewToken(entered: EnteredToken): FormResult<NewToken, keyof TokenErrors> {
+export function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors> {
   const read = allValues({
-    name: tokenFields.name.parse(entered.name),
-    owner: entered.owner.trim() === '' ? accepted(undefined) : tokenFields.owner.parse(entered.owner),
-    scopes: readScopes(entered),
-    expires: readLifetime(entered),
-    workspaces: readWorkspaces(entered),
+    name: tokenFields.name.parse(form.text('name')),
+    owner: form.text('owner').trim() === '' ? accepted(undefined) : tokenFields.owner.parse(form.text('owner')),
+    scopes: readScopes(form),
+    expires: readLifetime(form),
+    workspaces: readWorkspaces(form),
   });
   if (!read.ok) return read;
   const { expires, ...values } = read.value;
@@ -172,9 +146,10 @@ export function readNewToken(entered: EnteredToken): FormResult<NewToken, keyof 
   return { ok: false, errors: { workspaces: `${limited} Let it see all, or choose other scopes.` } };
 }
 
-function readLifetime({ expires, lifetime }: EnteredToken): Parsed<Duration | null> {
+function readLifetime(form: Form): Parsed<Duration | null> {
+  const expires = form.text('expires');
   if (expires === 'never') return accepted(null);
-  if (expires === 'other') return tokenFields.expires.parse(lifetime.trim());
+  if (expires === 'other') return tokenFields.expires.parse(form.text('lifetime').trim());
   return lifetimes.has(expires) ? tokenFields.expires.parse(expires) : refused('Choose when the token expires.');
 }
 

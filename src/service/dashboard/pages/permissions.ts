@@ -7,51 +7,26 @@ import { groupedTable, type Row } from '../elements/list.ts';
 import { faint, literals, type Markup, plural, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 
-/** Permissions chosen in a form, for a token or a job. */
-export interface Permissions {
-  readonly scopes: readonly string[];
-  /** `all` or `some`. */
-  readonly reach: string;
-  /** Used if `reach` is `some`. */
-  readonly workspaces: readonly string[];
-}
-
-export const noPermissions: Permissions = { scopes: [], reach: 'all', workspaces: [] };
-
-export const permissionsIn = (form: Form): Permissions => ({
-  scopes: form.all('scope'),
-  reach: form.text('reach'),
-  workspaces: form.all('workspace'),
-});
-
-/** `above` precedes the choices. */
-export const scopesField = (
-  { scopes: chosen }: Permissions,
-  offered: readonly Scope[] = scopes,
-  above: Markup | string = '',
-): FormField =>
-  group('scopes', 'Scopes', (wrong) => {
+/** The scopes of a token or a job. `above` precedes the choices. */
+export const scopesField = (offered: readonly Scope[], above: Markup | string = ''): FormField =>
+  group('scopes', 'Scopes', (values, wrong) => {
     const options = offered.map((scope) => [scope, html`<code>${scope}</code>`, hintOf(scope)] as const);
-    return html`${above}${choices({ type: 'checkbox', name: 'scope', chosen, wrong, options })}`;
+    return html`${above}${choices(values, { type: 'checkbox', name: 'scope', wrong, options })}`;
   });
 
 /** `ids` are the available workspaces; `onlyThese` is the hint for choosing some of them. */
-export function workspacesField(
-  { reach, workspaces: chosen }: Permissions,
-  ids: readonly string[],
-  onlyThese: string,
-): FormField {
+export function workspacesField(ids: readonly string[], onlyThese: string): FormField {
   const all = ['all', 'all, including those added later'] as const;
   const some = ['some', 'only these', onlyThese] as const;
   return group(
     'workspaces',
     'Workspaces',
-    (wrong) =>
-      html`${choices({ type: 'radio', name: 'reach', chosen: [reach], options: ids.length === 0 ? [all] : [all, some] })}
+    (values, wrong) =>
+      html`${choices(values, { type: 'radio', name: 'reach', options: ids.length === 0 ? [all] : [all, some] })}
       ${
         ids.length === 0
           ? html`<p class="hint">There are no workspaces yet.</p>`
-          : html`<div class="under">${choices({ type: 'checkbox', name: 'workspace', chosen, wrong, options: ids.map((id) => [id, id]) })}</div>`
+          : html`<div class="under">${choices(values, { type: 'checkbox', name: 'workspace', wrong, options: ids.map((id) => [id, id]) })}</div>`
       }`,
   );
 }
@@ -70,14 +45,17 @@ export const ownerTable = <Item extends { readonly owner: string }>(
     })),
   );
 
-export function readScopes({ scopes: texts }: Permissions): Parsed<readonly Scope[]> {
+export function readScopes(form: Form): Parsed<readonly Scope[]> {
+  const texts = form.all('scope');
   const scopes = [...new Set(texts.filter(isScope))];
   if (texts.some((text) => !isScope(text))) return refused('One of these scopes is unknown. Choose again.');
   return scopes.length === 0 ? refused('Choose at least one scope.') : accepted(scopes);
 }
 
 /** Null for all. */
-export function readWorkspaces({ reach, workspaces }: Permissions): Parsed<readonly string[] | null> {
+export function readWorkspaces(form: Form): Parsed<readonly string[] | null> {
+  const reach = form.text('reach');
+  const workspaces = form.all('workspace');
   if (reach === 'all') return accepted(null);
   if (reach !== 'some') return refused('Choose which workspaces it is for.');
   if (workspaces.length === 0) return refused('Choose at least one workspace, or all.');

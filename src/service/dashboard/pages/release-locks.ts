@@ -3,7 +3,7 @@ import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { actorOf } from '../../http/context.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
-import { type FormField, linesInput, postForm } from '../elements/fields.ts';
+import { linesInput, postForm } from '../elements/fields.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { lockFacts, originLink, pathLink } from '../elements/lock.ts';
 import { type Markup, plural, time, userText } from '../elements/text.ts';
@@ -17,7 +17,7 @@ import {
   type WorkspaceCall,
 } from '../frame/page.ts';
 import { lockPageSize, releaseWay } from './lock-table.ts';
-import { backLink, type EnteredText, endedLock, listAt, nothingToDo, shownLocks } from './shown-lock.ts';
+import { backLink, endedLock, listAt, nothingToDo, shownLocks } from './shown-lock.ts';
 
 const route = { path: '/locks/release', access: 'locks:write' } as const;
 
@@ -50,7 +50,7 @@ export function addReleasePages(site: Site): void {
 
   async function ask(call: WorkspaceCall, shown: ShownLocks): Promise<View> {
     const found = await releasable(call, shown);
-    return 'main' in found ? found : confirmation(call, shown, found, { text: '' });
+    return 'main' in found ? found : confirmation(call, shown, found);
   }
 
   addWorkspacePage(site, route, async (call) => {
@@ -77,7 +77,7 @@ export function addReleasePages(site: Site): void {
     const force = forcedOf(call, found) > 0;
     const reason = form.text('reason').trim();
     const problem = force ? reasonProblem(reason) : undefined;
-    if (problem !== undefined) return confirmation(call, shown, found, { text: reason, problem });
+    if (problem !== undefined) return confirmation(call, shown, found, { form, problem });
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
     const requests = found.flatMap((row) => {
       const path = parseHeldPath(row.path);
@@ -95,7 +95,12 @@ const idsIn = (form: Form): readonly string[] => [
   ...new Set(form.all('lock').flatMap((ids) => ids.split(' ').filter((id) => id !== ''))),
 ];
 
-function confirmation(call: WorkspaceCall, shown: ShownLocks, rows: readonly LockRow[], reason: EnteredText): View {
+function confirmation(
+  call: WorkspaceCall,
+  shown: ShownLocks,
+  rows: readonly LockRow[],
+  rejected?: { readonly form: Form; readonly problem: string },
+): View {
   const forced = forcedOf(call, rows);
   const { ids, path, back } = shown;
   const main = html`<p class="warning">${warningOf(forced, rows.length)}</p>
@@ -103,14 +108,15 @@ function confirmation(call: WorkspaceCall, shown: ShownLocks, rows: readonly Loc
     ${postForm({
       action: `/workspaces/${call.workspace.id}/locks/release`,
       hidden: { lock: rows.map(({ id }) => id).join(' '), path, back },
-      fields: forced > 0 ? [reasonField(reason.text)] : [],
-      errors: { reason: reason.problem },
+      ...(rejected && { values: rejected.form }),
+      fields: forced > 0 ? [reasonField] : [],
+      errors: { reason: rejected?.problem },
       button: `${forced > 0 ? 'Force release' : 'Release'}${ids.length > 1 ? ` ${plural(rows.length, 'lock')}` : ''}`,
       kind: 'danger',
       autofocus: forced === 0,
       cancel: backLink(back, 'Cancel'),
     })}`;
-  return { title: titleOf(shown), main, status: reason.problem === undefined ? 200 : 422 };
+  return { title: titleOf(shown), main, status: rejected === undefined ? 200 : 422 };
 }
 
 const titleOf = ({ ids }: ShownLocks): string => (ids.length > 1 ? 'Release locks' : 'Release a lock');
@@ -151,9 +157,8 @@ function reasonProblem(reason: string): string | undefined {
   return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
 }
 
-const reasonField = (value: string): FormField =>
-  linesInput('reason', 'Reason', value, {
-    hint: 'It is recorded in the audit, with your name.',
-    rows: 3,
-    more: html` maxlength="${maxReasonLength}" required autofocus`,
-  });
+const reasonField = linesInput('reason', 'Reason', {
+  hint: 'It is recorded in the audit, with your name.',
+  rows: 3,
+  more: html` maxlength="${maxReasonLength}" required autofocus`,
+});

@@ -6,9 +6,9 @@ import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
 import { newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
-import { buttonLink, choices, type FormField, group, postForm } from '../elements/fields.ts';
+import { buttonLink, choices, group, postForm } from '../elements/fields.ts';
 import { type Markup, pointInTime, time, userText } from '../elements/text.ts';
-import { unknownForm } from '../frame/form.ts';
+import { filledIn, unknownForm } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
 import { madeTokenView, sealedTokenId, serviceOrigin } from './made-token.ts';
 import { noSuchToken, tokenFacts, tokenIdOf } from './tokens.ts';
@@ -89,7 +89,8 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
     ${postForm({
       action: `/tokens/${token.id}/rotate`,
       hidden: { token_id: sealed(newId, call.c.get('session').secret) },
-      fields: [keepField(keep)],
+      values: filledIn({ keep }),
+      fields: [keepField],
       errors: { keep: problem },
       button: 'Rotate token',
       cancel: buttonLink('/tokens', 'Cancel'),
@@ -97,16 +98,14 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
   return { title: `Rotate the token ${token.name}?`, main };
 }
 
-const keepField = (keep: string): FormField =>
-  group('keep', 'The old secret stays valid', (wrong) =>
-    choices({
-      type: 'radio',
-      name: 'keep',
-      chosen: [keep],
-      wrong,
-      options: [...keepTimes].map(([value, { text, hint }]) => [value, text, hint]),
-    }),
-  );
+const keepField = group('keep', 'The old secret stays valid', (values, wrong) =>
+  choices(values, {
+    type: 'radio',
+    name: 'keep',
+    wrong,
+    options: [...keepTimes].map(([value, { text, hint }]) => [value, text, hint]),
+  }),
+);
 
 function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup {
   return html`

@@ -15,12 +15,6 @@ export interface ShownLock {
   readonly back: string;
 }
 
-/** The text in the only field of a form. */
-export interface EnteredText {
-  readonly text: string;
-  readonly problem?: string | undefined;
-}
-
 /** The active locks with these ids. Others are not looked up: they may contain characters that a database rejects. */
 export async function shownLocks({ storage }: Site, workspace: string, ids: readonly string[]): Promise<LockRow[]> {
   const valid = ids.filter((id) => /^[!-~]{1,128}$/.test(id));

@@ -86,7 +86,8 @@ const maxSuggested = 500;
 const branchFilter = (history: string, branch: string, names: readonly string[]): Markup => html`
   ${filterForm({
     action: history,
-    fields: [textInput('branch', 'Branch', branch, { type: 'search', more: html` list="branches"` })],
+    values: { branch },
+    fields: [textInput('branch', 'Branch', { type: 'search', more: html` list="branches"` })],
     showAll: branch === '' ? undefined : 'Show all branches',
   })}
   <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>`;

@@ -19,14 +19,11 @@ import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../elements/fields.ts';
 import { type Row, unseen } from '../elements/list.ts';
 import { empty, literal, type Markup, time, userText } from '../elements/text.ts';
-import { type Form, parseForm } from '../frame/form.ts';
-import { allValues, type EnteredTexts, enteredTexts, type FormResult } from '../frame/form-values.ts';
+import { type Form, filledIn } from '../frame/form.ts';
+import { allValues, type FormResult } from '../frame/form-values.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import {
-  noPermissions,
   ownerTable,
-  type Permissions,
-  permissionsIn,
   readScopes,
   readWorkspaces,
   scopesField,
@@ -126,43 +123,34 @@ async function addressedRule({ c }: PageCall, { storage }: Site): Promise<TrustR
   return rule;
 }
 
-/** Repeated fields contain one `NAME=VALUE` per line. */
-type EnteredRuleForm = Permissions & EnteredTexts<keyof typeof ruleFields | keyof typeof repeatedRuleFields>;
-
 export function addNewTrustPages(site: Site): void {
   const { storage } = site;
 
-  async function showForm(
-    entered: EnteredRuleForm,
-    errors: RuleErrors,
-    status: number,
-    refusal?: Markup,
-  ): Promise<View> {
+  async function showForm(form: Form, errors: RuleErrors, status: number, refusal?: Markup): Promise<View> {
     const ids = (await listWorkspaces(storage.read)).map(({ id }) => id);
     const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">${refusal}</p>`}
       <p>A job exchanges its OIDC identity token for an API token that expires after 15 minutes, so its repository needs
         no secret.</p>
-      ${trustForm(entered, errors, ids)}`;
+      ${trustForm(form, errors, ids)}`;
     return { title: 'Trust a workflow', main, status };
   }
 
-  addPage(site, { path: '/trust/new', access: 'admin' }, () => showForm(newRuleDefaults(), {}, 200));
+  addPage(site, { path: '/trust/new', access: 'admin' }, () => showForm(newRuleDefaults, {}, 200));
 
   addAction(site, { path: '/trust', access: 'admin' }, async (call) => {
-    const entered = enteredRule(call.form);
-    const read = readNewTrust(entered);
-    if (!read.ok) return showForm(entered, read.errors, 422);
+    const read = readNewTrust(call.form);
+    if (!read.ok) return showForm(call.form, read.errors, 422);
     const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), read.value));
     switch (added.kind) {
       case 'added':
         return { to: `/trust?added=${added.rule.id}` };
       case 'there-already': {
         const refusal = html`The same rule already exists: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
-        return showForm(entered, {}, 409, refusal);
+        return showForm(call.form, {}, 409, refusal);
       }
       case 'too-many': {
         const refusal = html`The maximum of ${maxTrustRules} rules is reached. Remove one that is no longer used.`;
-        return showForm(entered, {}, 409, refusal);
+        return showForm(call.form, {}, 409, refusal);
       }
     }
   });
@@ -171,16 +159,16 @@ export function addNewTrustPages(site: Site): void {
 /** Excludes admin: a job could use it to create permanent tokens. */
 const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
 
-function trustForm(entered: EnteredRuleForm, errors: RuleErrors, workspaces: readonly string[]): Markup {
-  const input = (name: keyof typeof ruleFields, more?: Markup | string) =>
-    fieldInput(ruleFields[name], name, entered[name], more);
+function trustForm(values: Form, errors: RuleErrors, workspaces: readonly string[]): Markup {
+  const input = (name: keyof typeof ruleFields, more?: Markup | string) => fieldInput(ruleFields[name], name, more);
   const pairs = (name: keyof typeof repeatedRuleFields, more: string) =>
-    linesInput(name, repeatedRuleFields[name].title, entered[name], {
+    linesInput(name, repeatedRuleFields[name].title, {
       hint: `${hintOf(repeatedRuleFields[name])} One NAME=VALUE per line${more}.`,
       rows: 3,
     });
   return postForm({
     action: '/trust',
+    values,
     fields: [
       input('repository'),
       input('repositoryId', html`Both ids are shown by <code>gh api repos/OWNER/NAME --jq '.id, .owner.id'</code>`),
@@ -191,8 +179,8 @@ function trustForm(entered: EnteredRuleForm, errors: RuleErrors, workspaces: rea
       input('workflow'),
       input('event'),
       input('owner', 'Every token of the same owner can renew and release them.'),
-      scopesField(entered, scopesOfJobs),
-      workspacesField(entered, workspaces, 'These jobs cannot see other workspaces.'),
+      scopesField(scopesOfJobs),
+      workspacesField(workspaces, 'These jobs cannot see other workspaces.'),
       input('issuer', 'For Enterprise Server, https://HOST/_services/token; for GitLab, its address.'),
       pairs('claims', ', such as project_id=42 for GitLab'),
     ],
@@ -214,30 +202,22 @@ const optionalNames = [
   'event',
 ] as const;
 
-const textNames = [...optionalNames, 'owner', 'issuer', 'properties', 'claims'] as const;
-
-export const newRuleDefaults = (): EnteredRuleForm => ({
-  ...noPermissions,
-  ...enteredTexts(parseForm(''), textNames),
-  issuer: githubIssuer,
-});
-
-const enteredRule = (form: Form): EnteredRuleForm => ({ ...permissionsIn(form), ...enteredTexts(form, textNames) });
+export const newRuleDefaults = filledIn({ reach: 'all', issuer: githubIssuer });
 
 /** Validates the form like the command: first each field on its own, then the fields in combination. */
-export function readNewTrust(entered: EnteredRuleForm): FormResult<NewTrustRule, keyof EnteredRule> {
+export function readNewTrust(form: Form): FormResult<NewTrustRule, keyof EnteredRule> {
   const texts = optionalNames.map((name) => {
-    const text = entered[name].trim();
+    const text = form.text(name).trim();
     return [name, text === '' ? accepted(undefined) : ruleFields[name].parse(text)] as const;
   });
   const optional = allValues(Object.fromEntries(texts));
   const required = allValues({
-    owner: ruleFields.owner.parse(entered.owner),
-    issuer: ruleFields.issuer.parse(entered.issuer.trim()),
-    properties: readPairs(entered.properties, repeatedRuleFields.properties.parse),
-    claims: readPairs(entered.claims, repeatedRuleFields.claims.parse),
-    scopes: readScopes(entered),
-    workspaces: readWorkspaces(entered),
+    owner: ruleFields.owner.parse(form.text('owner')),
+    issuer: ruleFields.issuer.parse(form.text('issuer').trim()),
+    properties: readPairs(form.text('properties'), repeatedRuleFields.properties.parse),
+    claims: readPairs(form.text('claims'), repeatedRuleFields.claims.parse),
+    scopes: readScopes(form),
+    workspaces: readWorkspaces(form),
   });
   if (!optional.ok || !required.ok) {
     return { ok: false, errors: { ...(!optional.ok && optional.errors), ...(!required.ok && required.errors) } };

@@ -15,19 +15,10 @@ import { defaultLfsMode, type LfsMode, lfsMode } from '../../workspaces/lfs-mode
 import type { FoundWorkspace, WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
-import type { Form } from '../frame/form.ts';
-import { allValues, type EnteredTexts, enteredTexts, type FieldErrors, type FormResult } from '../frame/form-values.ts';
+import { type Form, filledIn } from '../frame/form.ts';
+import { allValues, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 
-const names = [
-  ...(['id', 'remote', 'username', 'password', 'desk_ttl', 'lfs', 'lfs_url'] as const),
-  ...(['latest', 'latest_branches', 'release_on', 'push_locks'] as const),
-] as const;
-
-type Field = (typeof names)[number];
-
-export type WorkspaceErrors = FieldErrors<Field>;
-
-export type EnteredWorkspace = EnteredTexts<Field>;
+export type WorkspaceErrors = FieldErrors<keyof typeof workspaceFields | 'remote' | 'username' | 'password'>;
 
 const meanings: Readonly<Record<LfsMode, string>> = {
   head: 'The objects of the files on the branch.',
@@ -46,39 +37,36 @@ const ofPushes: Readonly<Record<PushLockMode, string>> = {
   branch: 'Locks of the pushed branch, and locks without a branch.',
 };
 
-export function workspaceForm(
-  entered: EnteredWorkspace,
-  errors: WorkspaceErrors,
-  stored: FoundWorkspace | undefined,
-): Markup {
+export function workspaceForm(form: Form, errors: WorkspaceErrors, stored: FoundWorkspace | undefined): Markup {
   const isNew = stored === undefined;
   const hasCredentials = stored !== undefined && storedRemote(stored)?.credentials !== undefined;
   const of = workspaceFields;
   return postForm({
     action: isNew ? '/new-workspace' : `/workspaces/${stored.id}/settings`,
+    values: filledIn({ remote: shownAgain(form.text('remote')) }, form),
     fields: [
-      ...(isNew ? [fieldInput(of.id, 'id', entered.id)] : []),
-      fieldInput(of.remote, 'remote', shownAgain(entered.remote), 'The service tries it before anything is saved.'),
-      textInput('username', 'User name', entered.username, {
+      ...(isNew ? [fieldInput(of.id, 'id')] : []),
+      fieldInput(of.remote, 'remote', 'The service tries it before anything is saved.'),
+      textInput('username', 'User name', {
         hint: 'For https. Many hosts accept any name with a token.',
       }),
-      textInput('password', 'Password or token', '', {
+      textInput('password', 'Password or token', {
         type: 'password',
         hint: hasCredentials
           ? 'Credentials are stored, and never shown. Leave both empty to keep them, as long as the host is the same.'
           : 'Only git uses it, and it is never shown again. For ssh, the service has its own key.',
       }),
-      fieldInput(of.desk_ttl, 'desk_ttl', entered.desk_ttl),
-      radioGroup(of.lfs, 'lfs', entered.lfs, meanings),
-      fieldInput(of.lfs_url, 'lfs_url', entered.lfs_url),
-      radioGroup(of.latest, 'latest', entered.latest, onOutdated),
-      fieldInput(of.latest_branches, 'latest_branches', entered.latest_branches),
-      fieldInput(of.release_on, 'release_on', entered.release_on),
-      radioGroup(of.push_locks, 'push_locks', entered.push_locks, ofPushes),
+      fieldInput(of.desk_ttl, 'desk_ttl'),
+      radioGroup(of.lfs, 'lfs', meanings),
+      fieldInput(of.lfs_url, 'lfs_url'),
+      radioGroup(of.latest, 'latest', onOutdated),
+      fieldInput(of.latest_branches, 'latest_branches'),
+      fieldInput(of.release_on, 'release_on'),
+      radioGroup(of.push_locks, 'push_locks', ofPushes),
     ],
     errors,
     nothingDone: isNew ? 'No workspace was added.' : 'Nothing was changed.',
-    advice: entered.password === '' ? '' : 'Enter the password again.',
+    advice: form.text('password') === '' ? '' : 'Enter the password again.',
     button: isNew ? 'Add workspace' : 'Save',
     cancel: buttonLink(isNew ? '/' : `/workspaces/${stored.id}`, 'Cancel'),
   });
@@ -86,52 +74,35 @@ export function workspaceForm(
 
 const radioGroup = (
   { title }: { readonly title: string },
-  name: Field,
-  chosen: string,
+  name: string,
   meanings: Readonly<Record<string, string>>,
 ): FormField =>
-  group(name, title, (wrong) =>
-    choices({
-      ...{ type: 'radio', name, chosen: [chosen], wrong },
+  group(name, title, (values, wrong) =>
+    choices(values, {
+      ...{ type: 'radio', name, wrong },
       options: Object.entries(meanings).map(([value, meaning]) => [value, value, meaning] as const),
     }),
   );
 
-export function enteredWorkspace(form: Form): EnteredWorkspace {
-  const entered = enteredTexts(form, names);
-  return { ...entered, ...trimmed(entered, 'id', 'remote', 'desk_ttl', 'lfs_url', 'latest_branches', 'release_on') };
-}
-
-const trimmed = (entered: EnteredWorkspace, ...fields: readonly Field[]): Partial<EnteredWorkspace> =>
-  Object.fromEntries(fields.map((field) => [field, entered[field].trim()]));
-
-export const newWorkspaceDefaults: EnteredWorkspace = {
-  id: '',
-  remote: '',
-  username: '',
-  password: '',
+export const newWorkspaceDefaults = filledIn({
   desk_ttl: defaultLfsLockTtl,
   lfs: defaultLfsMode,
-  lfs_url: '',
   latest: defaultLatestMode,
-  latest_branches: '',
-  release_on: '',
   push_locks: defaultPushLockMode,
-};
+});
 
 /** The form for a stored workspace, without its credentials. */
-export const storedWorkspace = (workspace: FoundWorkspace): EnteredWorkspace => ({
-  ...newWorkspaceDefaults,
-  id: workspace.id,
-  remote: storedRemote(workspace)?.address ?? '',
-  desk_ttl: formatDuration(lfsLockTtl(workspace)),
-  lfs: lfsMode(workspace),
-  lfs_url: workspace.lfs_url ?? '',
-  latest: latestMode(workspace),
-  latest_branches: patternsOf(workspace)?.join(', ') ?? '',
-  release_on: workspace.release_on ?? '',
-  push_locks: pushLockMode(workspace),
-});
+export const storedWorkspace = (workspace: FoundWorkspace): Form =>
+  filledIn({
+    remote: storedRemote(workspace)?.address ?? '',
+    desk_ttl: formatDuration(lfsLockTtl(workspace)),
+    lfs: lfsMode(workspace),
+    lfs_url: workspace.lfs_url ?? '',
+    latest: latestMode(workspace),
+    latest_branches: patternsOf(workspace)?.join(', ') ?? '',
+    release_on: workspace.release_on ?? '',
+    push_locks: pushLockMode(workspace),
+  });
 
 export interface WorkspaceRequest {
   /** URL with credentials; undefined if unchanged. */
@@ -140,18 +111,19 @@ export interface WorkspaceRequest {
 }
 
 export function readWorkspace(
-  entered: EnteredWorkspace,
+  form: Form,
   stored: FoundWorkspace | undefined,
-): FormResult<WorkspaceRequest, Field> {
+): FormResult<WorkspaceRequest, keyof WorkspaceErrors> {
+  const text = (name: keyof WorkspaceErrors): string => form.text(name).trim();
   const read = allValues({
-    remote: readRemote(entered, stored),
-    desk_ttl: workspaceFields.desk_ttl.parse(entered.desk_ttl),
-    lfs: workspaceFields.lfs.parse(entered.lfs),
-    lfs_url: orNull(entered.lfs_url, workspaceFields.lfs_url.parse),
-    latest: workspaceFields.latest.parse(entered.latest),
-    latest_branches: orNull(entered.latest_branches, workspaceFields.latest_branches.parse),
-    release_on: orNull(entered.release_on, workspaceFields.release_on.parse),
-    push_locks: workspaceFields.push_locks.parse(entered.push_locks),
+    remote: readRemote(form, stored),
+    desk_ttl: workspaceFields.desk_ttl.parse(text('desk_ttl')),
+    lfs: workspaceFields.lfs.parse(text('lfs')),
+    lfs_url: orNull(text('lfs_url'), workspaceFields.lfs_url.parse),
+    latest: workspaceFields.latest.parse(text('latest')),
+    latest_branches: orNull(text('latest_branches'), workspaceFields.latest_branches.parse),
+    release_on: orNull(text('release_on'), workspaceFields.release_on.parse),
+    push_locks: workspaceFields.push_locks.parse(text('push_locks')),
   });
   if (!read.ok) return read;
   const { remote, desk_ttl, lfs, latest_branches: patterns, ...others } = read.value;
@@ -169,18 +141,19 @@ function shownAgain(text: string): string {
   return parsed.ok ? parsed.value.address : text.replace(/\/\/[^/]*@/, '//');
 }
 
-function readRemote(entered: EnteredWorkspace, stored: FoundWorkspace | undefined): Parsed<string | undefined> {
-  const { username, password } = entered;
+function readRemote(form: Form, stored: FoundWorkspace | undefined): Parsed<string | undefined> {
+  const address = form.text('remote').trim();
+  const [username, password] = [form.text('username'), form.text('password')];
   const before = stored && storedRemote(stored);
-  if (before?.address === entered.remote && username === '' && password === '') return { ok: true, value: undefined };
+  if (before?.address === address && username === '' && password === '') return { ok: true, value: undefined };
   // Only an operator with access to the machine may mirror a repository on its disk.
-  const remote = parseRemote(entered.remote, { allowFile: false });
+  const remote = parseRemote(address, { allowFile: false });
   if (!remote.ok) return remote;
   if (remote.value.kind !== 'https' && (username !== '' || password !== '')) {
     return { ok: false, reason: 'An ssh address takes no password: give the service a key that ssh finds.' };
   }
   // The complete URL must pass the same checks as one that was entered with credentials.
-  const whole = addressWith(remote.value, credentialsFor(remote.value, entered, before));
+  const whole = addressWith(remote.value, credentialsFor(remote.value, { username, password }, before));
   const checked = parseRemote(whole, { allowFile: false });
   return checked.ok ? { ok: true, value: whole } : checked;
 }
@@ -199,7 +172,7 @@ function addressWith({ address }: Remote, credentials: RemoteCredentials | undef
 }
 
 /** Credentials for the remote. Stored ones are used only for the origin that they were stored for. */
-function credentialsFor(remote: Remote, { username, password }: EnteredWorkspace, stored: Remote | undefined) {
+function credentialsFor(remote: Remote, { username, password }: RemoteCredentials, stored: Remote | undefined) {
   if (username !== '' || password !== '') return { username, password };
   if (remote.credentials !== undefined || remote.kind !== 'https' || stored?.kind !== 'https')
     return remote.credentials;

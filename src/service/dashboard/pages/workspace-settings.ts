@@ -18,11 +18,10 @@ import { buttonLink, type FormField, postForm } from '../elements/fields.ts';
 import { link } from '../elements/list.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { literal, type Markup, plural, userText } from '../elements/text.ts';
+import type { Form } from '../frame/form.ts';
 import { addAction, addPage, addWorkspaceAction, addWorkspacePage, type Site, type View } from '../frame/page.ts';
 import { branchesOf } from './branches.ts';
 import {
-  type EnteredWorkspace,
-  enteredWorkspace,
   newWorkspaceDefaults,
   readWorkspace,
   storedWorkspace,
@@ -39,8 +38,8 @@ const removal = { path: '/remove', access } as const;
 export function addWorkspaceSettingsPages(site: Site): void {
   const { storage, locks, remotes, removeFiles } = site;
 
-  function show(entered: EnteredWorkspace, errors: WorkspaceErrors, stored?: FoundWorkspace): View {
-    const form = workspaceForm(entered, errors, stored);
+  function show(values: Form, errors: WorkspaceErrors, stored?: FoundWorkspace): View {
+    const form = workspaceForm(values, errors, stored);
     const status = Object.keys(errors).length === 0 ? 200 : 422;
     if (stored === undefined) {
       return { title: 'Add a workspace', main: form, status };
@@ -64,35 +63,34 @@ export function addWorkspaceSettingsPages(site: Site): void {
   addPage(site, { path: '/new-workspace', access }, async () => show(newWorkspaceDefaults, {}));
 
   addAction(site, { path: '/new-workspace', access }, async (call) => {
-    const entered = enteredWorkspace(call.form);
-    const id = parseWorkspaceId(entered.id);
-    const read = readWorkspace(entered, undefined);
+    const { form } = call;
+    const id = parseWorkspaceId(form.text('id').trim());
+    const read = readWorkspace(form, undefined);
     if (!read.ok || !id.ok) {
       const others = read.ok ? {} : read.errors;
-      return show(entered, { ...(!id.ok && { id: id.reason }), ...others });
+      return show(form, { ...(!id.ok && { id: id.reason }), ...others });
     }
     const request = read.value;
     const reason = await connectionFailure(id.value, request);
-    if (reason !== undefined) return show(entered, { remote: reason });
+    if (reason !== undefined) return show(form, { remote: reason });
     const workspace = { id: id.value, ...request.settings, remote: request.remote ?? '' };
     const fresh = await storage.commit({ workspace: id.value }, (db) =>
       addWorkspaceAudited(db, storage.now, actorOf(call.c), workspace),
     );
-    if (!fresh) return show(entered, { id: 'A workspace with this name already exists. Choose another name.' });
+    if (!fresh) return show(form, { id: 'A workspace with this name already exists. Choose another name.' });
     return { to: branchesOf(id.value) };
   });
 
   addWorkspacePage(site, settings, async (call) => show(storedWorkspace(call.workspace), {}, call.workspace));
 
   addWorkspaceAction(site, settings, async (call) => {
-    const { workspace } = call;
+    const { workspace, form } = call;
     const { id } = workspace;
-    const entered = enteredWorkspace(call.form);
-    const read = readWorkspace(entered, workspace);
-    if (!read.ok) return show(entered, read.errors, workspace);
+    const read = readWorkspace(form, workspace);
+    if (!read.ok) return show(form, read.errors, workspace);
     const { remote, settings } = read.value;
     const reason = await connectionFailure(id, read.value);
-    if (reason !== undefined) return show(entered, { remote: reason }, workspace);
+    if (reason !== undefined) return show(form, { remote: reason }, workspace);
     const change = { id, ...settings, ...(remote !== undefined && { remote }) };
     await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(call.c), change));
     return { to: `/workspaces/${id}/settings`, notice: 'workspace-saved' };
