@@ -5,37 +5,35 @@ import { createTokenAudited } from './audited.ts';
 import { findToken, type Token } from './tokens.ts';
 
 /**
- * Replaces a token by a new one, `newId`, with the same name, owner and permissions, which therefore owns the locks of
+ * Replaces a token by a new one with the same name, owner and permissions, which therefore owns the locks of
  * the old one. The old secret stays valid for `keepMs`, unless the token expires sooner; 0 revokes it at once.
  */
 export async function rotateToken(
   db: Database,
   now: Now,
   actor: Actor,
-  { id, newId, keepMs }: { readonly id: string; readonly newId: string; readonly keepMs: number },
+  { id, keepMs }: { readonly id: string; readonly keepMs: number },
 ) {
   const old = await findToken(db, now, id);
   if (old === undefined) return { kind: 'unknown' } as const;
-  // The request was repeated, and the secret is no longer known.
-  if (old.replaced_by === newId) return { kind: 'rotated-before', token: old } as const;
-  // Expired, revoked, or rotated by another request.
+  // Expired, revoked, or already rotated, maybe by the same form: its secret is no longer known.
   if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old } as const;
   const { name, owner, scopes, workspaces } = old;
   const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };
-  const { token, secret } = await createTokenAudited(db, now, actor, newToken, newId);
+  const { token, secret } = await createTokenAudited(db, now, actor, newToken);
   const keptUntil = Date.parse(token.created_at) + keepMs;
   const validUntil = old.expires_at === null ? keptUntil : Math.min(keptUntil, Date.parse(old.expires_at));
   const end = keepMs === 0 ? { revoked_at: validUntil } : { expires_at: validUntil };
   await db
     .updateTable('tokens')
-    .set({ ...end, replaced_by: newId })
+    .set({ ...end, replaced_by: token.id })
     .where('id', '=', id)
     .execute();
   const oldValidUntil = asTimestamp(validUntil);
   await recordAudit(db, now, {
     actor,
     action: 'token.rotated',
-    detail: { token: id, name, owner, replaced_by: newId, old_valid_until: oldValidUntil },
+    detail: { token: id, name, owner, replaced_by: token.id, old_valid_until: oldValidUntil },
   });
   return { kind: 'rotated', token, secret, oldValidUntil } as const;
 }

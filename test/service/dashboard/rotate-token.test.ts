@@ -6,7 +6,6 @@ import { signedIn, type Visitor } from './browser-like.ts';
 import { expectHarmless, hostileTexts } from './hostile.ts';
 import { takeLock } from './locked-service.ts';
 
-const sealedIn = (page: string): string => /name="token_id" value="([^"]+)"/.exec(page)?.[1] ?? '';
 const secretIn = (page: string): string => /wsa_[A-Za-z0-9_-]{43}/.exec(page)?.[0] ?? '';
 
 describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kind) => {
@@ -15,13 +14,7 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
   const statusWith = async (token: string) => (await service.ask('GET', '/v1/workspaces', { token })).status;
   const found = async (id: string) => (await listTokens(service.storage)).find((token) => token.id === id);
 
-  /** The filled-in form of the page. */
-  async function filled(visitor: Visitor, id: string, keep: string) {
-    const { text } = await visitor.get(`/tokens/${id}/rotate`);
-    return { token_id: sealedIn(text), keep };
-  }
-  const rotate = async (visitor: Visitor, id: string, keep: string) =>
-    visitor.post(`/tokens/${id}/rotate`, await filled(visitor, id, keep));
+  const rotate = (visitor: Visitor, id: string, keep: string) => visitor.post(`/tokens/${id}/rotate`, { keep });
 
   test('shows the new secret once, which has the locks of the old one immediately', async () => {
     const visitor = await administrator();
@@ -81,21 +74,15 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
   test('creates one token and shows its secret once if the form is sent twice', async () => {
     const visitor = await administrator();
     const { id } = await service.token({ name: 'twice', owner: 'twice' });
-    const fields = await filled(visitor, id, '7d');
-    const answers = await Promise.all([1, 2].map(() => visitor.post(`/tokens/${id}/rotate`, fields)));
+    const answers = await Promise.all([1, 2].map(() => rotate(visitor, id, '7d')));
     expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409]);
     for (const { status, text } of answers) expect(secretIn(text) === '').toBe(status === 409);
-    const again = await visitor.post(`/tokens/${id}/rotate`, {
-      ...fields,
-      token_id: sealedIn((await visitor.get('/tokens/new')).text),
-    });
-    expect(again.status).toBe(400);
     expect((await visitor.get(`/tokens/${id}/rotate`)).text).toContain('was already rotated');
     const tokens = (await listTokens(service.storage)).filter(({ owner }) => owner === 'twice');
     expect(tokens).toHaveLength(2);
   });
 
-  test('changes nothing without a choice, with a forged form, or for a revoked or unknown token', async () => {
+  test('changes nothing without a choice, or for a revoked or unknown token', async () => {
     const visitor = await administrator();
     const { id } = await service.token({ name: 'ci', lifetime: { seconds: 3_600 } });
     expect((await visitor.get(`/tokens/${id}/rotate`)).text).toContain('by itself, and is valid no longer than that');
@@ -105,15 +92,13 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
       expect(status).toBe(422);
       expect(text).toContain('Choose how long the old secret stays valid.');
     }
-    const fields = await filled(visitor, id, '1h');
-    expect((await visitor.post(`/tokens/${id}/rotate`, { ...fields, token_id: 'x' })).status).toBe(400);
     expect(await found(id)).toEqual(before);
     await visitor.post(`/tokens/${id}/revoke`);
     expect((await visitor.get(`/tokens/${id}/rotate`)).text).toContain('It was revoked.');
-    expect((await visitor.post(`/tokens/${id}/rotate`, fields)).status).toBe(409);
+    expect((await rotate(visitor, id, '1h')).status).toBe(409);
     for (const unknown of ['tok_00000000-0000-4000-8000-000000000000', '%00']) {
       expect((await visitor.get(`/tokens/${unknown}/rotate`)).status).toBe(404);
-      expect((await visitor.post(`/tokens/${unknown}/rotate`, fields)).status).toBe(404);
+      expect((await rotate(visitor, unknown, '1h')).status).toBe(404);
     }
   });
 

@@ -35,8 +35,8 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
   } as const;
   const create = (more: Partial<NewToken> = {}) =>
     storage.commit('global', (db) => createToken(db, storage.now, { ...laptop, ...more }));
-  const rotate = (id: string, keepMs: number, newId = newTokenId()) =>
-    storage.commit('global', (db) => rotateToken(db, storage.now, actor, { id, newId, keepMs }));
+  const rotate = (id: string, keepMs: number) =>
+    storage.commit('global', (db) => rotateToken(db, storage.now, actor, { id, keepMs }));
   async function rotated(id: string, keepMs: number) {
     const rotation = await rotate(id, keepMs);
     if (rotation.kind !== 'rotated') throw new Error(`It was ${rotation.kind}.`);
@@ -85,13 +85,11 @@ describe.each(databaseKinds)('rotating a token on $name', (kind) => {
 
   test('rotates the token once, even if requested several times, also concurrently', async () => {
     const { token } = await create({ owner: 'once' });
-    const newId = newTokenId();
-    const same = await Promise.all([1, 2, 3].map(() => rotate(token.id, hourMs, newId)));
-    expect(same.map(({ kind }) => kind).toSorted()).toEqual(['rotated', 'rotated-before', 'rotated-before']);
+    const same = await Promise.all([1, 2, 3].map(() => rotate(token.id, hourMs)));
+    expect(same.map(({ kind }) => kind).toSorted()).toEqual(['over', 'over', 'rotated']);
     expect(same.filter((one) => 'secret' in one)).toHaveLength(1);
-    expect((await rotate(token.id, hourMs)).kind).toBe('over');
     const rows = await storage.read.selectFrom('tokens').select('id').where('owner', '=', 'once').execute();
-    expect(rows.map(({ id }) => id).toSorted()).toEqual([token.id, newId].toSorted());
+    expect(rows).toHaveLength(2);
   });
 
   test('refuses revoked, expired and unknown tokens', async () => {

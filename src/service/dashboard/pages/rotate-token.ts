@@ -1,16 +1,14 @@
 import { html } from 'hono/html';
 import { formatSpan } from '../../../interface/duration.ts';
 import { actorOf } from '../../http/context.ts';
-import { sealed } from '../../sessions/secret.ts';
 import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
-import { newTokenId } from '../../tokens/secret.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, group, postForm } from '../elements/fields.ts';
 import { type Markup, pointInTime, time, userText } from '../elements/text.ts';
-import { filledIn, unknownForm } from '../frame/form.ts';
+import { filledIn } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
-import { madeTokenView, sealedTokenId, serviceOrigin } from './made-token.ts';
+import { madeTokenView, serviceOrigin } from './made-token.ts';
 import { noSuchToken, tokenFacts, tokenIdOf } from './tokens.ts';
 
 const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;
@@ -33,32 +31,26 @@ export function addRotationPages(site: Site): void {
     const token = await findToken(storage.read, storage.now, tokenIdOf(call));
     if (token === undefined) throw noSuchToken();
     if (token.state !== 'active' || token.replaced_by !== null) return over(token);
-    return form(call, token, { newId: newTokenId(), keep: defaultKeep });
+    return form(call, token);
   });
 
   addAction(site, route, async (call) => {
     const id = tokenIdOf(call);
-    const newId = sealedTokenId(call, call.form.text('token_id'));
-    const keep = call.form.text('keep');
-    const kept = keepTimes.get(keep);
+    const kept = keepTimes.get(call.form.text('keep'));
     const token = await findToken(storage.read, storage.now, id);
     if (token === undefined) throw noSuchToken();
-    if (newId === undefined) throw unknownForm();
     const origin = serviceOrigin(call, site.publicUrl());
     if (kept === undefined) {
-      const problem = 'Choose how long the old secret stays valid.';
-      return { ...form(call, token, { newId, keep, problem }), status: 422 };
+      return { ...form(call, token, 'Choose how long the old secret stays valid.'), status: 422 };
     }
     const rotation = await storage.commit('global', (db) =>
-      rotateToken(db, storage.now, actorOf(call.c), { id, newId, keepMs: kept.ms }),
+      rotateToken(db, storage.now, actorOf(call.c), { id, keepMs: kept.ms }),
     );
     switch (rotation.kind) {
       case 'unknown':
         throw noSuchToken();
       case 'over':
         return { ...over(rotation.token), status: 409 };
-      case 'rotated-before':
-        return { ...rotatedBefore(rotation.token), status: 409 };
       case 'rotated': {
         const [workspace] = rotation.token.workspaces ?? (await listWorkspaces(storage.read)).map((each) => each.id);
         const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
@@ -69,14 +61,7 @@ export function addRotationPages(site: Site): void {
   });
 }
 
-interface RotationForm {
-  /** Id of the successor, so that sending the form twice creates one token. */
-  readonly newId: string;
-  readonly keep: string;
-  readonly problem?: string;
-}
-
-function form(call: PageCall, token: Token, { newId, keep, problem }: RotationForm): View {
+function form(call: PageCall, token: Token, problem?: string): View {
   const lifetime = lifetimeOf(token);
   const end =
     lifetime === null
@@ -88,8 +73,7 @@ function form(call: PageCall, token: Token, { newId, keep, problem }: RotationFo
     ${tokenFacts(token, call.now)}
     ${postForm({
       action: `/tokens/${token.id}/rotate`,
-      hidden: { token_id: sealed(newId, call.c.get('session').secret) },
-      values: filledIn({ keep }),
+      values: filledIn({ keep: defaultKeep }),
       fields: [keepField],
       errors: { keep: problem },
       button: 'Rotate token',
@@ -116,7 +100,7 @@ function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup 
 const over = (token: Token): View => ({
   title: `The token ${token.name} cannot be rotated`,
   main: html`<p>It ${endedText(token)}. Nothing was changed.</p>
-    ${token.replaced_by === null ? '' : html`<p><a href="/tokens#${token.replaced_by}">The token that took over</a></p>`}
+    ${token.replaced_by === null ? '' : html`<p><a href="/tokens#${token.replaced_by}">The token that took over</a>: if you did not keep its secret, <a href="/tokens/${token.replaced_by}/rotate">rotate it</a>.</p>`}
     <p><a href="/tokens">All tokens</a></p>`,
 });
 
@@ -124,11 +108,3 @@ const endedText = ({ state, replaced_by }: Token): string => {
   if (replaced_by !== null) return 'was already rotated';
   return state === 'revoked' ? 'was revoked' : 'has expired';
 };
-
-const rotatedBefore = ({ name, replaced_by }: Token): View => ({
-  title: 'This token was already rotated',
-  main: html`<p class="warning">This form already rotated the token ${userText(name)}. The new secret was shown then and cannot be shown
-      again.</p>
-    <p>If you did not keep it, <a href="/tokens/${replaced_by}/rotate">rotate the new token</a>.</p>
-    <p><a href="/tokens">All tokens</a></p>`,
-});
