@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { Refusal } from '../../contract/problem.ts';
 import type { AccessControl } from '../../http/access.ts';
@@ -20,7 +21,7 @@ export interface Listener {
  */
 const heartbeatMs = 10_000;
 
-/** Delay before a page reconnects. */
+/** Delay before a page reconnects: about three seconds by default in browsers. */
 const retryAfterMs = 1_000;
 
 const headers = {
@@ -52,29 +53,24 @@ export function addLivePage(
     const end = once(gone, 'abort');
     stream.onAbort(() => left.abort());
 
-    async function send(event: string, note = '', retry?: number): Promise<void> {
+    async function send(event: string, note = ''): Promise<void> {
       gone.throwIfAborted();
       if ((await authenticateSession(storage, secret)).kind === 'refused') left.abort();
       gone.throwIfAborted();
-      await stream.writeSSE({ event, data: JSON.stringify(note), ...(retry !== undefined && { retry }) });
+      await stream.writeSSE({ event, data: JSON.stringify(note), retry: retryAfterMs });
       // The stream ignores write errors.
       gone.throwIfAborted();
     }
 
-    let isWaiting = false;
-    async function beat(retry?: number): Promise<void> {
-      // At most one heartbeat waits for a page that does not read.
-      if (isWaiting) return;
-      isWaiting = true;
-      await send('alive', '', retry).catch(() => left.abort());
-      isWaiting = false;
+    /** At most one heartbeat waits for a page that does not read. */
+    async function beat(): Promise<void> {
+      for (;;) {
+        await send('alive');
+        await sleep(heartbeatMs, undefined, { signal: gone });
+      }
     }
-    const heartbeat = setInterval(beat, heartbeatMs);
-    // Sets the reconnect delay, which is about three seconds by default in browsers.
-    void beat(retryAfterMs);
     // Errors are ignored: the page reconnects, and then receives the reason.
-    await Promise.race([follow({ send, gone }).catch(() => undefined), end]);
-    clearInterval(heartbeat);
+    await Promise.race([follow({ send, gone }), beat(), end]).catch(() => undefined);
     left.abort();
   }
 
@@ -91,38 +87,24 @@ export function addLivePage(
   });
 }
 
-interface LivePageLimits {
-  /** Limit on all live pages: each holds a connection and receives every change. */
-  readonly total: number;
-  readonly perSession: number;
-  /** Leaves room for other workspaces. */
-  readonly perWorkspace: number;
-}
+/** All live pages are limited, because each holds a connection and receives every change; the shares leave room for others. */
+const livePageLimits = { total: 256, perSession: 16, perWorkspace: 128 };
 
-const livePageLimits: LivePageLimits = { total: 256, perSession: 16, perWorkspace: 128 };
-
-export function createLivePageQuota(limits: LivePageLimits = livePageLimits): Site['takeLivePage'] {
-  const counts = new Map<string, number>();
+export function createLivePageQuota(limits = livePageLimits): Site['takeLivePage'] {
+  const open = new Set<Parameters<Site['takeLivePage']>[0]>();
 
   return ({ session, workspace }) => {
-    const shares = [
-      { of: `session ${session}`, max: limits.perSession, reason: ' per sign-in. Close some.' },
-      { of: `workspace ${workspace}`, max: limits.perWorkspace, reason: ' per workspace.' },
-      { of: 'all', max: limits.total, reason: '.' },
-    ];
-    for (const { of, max, reason } of shares) {
-      if ((counts.get(of) ?? 0) >= max) throw full(`At most ${max} live pages can be open${reason}`);
+    const page = { session, workspace };
+    const pages = [...open];
+    if (pages.filter((other) => other.session === session).length >= limits.perSession) {
+      throw full(`At most ${limits.perSession} live pages can be open per sign-in. Close some.`);
     }
-    for (const { of } of shares) counts.set(of, (counts.get(of) ?? 0) + 1);
-    let isOpen = true;
-    return () => {
-      for (const { of } of isOpen ? shares : []) {
-        const count = (counts.get(of) ?? 0) - 1;
-        if (count === 0) counts.delete(of);
-        else counts.set(of, count);
-      }
-      isOpen = false;
-    };
+    if (pages.filter((other) => other.workspace === workspace).length >= limits.perWorkspace) {
+      throw full(`At most ${limits.perWorkspace} live pages can be open per workspace.`);
+    }
+    if (pages.length >= limits.total) throw full(`At most ${limits.total} live pages can be open.`);
+    open.add(page);
+    return () => open.delete(page);
   };
 }
 
