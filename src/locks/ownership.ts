@@ -2,6 +2,7 @@ import type { KnownLock } from '../client/client.ts';
 import { clockSlackMs } from '../client/clock.ts';
 import type { LookupResult } from '../client/lookup.ts';
 import type { LockPath } from '../interface/lock-path.ts';
+import type { Grant } from './ledger/entry.ts';
 
 /** A lock of an earlier step of this job. Waiting for it is pointless: only this job releases it. */
 export interface AlreadyHeld {
@@ -24,6 +25,8 @@ export interface OwnLock {
   /** The latest time at which the service may have granted the lock, by the clock of the service. */
   readonly grantedAt?: string | undefined;
 }
+
+export const ownLockOf = ({ lock, at }: Grant): OwnLock => ({ ...lock, grantedAt: at });
 
 /** The state of a lock that was ours, from a lookup of its path. */
 type Standing =

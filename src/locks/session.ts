@@ -13,6 +13,7 @@ import { formatDuration } from '../interface/duration.ts';
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from './ledger/entry.ts';
+import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
 /** A path that someone else has locked. */
@@ -56,22 +57,19 @@ interface SessionContext extends ReleaseContext {
   readonly step: string;
   /** The run URL; undefined outside a workflow. */
   readonly origin: string | undefined;
-  /** Called before the first request, so that the post-step knows that there may be locks to release. */
-  readonly announce: () => void;
 }
 
 export type LockSession = ReturnType<typeof openLockSession>;
 
 /** Acquires and releases single locks. Records each intent in the ledger before its request, and then the result. */
 export function openLockSession(context: SessionContext) {
-  const { client, clock, record, step, origin, announce } = context;
+  const { client, clock, record, step, origin } = context;
   /** Times at which this process first requested a path, and first used a key. */
   const firstAsked = new Map<string, number>();
   const askedWith = new Map<string, number>();
   const unsent = new Set<Intent>();
   /** The lock that blocked the last request for each path, by id. */
   const heldBy = new Map<string, string>();
-  let announced = false;
   let intents = 0;
   let serviceAnswered = false;
   const now = (): string => new Date(client.serverNow()).toISOString();
@@ -111,9 +109,6 @@ export function openLockSession(context: SessionContext) {
       };
       unsent.add(intent);
       record(intent);
-      // Called after the first line is in the ledger, so that the post-step finds it.
-      if (!announced) announce();
-      announced = true;
       return intent;
     },
 
@@ -174,7 +169,7 @@ export function openLockSession(context: SessionContext) {
       within: CallLimits,
       { mayBeReleased = false, attempts }: { readonly mayBeReleased?: boolean; readonly attempts?: 'once' } = {},
     ): Promise<ReleaseResult> {
-      const target = { kind: 'own', lock: { ...grant.lock, grantedAt: grant.at }, mayBeReleased } as const;
+      const target = { kind: 'own', lock: ownLockOf(grant), mayBeReleased } as const;
       return releaseTarget(context, { service: grant.service, ...parsedAddress(grant), target, attempts }, within);
     },
   };

@@ -68,7 +68,6 @@ async function acquireFrom(answer: Answer, waitSeconds: number, signal = new Abo
     step: 'step',
     origin: undefined,
     record: (entry) => ledger.push(entry),
-    announce: () => undefined,
   });
   const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') };
   const { round, unanswered } = await acquireLocks(

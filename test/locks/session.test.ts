@@ -5,16 +5,13 @@ import { openLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { place } from './samples.ts';
 
-test('records the intent in the ledger, with a new key for the one place of the step, before it announces a post-step or sends a request', async () => {
+test('records the intent in the ledger, with a new key for the one place of the step, before it sends a request', async () => {
   const ledger: Entry[] = [];
   const found: Record<string, readonly Entry[]> = {};
-  const look = (when: string): void => {
-    found[when] = [...ledger];
-  };
   const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
     serverNow: Date.now,
     async acquireLock({ path }) {
-      look(`asked ${path}`);
+      found[`asked ${path}`] = [...ledger];
       throw new Error('The step was killed here.');
     },
   };
@@ -27,7 +24,6 @@ test('records the intent in the ledger, with a new key for the one place of the 
     step: 'step',
     origin: undefined,
     record: (entry) => ledger.push(entry),
-    announce: () => look('announced'),
   });
   const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') };
   for (const path of ['a', 'b']) {
@@ -37,7 +33,6 @@ test('records the intent in the ledger, with a new key for the one place of the 
   const intent = (path: string) =>
     expect.objectContaining({ kind: 'intent', step: 'step', path, ttl: '1h', key: `step/${path === 'a' ? 1 : 2}` });
   expect(found).toEqual({
-    announced: [intent('a')],
     'asked a': [intent('a')],
     'asked b': [intent('a'), intent('b')],
   });

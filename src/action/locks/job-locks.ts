@@ -1,9 +1,9 @@
 import type { WorkspaceId } from '../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { readJobLocks } from '../../locks/ledger/history.ts';
+import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lostRenewalText } from '../../locks/messages.ts';
-import { type AlreadyHeld, standingOf } from '../../locks/ownership.ts';
+import { type AlreadyHeld, ownLockOf, standingOf } from '../../locks/ownership.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 /** If the list takes longer than this, the step requests the locks anyway. */
@@ -14,12 +14,12 @@ const maxLookAtHeldMs = 10_000;
  * still exist: a lock that expired or was released by force does not stop the step from locking the path.
  */
 export async function findAlreadyHeld(
-  context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection' | 'ledger'>,
+  context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection'>,
+  { held, stepNames }: JobLocks,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
 ): Promise<readonly AlreadyHeld[]> {
-  const { client, clock, connection, ledger } = context;
-  const { held, stepNames } = readJobLocks(ledger, connection.baseUrl, workspace);
+  const { client, clock } = context;
   const candidates = paths.filter((path) => held.has(path));
   if (candidates.length === 0) return [];
   const { deadline, signal } = defaultLimits(context);
@@ -30,8 +30,10 @@ export async function findAlreadyHeld(
     const found = find(path);
     if (lock === undefined) return [];
     const { grant, releaseStarted } = lock;
-    const own = { ...grant.lock, grantedAt: grant.at };
-    const standing = standingOf(own, found, { serverNow: client.serverNow(), mayBeReleased: releaseStarted });
+    const standing = standingOf(ownLockOf(grant), found, {
+      serverNow: client.serverNow(),
+      mayBeReleased: releaseStarted,
+    });
     if (standing !== 'ours' && standing !== 'assumed') return [];
     const listed = found.kind === 'locked' ? found.lock : undefined;
     return {
@@ -44,7 +46,6 @@ export async function findAlreadyHeld(
 }
 
 /** Warns about each lock of the job that could not be renewed: when it was lost, and to whom. */
-export function warnOfLostLocks({ client, connection, ledger, log }: Context, workspace: WorkspaceId): void {
-  const { lost } = readJobLocks(ledger, connection.baseUrl, workspace);
+export function warnOfLostLocks({ client, log }: Context, { lost }: JobLocks): void {
   for (const loss of lost) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
 }

@@ -9,7 +9,7 @@ import { type Loss, soonestEnd } from '../../locks/ledger/entry.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, lostRenewalText, pastMoment } from '../../locks/messages.ts';
-import { type OwnLock, standingOf } from '../../locks/ownership.ts';
+import { type OwnLock, ownLockOf, standingOf } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/outdated.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
@@ -227,8 +227,7 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
   const relied = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
   return {
     locks: relied.map(([path, { grant, loss }]): LockToCheck => {
-      const lock = { ...grant.lock, grantedAt: grant.at };
-      return { path, lock, isCompared: grant.isCompared, loss };
+      return { path, lock: ownLockOf(grant), isCompared: grant.isCompared, loss };
     }),
     gap: damaged
       ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not checked. Name them with \`locks\` or \`locks-file\`.`

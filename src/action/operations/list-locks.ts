@@ -3,7 +3,7 @@ import { listOnPaths } from '../../client/lookup.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import { joinFirst, pluralize } from '../../interface/words.ts';
-import { createLockedTest } from '../../locks/ledger/history.ts';
+import { readJobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
 import { InputError } from '../inputs/input-error.ts';
@@ -92,8 +92,12 @@ async function pathsToList(
     log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
     return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${change.name}` };
   }
-  const isLocked = createLockedTest(ledger, connection.baseUrl, workspace);
-  const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, folders: 'accepted' });
+  const { held } = readJobLocks(ledger, connection.baseUrl, workspace);
+  const resolved = await resolvePaths(scope.paths, {
+    ...runner,
+    isLocked: (path) => held.has(path),
+    folders: 'accepted',
+  });
   const { folders, warning } = resolved;
   if (warning !== undefined) log.warn(warning);
   if (resolved.paths.length + folders.length === 0) return { paths: undefined, folders, among: '' };

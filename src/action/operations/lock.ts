@@ -14,7 +14,7 @@ import {
 } from '../../interface/words.ts';
 import { type AcquireLocksResult, acquireLocks } from '../../locks/acquire.ts';
 import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
-import { createLockedTest } from '../../locks/ledger/history.ts';
+import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
 import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
@@ -40,7 +40,8 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   const { client, clock, connection, ledger, runner, record, saveState, log } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
-  const isLocked = createLockedTest(ledger, service, workspace);
+  const jobLocks = readJobLocks(ledger, service, workspace);
+  const isLocked = (path: LockPath): boolean => jobLocks.held.has(path);
   const pool = task.from.kind === 'pool' ? await openPoolOfStep(context, task, task.from) : undefined;
   const resolved =
     task.from.kind === 'paths' ? await resolvePaths(task.from.paths, { ...runner, isLocked }) : undefined;
@@ -61,18 +62,17 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
       paths,
       at: new Date(client.serverNow()).toISOString(),
     });
-    warnOfLostLocks(context, workspace);
-    const own = await findAlreadyHeld(context, workspace, paths);
+    warnOfLostLocks(context, jobLocks);
+    const own = await findAlreadyHeld(context, jobLocks, workspace, paths);
     const others = withoutOwn(paths, own);
     if (others.length < wanted) return heldByThisJob(lockStep, own);
 
-    const announce = (): void => {
-      saveState('step', step);
-      // The runner evaluates the inputs again for the post-step, but the value in this step counts.
-      saveState('on-lost', task.onLost);
-      log.debug(`The id of this step in the ledger is ${step}.`);
-    };
-    const session = openLockSession({ ...context, step, origin: runner.origin, announce });
+    // Saved before the first request, so that the post-step knows that there may be locks to release.
+    saveState('step', step);
+    // The runner evaluates the inputs again for the post-step, but the value in this step counts.
+    saveState('on-lost', task.onLost);
+    log.debug(`The id of this step in the ledger is ${step}.`);
+    const session = openLockSession({ ...context, step, origin: runner.origin });
     const terms = { service, workspace, type, ttl };
     const refresh =
       pool && (async (within: CallLimits) => ({ paths: withoutOwn(await pool.refresh(within), own), count: wanted }));

@@ -4,7 +4,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import { joinFirst } from '../../interface/words.ts';
 import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
-import type { OwnLock } from '../../locks/ownership.ts';
+import { type OwnLock, ownLockOf } from '../../locks/ownership.ts';
 import { hasIdentity, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
@@ -17,10 +17,11 @@ import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome }
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
-  const { client, log, connection } = context;
+  const { client, log, connection, ledger } = context;
   const { workspace, force } = task;
-  const { targets, gap } = await unlockTargets(context, task);
-  warnOfLostLocks(context, workspace);
+  const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace);
+  const { targets, gap } = await unlockTargets(context, task, jobLocks);
+  warnOfLostLocks(context, jobLocks);
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
 
@@ -128,11 +129,10 @@ interface UnlockTargets {
 }
 
 /** Resolves the inputs to targets, before the first request. */
-async function unlockTargets(context: Context, task: TaskOf<'unlock'>): Promise<UnlockTargets> {
-  const { ledger, connection, runner, log } = context;
+async function unlockTargets(context: Context, task: TaskOf<'unlock'>, jobLocks: JobLocks): Promise<UnlockTargets> {
+  const { runner, log } = context;
   const { selection, workspace, force } = task;
   if (selection.kind === 'locks') return { targets: selection.locks.map(fromHandoff) };
-  const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace);
   if (selection.kind === 'job') return locksOfJob(context, workspace, jobLocks);
   const { held } = jobLocks;
   const isLocked = (path: LockPath): boolean => held.has(path);
@@ -176,8 +176,7 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   if (lock !== undefined) {
     const { grant, releaseStarted } = lock;
     const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
-    const own = { ...grant.lock, grantedAt: grant.at };
-    return { kind: 'lock', path, lock: own, mayBeReleased: releaseStarted || damaged, asked };
+    return { kind: 'lock', path, lock: ownLockOf(grant), mayBeReleased: releaseStarted || damaged, asked };
   }
   if (kind === 'matched') return { kind: 'matched', path };
   if (planned.has(path)) return { kind: 'not-ours', path };

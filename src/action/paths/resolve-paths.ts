@@ -26,7 +26,7 @@ export interface ResolveOptions {
   readonly checkout: string;
   /** More paths that patterns can match, even if the checkout does not have them. */
   readonly lockedPaths?: readonly LockPath[];
-  /** Whether the job holds a lock on the path. Such a path needs no file. Called only for paths without a file. */
+  /** Whether the job holds a lock on the path. Such a path needs no file. */
   readonly isLocked?: (path: LockPath) => boolean;
   /** Whether a line may name a folder of the checkout. */
   readonly folders?: 'mistakes' | 'accepted';

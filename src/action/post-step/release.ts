@@ -74,7 +74,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
       const time = { clock: steadyClock, sleep, random: Math.random };
       // Nothing reads the ledger after the post-step.
       const record = createRecorder(ledger, { warn: log.debug });
-      const session = openLockSession({ ...time, client, record, step, origin, announce: () => undefined });
+      const session = openLockSession({ ...time, client, record, step, origin });
       const { serverNow } = client;
       const results = await releaseClaims({ ...time, session, serverNow, log: once }, baseUrl, claims, within);
       return { results, now: serverNow() };

@@ -30,15 +30,6 @@ export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = [])
     .map(({ service, workspace }) => ({ service, workspace }));
 }
 
-/** Tests whether the job holds a lock on a path. The ledger is read once, by the first test. */
-export function createLockedTest(ledger: Ledger, service: string, workspace: string): (path: LockPath) => boolean {
-  let held: JobLocks['held'] | undefined;
-  return (path) => {
-    held ??= readJobLocks(ledger, service, workspace).held;
-    return held.has(path);
-  };
-}
-
 export type JobLocks = ReturnType<typeof readJobLocks>;
 
 /** The locks of a job in one workspace, from its ledger. */

@@ -33,7 +33,8 @@ function claims({ entries = [], problem, saved, inFile = '' }: Records) {
   return { held: doubts, unanswered: unanswered.map(({ path }) => path), ledgerError, losses, renewalError };
 }
 
-const a = [intentOf('a'), grantOf('a')];
+const plan: Entry = { kind: 'plan', ...place, step: 's', paths: ['a'], at };
+const a = [plan, intentOf('a'), grantOf('a')];
 const inDoubt = (path: string) => [path, 'records-damaged'] as const;
 
 describe('the locks that a step must release', () => {
@@ -58,7 +59,7 @@ describe('the locks that a step must release', () => {
       { kind: 'unrenewed', ...place, step: 'other', at, reason: 'It is full.' },
     ];
     expect(claims({ entries })).toMatchObject({ losses: [at, undefined], renewalError: 'It is down.' });
-    expect(claims({ entries: entries.slice(0, 4) }).renewalError).toBeUndefined();
+    expect(claims({ entries: entries.slice(0, 5) }).renewalError).toBeUndefined();
     const damaged = claims({ entries, problem: 'A line cannot be read.' });
     expect(damaged).toMatchObject({ losses: [undefined, undefined], renewalError: undefined });
   });

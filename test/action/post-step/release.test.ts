@@ -220,7 +220,7 @@ describe('the release at the end of a job', () => {
       random: () => 0.5,
       log: { line: () => undefined },
     };
-    const none = { record: () => undefined, announce: () => undefined, step: 's', origin: undefined };
+    const none = { record: () => undefined, step: 's', origin: undefined };
     const session = openLockSession({ ...context, ...none });
     const all = { held: claims, unanswered: [], ledgerError: undefined };
     const results = await time.pass(

@@ -21,11 +21,7 @@ export function openCommandSession({ client, service, workspace, interrupted, te
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = openLockSession({
-    ...{ ...time, client, record: ledger.record, step },
-    origin: undefined,
-    announce: () => undefined,
-  });
+  const session = openLockSession({ ...time, client, record: ledger.record, step, origin: undefined });
   const terms = { service, workspace, type: 'exclusive', ttl };
   return {
     step,
