@@ -1,5 +1,4 @@
-import type { LockPath } from '../interface/lock-path.ts';
-import { parseLockPath } from '../interface/lock-path.ts';
+import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import type * as resources from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
 import { asObject, firstName, isArray, isObject, type Json, nameIn } from './json.ts';

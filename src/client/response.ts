@@ -1,13 +1,13 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
-import { looksLikeHtml, type ServiceText } from './service-text.ts';
+import type { ServiceText } from './service-text.ts';
 
 export const maxResponseBytes = 10 * 1_024 * 1_024;
 
 type ResponseBody =
   | { readonly kind: 'json'; readonly value: Json; readonly byteLength: number }
   | { readonly kind: 'empty' }
-  | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string; readonly isHtml: boolean }
+  | { readonly kind: 'other'; readonly reason: string; readonly excerpt: string }
   | { readonly kind: 'too-large'; readonly excerpt: string };
 
 export interface ClientResponse {
@@ -106,7 +106,7 @@ function readBody({ headers, bytes, tooLarge }: RawResponse, texts: ServiceText)
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
     const reason = `it is compressed (${texts.line(coding, 40)}), which was not requested`;
-    return { kind: 'other', reason, excerpt: '', isHtml: false };
+    return { kind: 'other', reason, excerpt: '' };
   }
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
@@ -116,7 +116,7 @@ function readBody({ headers, bytes, tooLarge }: RawResponse, texts: ServiceText)
   if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
   const type = texts.line(headers['content-type'] ?? '', 80);
   const reason = `${parsed.reason}${type === '' ? '' : ` (Content-Type: ${type})`}`;
-  return { kind: 'other', reason, excerpt: excerpt(), isHtml: looksLikeHtml(text) };
+  return { kind: 'other', reason, excerpt: excerpt() };
 }
 
 /** RFC 9745 defines `@` and seconds since 1970; its drafts used a date or `true`. */

@@ -65,11 +65,9 @@ export function plainName(name: string): string {
 
 /** The body text of an HTML page; other texts are unchanged. */
 export function htmlToText(text: string): string {
-  if (!looksLikeHtml(text)) return text;
+  if (!/^\s*<(!doctype|html|head|body|!--)/i.test(text)) return text;
   return text.slice(Math.max(0, text.search(/<body\b/i))).replaceAll(/<[^<>]*>/g, ' ');
 }
-
-export const looksLikeHtml = (text: string): boolean => /^\s*<(!doctype|html|head|body|!--)/i.test(text);
 
 function cut(text: string, maxLength: number): string {
   if (text.length <= maxLength) return text;

@@ -1,5 +1,4 @@
-import type { WorkspaceId } from '../../client/access.ts';
-import { parseToken } from '../../client/access.ts';
+import { parseToken, type WorkspaceId } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';

@@ -1,8 +1,7 @@
 import type { KnownLock } from '../../client/client.ts';
 import { responseClockMs } from '../../client/clock.ts';
 import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
-import { byPath } from '../../interface/lock-path.ts';
+import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/words.ts';
 import { type Loss, soonestEnd } from '../../locks/ledger/entry.ts';

@@ -1,7 +1,6 @@
 import { type CallLimits, inParallel, type KnownLock, type List } from '../../client/client.ts';
 import { listOnPaths } from '../../client/lookup.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
-import { byPath } from '../../interface/lock-path.ts';
+import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { joinFirst, pluralize } from '../../interface/words.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';

@@ -1,8 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { type CallLimits, ServiceError } from '../../client/client.ts';
 import type { Duration } from '../../interface/duration.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
-import { byPath } from '../../interface/lock-path.ts';
+import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import {
   clockTime,
   formatElapsed,

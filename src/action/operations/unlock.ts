@@ -1,7 +1,6 @@
 import { inParallel, type KnownLock, type ServiceError, type WorkspaceId, withRequest } from '../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../client/lookup.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
-import { byPath } from '../../interface/lock-path.ts';
+import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { joinFirst } from '../../interface/words.ts';
 import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { type OwnLock, ownLockOf } from '../../locks/ownership.ts';
