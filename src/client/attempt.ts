@@ -14,7 +14,7 @@ interface AttemptContext extends Pick<RefusalContext, 'baseUrl' | 'texts'> {
   readonly timeoutMs: number;
   readonly limit: TimeLimit;
   readonly startTimer?: StartTimer | undefined;
-  readonly isRecognized?: ((response: ClientResponse) => boolean) | undefined;
+  readonly server?: string | undefined;
   readonly keyMayHaveArrived: boolean;
   /** Called before `onResponse`, whatever the result. */
   readonly onEnd: () => void;
@@ -30,7 +30,7 @@ export async function attemptOnce(
   sent: SentRequest,
   context: AttemptContext,
 ): Promise<{ readonly sent: SentRequest; readonly result: AttemptResult | undefined }> {
-  const { limit, startTimer, texts, isRecognized = isOfService, keyMayHaveArrived, onEnd, onResponse } = context;
+  const { limit, startTimer, texts, server, keyMayHaveArrived, onEnd, onResponse } = context;
   const { target, otherTarget, responseDelayMs = 0, expect } = request;
   const timeoutMs = context.timeoutMs + responseDelayMs;
   const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], startTimer);
@@ -54,6 +54,8 @@ export async function attemptOnce(
   if (sent.target === target && otherTarget !== undefined && rejectsSlashes(response)) {
     return attemptOnce(request, { ...sent, target: otherTarget }, { ...context, onEnd: () => undefined });
   }
+  // A gateway cannot be told from a server that has no marks.
+  const isRecognized = server === undefined ? isOfService : () => true;
   const judged = { ...context, serverNow: context.serverNow(), keyMayHaveArrived, expect, isRecognized };
   return { sent, result: classifyResponse(response, judged) };
 }

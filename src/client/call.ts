@@ -13,7 +13,7 @@ import { type StartTimer, startTimeLimit } from './time-limit.ts';
 
 export interface CallOptions {
   readonly baseUrl: URL;
-  /** The name of the server in errors, if it is not the service. */
+  /** The name of the server in errors and retries, if it is not the service. All its refusals are its own. */
   readonly server?: string | undefined;
   readonly send: Connection['send'];
   /** The timeout of each attempt. */
@@ -24,12 +24,11 @@ export interface CallOptions {
   readonly maxConnections: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly secrets: readonly string[];
-  /** Whether a refusal is from the server itself, and not from a gateway. By default, by the marks of the service. */
-  readonly isRecognized?: ((response: ClientResponse) => boolean) | undefined;
   /** Opens, with the first request, the source of a token for each. Without it, requests have only the headers. */
   readonly openTokens?: (() => Promise<TokenSource>) | undefined;
   readonly clock: Clock;
   readonly serverClock: ServerClock;
+  /** Returns early, without an error, when the signal is aborted. */
   readonly sleep: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly startTimer?: StartTimer | undefined;
   /** At least 0 and less than 1. */
@@ -186,7 +185,8 @@ export function createCall(options: CallOptions): Call {
         if (next.kind === 'give-up') return giveUp(next.failure);
         // Without the advice of the error: a retry needs none.
         const { reason, request: sentBefore } = fail(failure);
-        options.onRetry?.({ ...next.retry, reason: withRequest(reason, sentBefore) });
+        const told = options.server === undefined ? reason : `${options.server}: ${reason}`;
+        options.onRetry?.({ ...next.retry, reason: withRequest(told, sentBefore) });
         if (!waitsTogether) await sleep(next.retry.delayMs, limit.signal);
       }
     } finally {
@@ -215,7 +215,7 @@ function sentRequest({ method, target, headers, body }: Request, ofAll: Readonly
     'content-type': `application/${body instanceof URLSearchParams ? 'x-www-form-urlencoded' : 'json'}`,
   };
   const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
-  return { method, target, headers: { ...ofAll, ...type, ...headers }, body: text };
+  return { method, target, headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers }, body: text };
 }
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;

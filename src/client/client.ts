@@ -1,9 +1,9 @@
 import { createAcquireLock, type LockComparison } from './acquire-lock.ts';
 import { createEndpoints } from './addresses.ts';
 import { createAsking } from './ask.ts';
-import { createCall } from './call.ts';
+import { type CallOptions, createCall } from './call.ts';
 import { createCheckPaths } from './check-paths.ts';
-import { type Clock, createServerClock, steadyClock } from './clock.ts';
+import { createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection } from './connection.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { firstName } from './json.ts';
@@ -13,7 +13,7 @@ import { expectFound } from './refusal.ts';
 import { createRegisterHook } from './register-hook.ts';
 import { createReleaseLock } from './release-lock.ts';
 import { createRenewLock } from './renew-lock.ts';
-import { type CallLimits, expectSuccess, type Retry, type TokenSource } from './request.ts';
+import { type CallLimits, expectSuccess, type TokenSource } from './request.ts';
 import { type ClientResponse, objectIn, warnOfDeprecation } from './response.ts';
 import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
@@ -42,7 +42,8 @@ export type ClientCredentials =
   /** Short-lived tokens, exchanged for an identity token; opened by the first request. */
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
-export interface ClientOptions {
+export interface ClientOptions
+  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'onThrottled'>> {
   /** Ends in the API version: `/v1`. */
   readonly baseUrl: string;
   readonly credentials: ClientCredentials;
@@ -54,17 +55,9 @@ export interface ClientOptions {
   /** Called with each lock on an outdated file, and with each that could not be compared with a current mirror. */
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
   readonly requestTimeoutMs?: number | undefined;
-  readonly retries?: number | undefined;
-  readonly clock?: Clock | undefined;
   /** The clock of the server minus ours, if known before the first response. */
   readonly serverAheadMs?: number | undefined;
-  /** Returns early, without an error, when the signal is aborted. */
-  readonly sleep?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
-  readonly random?: (() => number) | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
-  readonly onRetry?: ((retry: Retry) => void) | undefined;
-  /** Called when the next request must wait because little of the rate limit remains. */
-  readonly onThrottled?: ((delayMs: number) => void) | undefined;
 }
 
 /** A client of the HTTP API. Requests beyond the number of connections are queued. */
@@ -87,7 +80,6 @@ export function createClient(options: ClientOptions) {
     secrets: [],
     headers: {
       accept: 'application/json, application/problem+json',
-      'accept-encoding': 'identity',
       'user-agent': options.userAgent,
       ...(options.origin !== undefined && { referer: options.origin }),
     },

@@ -34,15 +34,9 @@ export function openIssuer(
     server,
     serverClock: createServerClock(exchange.clock),
     send: connection.send,
-    isRecognized: () => true,
     maxConnections: 1,
-    headers: {
-      authorization: `Bearer ${requestToken}`,
-      accept: 'application/json',
-      'accept-encoding': 'identity',
-    },
+    headers: { authorization: `Bearer ${requestToken}`, accept: 'application/json' },
     secrets: [requestToken],
-    onRetry: (retry) => exchange.onRetry?.({ ...retry, reason: `${server}: ${retry.reason}` }),
   });
 
   const expect = expectFound(identityIn, 'the response contains no identity token');

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { ClientOptions } from '../../src/client/client.ts';
+import { type ClientOptions, sleep } from '../../src/client/client.ts';
 import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
 import { isTransient } from '../../src/client/retry.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
@@ -290,7 +290,7 @@ describe('an exchange', () => {
         gives(response, request);
       }),
       list,
-      { clock: Date.now, sleep: undefined },
+      { clock: Date.now, sleep },
     );
     const [short, long] = [errorOf(client.ask(300)), client.ask(20_000)];
     expect((await short).message).toMatch(
@@ -301,7 +301,7 @@ describe('an exchange', () => {
   });
 
   test('ends with the step that is cancelled', async () => {
-    const { client } = await exchangingClient(silence, list, { clock: Date.now, sleep: undefined });
+    const { client } = await exchangingClient(silence, list, { clock: Date.now, sleep });
     const cancelled = new AbortController();
     const errors = [1, 2].map(() => errorOf(client.ask(60_000, cancelled.signal)));
     cancelled.abort();

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { steadyClock } from '../../src/client/client.ts';
+import { sleep, steadyClock } from '../../src/client/client.ts';
 import { createRateLimiter } from '../../src/service/http/rate-limit.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, silence } from '../support/other-servers/responses.ts';
@@ -79,7 +79,7 @@ test('releases do not queue behind requests that wait for the rate limit', async
     (admission === undefined ? nothing(204) : json(201, { id: '1' }, headersOf('token')))(response, request);
   };
   const stop = new AbortController();
-  const { server, client } = await clientOf(answer, { clock: steadyClock, sleep: undefined });
+  const { server, client } = await clientOf(answer, { clock: steadyClock, sleep });
   const waiting = numbered(40, (name) =>
     client.acquireLock(lockRequest(name), client.within(60 * second, stop.signal)),
   );
@@ -110,7 +110,7 @@ test('still sends requests if the announced limit outlasts the deadline', async 
 
 test('explains why a request was never sent', async () => {
   const tells = { ratelimit: '"x";r=0;t=9', 'ratelimit-policy': '"x";q=10;w=90' };
-  const { client } = await clientOf(json(200, ['game'], tells), { clock: steadyClock, sleep: undefined });
+  const { client } = await clientOf(json(200, ['game'], tells), { clock: steadyClock, sleep });
   await client.ask();
   const waits = client.ask(60 * second);
   expect((await errorOf(client.ask(100))).message).toBe(

@@ -1,6 +1,6 @@
 import { expect, onTestFinished, vi } from 'vitest';
 import { parseWorkspaceId, type WorkspaceId } from '../../src/client/access.ts';
-import { type ClientOptions, createClient } from '../../src/client/client.ts';
+import { type ClientOptions, createClient, sleep } from '../../src/client/client.ts';
 import type { CallLimits, Retry } from '../../src/client/request.ts';
 import { ServiceError } from '../../src/client/service-error.ts';
 import { type LockPath, parseLockPath } from '../../src/interface/lock-path.ts';
@@ -22,7 +22,7 @@ export const token = 'wsa_0123456789abcdef0123456789abcdef';
 export const start = Date.UTC(2026, 2, 1, 12);
 
 /** Options for tests of time itself. */
-export const realTime = { clock: Date.now, sleep: undefined };
+export const realTime = { clock: Date.now, sleep };
 
 /** Stops timers and clock until the end of the test: time passes only with `vi.advanceTimersByTime`. Sockets still work. */
 export function stopTime(): void {

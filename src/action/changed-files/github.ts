@@ -80,7 +80,6 @@ const maxConnections = 4;
 function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   const { clock, sleep, random, log } = context;
   const { requestTimeout, retries } = context.connection;
-  const onRetry = logRetries(log, 'GitHub');
   const connection = openConnection(apiUrl);
   const closing = new AbortController();
   const call = createCall({
@@ -89,16 +88,15 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     clock,
     serverClock: createServerClock(clock),
     send: async (request, signal) => asTooMany(await connection.send(request, signal)),
-    isRecognized: () => true,
     timeoutMs: milliseconds(requestTimeout),
     maxConnections,
     retries,
     secrets: [token],
-    headers: { 'accept-encoding': 'identity' },
+    headers: {},
     sleep,
     random,
     closed: closing.signal,
-    onRetry: (retry) => onRetry({ ...retry, reason: `GitHub: ${retry.reason}` }),
+    onRetry: logRetries(log, 'GitHub'),
   });
   return {
     call,
