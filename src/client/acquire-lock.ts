@@ -40,24 +40,28 @@ export interface AcquiredLock extends KnownLock {
   readonly expires_at: string | undefined;
 }
 
+/** A path that someone else has locked. */
+export interface Conflict {
+  readonly path: LockPath;
+  /** Undefined if the service does not name the holder. */
+  readonly holder: KnownLock | undefined;
+  readonly retryAfterMs: number | undefined;
+  /** The service confirms the requested wait: the step has a place in line. */
+  readonly hasWaited: boolean;
+  readonly queue: Queue | undefined;
+  /** Other paths of the step that the service would grant now. */
+  readonly turn: readonly LockPath[];
+  readonly error: ServiceError;
+}
+
 export type AcquireLockResult =
   /** `replayed`: the service repeated its response to an earlier request with the same key, which acquired the lock. */
   | { readonly kind: 'acquired'; readonly lock: AcquiredLock; readonly replayed: boolean }
-  | {
-      readonly kind: 'held';
-      readonly holder: KnownLock | undefined;
-      readonly retryAfterMs: number | undefined;
-      /** The service confirms that it applied the requested wait. */
-      readonly hasWaited: boolean;
-      readonly queue: Queue | undefined;
-      /** Other paths of the same place that the service would grant now. */
-      readonly turn: readonly string[];
-      /**
-       * An earlier attempt had no response: without idempotency keys in the service, the holder may be this request.
-       */
-      readonly mayBeOurs: boolean;
-      readonly error: ServiceError;
-    }
+  /**
+   * `mayBeOurs`: an earlier attempt had no response. Without idempotency keys in the service, the holder may be this
+   * request.
+   */
+  | (Conflict & { readonly kind: 'held'; readonly mayBeOurs: boolean })
   /** The lock may have been granted: there was no response until the time or the retries ran out. */
   | { readonly kind: 'unanswered'; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
@@ -75,7 +79,12 @@ interface AcquireContext extends ClientContext {
 export const createAcquireLock = (context: AcquireContext) => {
   const { call, addresses, serverNow, branch, onCompared } = context;
 
-  function held(answered: AnsweredCall, holder: KnownLock | undefined, mayBeOurs: boolean): AcquireLockResult {
+  function held(
+    answered: AnsweredCall,
+    path: LockPath,
+    holder: KnownLock | undefined,
+    mayBeOurs: boolean,
+  ): AcquireLockResult {
     const { response, texts, fail, refuse } = answered;
     const error = isSuccess(response)
       ? fail(notUnderstood(response, texts, 'it contains an earlier lock'))
@@ -83,6 +92,7 @@ export const createAcquireLock = (context: AcquireContext) => {
     const queue = queueIn(response);
     return {
       kind: 'held',
+      path,
       holder,
       retryAfterMs: retryAfterHeader(response, serverNow()),
       hasWaited: hasWaited(response),
@@ -102,7 +112,7 @@ export const createAcquireLock = (context: AcquireContext) => {
     const lock = grantedIn(answered, request, from);
     // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
     const existedBefore = from(lock) < (request.firstSentAt ?? sentAt) - clockSlackMs;
-    if (response.status === 200 && !replayed && existedBefore) return held(answered, lock, false);
+    if (response.status === 200 && !replayed && existedBefore) return held(answered, request.path, lock, false);
     const comparison = comparisonIn(response, answered.texts);
     if (comparison !== undefined) onCompared?.(comparison);
     return { kind: 'acquired', lock, replayed };
@@ -144,7 +154,7 @@ export const createAcquireLock = (context: AcquireContext) => {
     const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated !== undefined;
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;
-      return held(result, holderOf(response, path, texts) ?? listed, mayBeDone);
+      return held(result, path, holderOf(response, path, texts) ?? listed, mayBeDone);
     }
     return without(refusal, mayBeDone && !isOutdated);
   };

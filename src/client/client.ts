@@ -19,7 +19,7 @@ import { createSync } from './sync.ts';
 import { sleep } from './time-limit.ts';
 
 export { parseWorkspaceId, type WorkspaceId } from './access.ts';
-export type { AcquiredLock, LockComparison } from './acquire-lock.ts';
+export type { AcquiredLock, Conflict, LockComparison } from './acquire-lock.ts';
 
 export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
 export { type Clock, steadyClock } from './clock.ts';

@@ -1,6 +1,6 @@
+import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import { asObject, isArray } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
-import { plainName } from './service-text.ts';
 
 /** Waits in line for a lock (RFC 7240, `Prefer: wait`). */
 export interface LineRequest {
@@ -50,8 +50,11 @@ export function queueIn(response: ClientResponse): Queue | undefined {
 
 const maxTurns = 1_000;
 
-export function turnIn(response: ClientResponse): readonly string[] {
+export function turnIn(response: ClientResponse): readonly LockPath[] {
   const { turn } = objectIn(response);
   const paths = typeof turn === 'string' ? [turn] : isArray(turn) ? turn.slice(0, maxTurns) : [];
-  return paths.filter((path) => typeof path === 'string').map(plainName);
+  return paths.flatMap((path) => {
+    const parsed = parseLockPath(typeof path === 'string' ? path : '');
+    return parsed.ok ? parsed.value : [];
+  });
 }

@@ -1,5 +1,6 @@
 import {
   type CallLimits,
+  type Conflict,
   inParallel,
   isTransient,
   type LineRequest,
@@ -24,7 +25,7 @@ import {
   type Taken,
   unsettledAfter,
 } from './roll-back.ts';
-import type { Conflict, LockSession, LockTerms } from './session.ts';
+import type { LockSession, LockTerms } from './session.ts';
 import { createLine, type NextRound } from './wait-in-line.ts';
 
 /** The paths that a step may lock, and the number that it needs. */

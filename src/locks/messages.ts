@@ -1,7 +1,6 @@
-import type { KnownLock } from '../client/client.ts';
+import type { Conflict, KnownLock } from '../client/client.ts';
 import { formatNumber, formatTime, pluralize, runName } from '../interface/words.ts';
 import type { Intent, Loss } from './ledger/entry.ts';
-import type { Conflict } from './session.ts';
 
 /** Describes a lock whose renewal was refused. `found` is undefined if the current holder is unknown. */
 export function lostRenewalText(

@@ -1,34 +1,20 @@
 import {
   type AcquiredLock,
   type CallLimits,
+  type Conflict,
   isTransient,
   type KnownLock,
   type LineRequest,
-  type Queue,
   type ServiceError,
   type WorkspaceId,
 } from '../client/client.ts';
 import { clockSlackMs } from '../client/clock.ts';
 import { formatDuration } from '../interface/duration.ts';
-import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
+import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
-import { type Grant, type GrantedLock, type Intent, parsedAddress, parsedTtl } from './ledger/entry.ts';
+import { type Grant, type GrantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
 import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
-
-/** A path that someone else has locked. */
-export interface Conflict {
-  readonly path: LockPath;
-  /** Undefined if the service does not name the holder. */
-  readonly holder: KnownLock | undefined;
-  readonly retryAfterMs: number | undefined;
-  /** The service confirms the requested wait: the step has a place in line. */
-  readonly hasWaited: boolean;
-  readonly queue: Queue | undefined;
-  /** Other paths of the step that the service would grant now. */
-  readonly turn: readonly LockPath[];
-  readonly error: ServiceError;
-}
 
 /** The result of requesting one lock. */
 export type AcquireResult =
@@ -117,8 +103,7 @@ export function openLockSession(context: SessionContext) {
      * session in a line have one place.
      */
     async ask(intent: Intent, within: CallLimits, line?: LineRequest): Promise<AcquireResult> {
-      const { service, key, type } = intent;
-      const { workspace, path } = parsedAddress(intent);
+      const { service, workspace, path, key, type } = intent;
       const ttl = parsedTtl(intent);
       const keySentBefore = !unsent.delete(intent);
       if (!firstAsked.has(path)) firstAsked.set(path, clock());
@@ -140,16 +125,15 @@ export function openLockSession(context: SessionContext) {
           return { kind: 'acquired', grant };
         }
         case 'held': {
-          const { holder, retryAfterMs, hasWaited, queue, error, mayBeOurs } = acquisition;
-          const turn = acquisition.turn.map(parseLockPath).flatMap((each) => (each.ok ? each.value : []));
-          const conflict: Conflict = { path, holder, retryAfterMs, hasWaited, queue, turn, error };
+          const { kind, mayBeOurs, ...conflict } = acquisition;
+          const { holder, error } = conflict;
           // A service without idempotency keys treats a repeated request as a new one, and refuses it because of the
           // first.
           if (mayBeOurs && canBeOurs(holder, intent)) return { kind: 'unanswered', intent, error, conflict };
           if (holder?.id !== undefined) heldBy.set(path, holder.id);
           record({ kind: 'denied', ...entry, at: now() });
           serviceAnswered = true;
-          return { kind: 'held', ...conflict };
+          return { kind, ...conflict };
         }
         case 'unanswered':
           return { kind: 'unanswered', intent, error: acquisition.error, conflict: undefined };
@@ -169,8 +153,9 @@ export function openLockSession(context: SessionContext) {
       within: CallLimits,
       { mayBeReleased = false, attempts }: { readonly mayBeReleased?: boolean; readonly attempts?: 'once' } = {},
     ): Promise<ReleaseResult> {
+      const { service, workspace, path } = grant;
       const target = { kind: 'own', lock: ownLockOf(grant), mayBeReleased } as const;
-      return releaseTarget(context, { service: grant.service, ...parsedAddress(grant), target, attempts }, within);
+      return releaseTarget(context, { service, workspace, path, target, attempts }, within);
     },
   };
 }

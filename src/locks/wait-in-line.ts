@@ -1,10 +1,10 @@
-import { isTransient, type LineRequest, retryAfterOfError } from '../client/client.ts';
+import { type Conflict, isTransient, type LineRequest, retryAfterOfError } from '../client/client.ts';
 import { formatSpan } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
-import type { Conflict, LockSession, LockTerms } from './session.ts';
+import type { LockSession, LockTerms } from './session.ts';
 
 /** Proxies cut connections that are idle for a minute. */
 const maxSeconds = 30;

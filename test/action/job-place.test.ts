@@ -6,6 +6,7 @@ import { loadInputs } from '../../src/action/inputs/load.ts';
 import { type OperationName, readRawInputs, wantsLedger } from '../../src/action/inputs/table.ts';
 import type { Entry, Grant } from '../../src/locks/ledger/entry.ts';
 import { ledgerFile } from '../../src/locks/ledger/ledger.ts';
+import { game, workspaceId } from '../client/test-client.ts';
 import { at, grantOf, lockOf, place } from '../locks/samples.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { type Given, getInputOf, stepEnvironment } from './step-environment.ts';
@@ -46,8 +47,8 @@ const problemsOf = async (...given: Parameters<typeof load>) => {
   return loaded.ok ? [] : loaded.problems;
 };
 
-const film = { ...place, workspace: 'film' };
-const elsewhere = { service: 'https://other.example.com/v1', workspace: 'game' };
+const film = { ...place, workspace: workspaceId('film') };
+const elsewhere = { service: 'https://other.example.com/v1', workspace: game };
 const planIn = (where: typeof place): Entry => ({ kind: 'plan', ...where, step: 's', at, paths: ['a'] });
 const ended = ({ service, workspace, path, lock: { id } }: Grant): Entry => {
   return { kind: 'ended', service, workspace, path, id, at };
@@ -72,10 +73,10 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
   });
 
   test('are taken from its inputs and the environment first', async () => {
-    const given = { 'base-url': elsewhere.service, workspace: 'film' };
-    expect(await placeOf(operation, [inGame], given)).toEqual({ ...elsewhere, workspace: 'film' });
+    const given = { 'base-url': elsewhere.service, workspace: workspaceId('film') };
+    expect(await placeOf(operation, [inGame], given)).toEqual({ ...elsewhere, workspace: workspaceId('film') });
     const variables = { WORKSPACE_BASE_URL: elsewhere.service, WORKSPACE_ID: 'film' };
-    expect(await placeOf(operation, [inGame], {}, variables)).toEqual({ ...elsewhere, workspace: 'film' });
+    expect(await placeOf(operation, [inGame], {}, variables)).toEqual({ ...elsewhere, workspace: workspaceId('film') });
   });
 
   test.each<[string, Given, typeof place]>([
@@ -106,7 +107,7 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
   });
 
   test('are taken from a lock on a plain http service only with `allow-http`', async () => {
-    const open = { service: 'http://10.0.0.1/v1', workspace: 'game' };
+    const open = { service: 'http://10.0.0.1/v1', workspace: game };
     expect(await problemsOf(operation, [grantOf('a', open)])).toEqual([
       expect.stringMatching(/^Input `base-url` is "http:\/\/10\.0\.0\.1\/v1"\. Plain http would expose the token/),
     ]);

@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Client, Queue } from '../../src/client/client.ts';
+import type { Client, Conflict, Queue } from '../../src/client/client.ts';
 import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
-import type { AcquireResult, Conflict } from '../../src/locks/session.ts';
+import type { AcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import {
   errorOf,

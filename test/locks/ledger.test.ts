@@ -7,9 +7,10 @@ import { parseLockPath } from '../../src/interface/lock-path.ts';
 import { type Entry, readEntry } from '../../src/locks/ledger/entry.ts';
 import { historyOf, readJobLocks } from '../../src/locks/ledger/history.ts';
 import { type Ledger, ledgerFile, openLedger } from '../../src/locks/ledger/ledger.ts';
+import { lockPath, workspaceId } from '../client/test-client.ts';
 import { leaveOut } from '../support/left-out.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
-import { asItIs, at, grantOf, intentOf, lockOf, place } from './samples.ts';
+import { addressOf, asItIs, at, grantOf, intentOf, lockOf, place } from './samples.ts';
 
 const folder = folderOfTests();
 let count = 0;
@@ -23,12 +24,17 @@ const proofOf = (id?: string) => (id === undefined ? {} : { id, etag: `"${id}"` 
 const intent = (path: string, key: string, step = 's') => intentOf(path, { key, step });
 const grant = (path: string, key: string, step = 's', id = `lock_${key}`) =>
   grantOf(path, { key, step, lock: lockOf(path, proofOf(id)) });
-const denied = (path: string, key: string, step = 's'): Entry => ({ kind: 'denied', ...place, path, step, at, key });
-const releasing = (path: string, id?: string): Entry => ({ kind: 'releasing', ...place, path, at, ...proofOf(id) });
+const denied = (path: string, key: string, step = 's'): Entry => ({
+  kind: 'denied',
+  ...addressOf(path),
+  step,
+  at,
+  key,
+});
+const releasing = (path: string, id?: string): Entry => ({ kind: 'releasing', ...addressOf(path), at, ...proofOf(id) });
 const ended = (path: string, id?: string): Entry => ({
   kind: 'ended',
-  ...place,
-  path,
+  ...addressOf(path),
   at,
   ...proofOf(id),
 });
@@ -44,7 +50,7 @@ const where = {
 };
 const request = { ...where, step: text, key: text };
 const anyLock = fc.record({
-  path: text,
+  path: where.path,
   type: text,
   id: optional,
   etag: optional,
@@ -154,7 +160,7 @@ describe('the ledger file', () => {
     const says = (word: string) => ({ owner: word, acquired_at: word, expires_at: word, ...proofOf(word) });
     const ours = intentOf('hero', { key: 'hero', step: 'hero' });
     const renewal = (word: string): readonly Entry[] => [
-      { kind: 'lost', ...place, step: 's', at, path: 'hero', key: 'hero', holder: { owner: word } },
+      { kind: 'lost', ...addressOf('hero'), step: 's', at, key: 'hero', holder: { owner: word } },
       { kind: 'unrenewed', ...place, step: 's', at, reason: word },
     ];
     append(ours, grantOf('hero', { lock: lockOf('hero', says('hero')) }), ended('hero', 'hero'), ...renewal('hero'));
@@ -170,7 +176,7 @@ describe('readEntry', () => {
   const renewals: readonly Entry[] = [
     { kind: 'renewed', ...renewal, expires_at: at },
     { kind: 'unrenewed', ...renewal, reason: 'It is down.' },
-    { kind: 'lost', ...renewal, path: 'a', key: '1' },
+    { kind: 'lost', ...renewal, path: lockPath('a'), key: '1' },
     { kind: 'stop-renewing', step: 's', at },
   ];
   const locks = [plan, intent('a', '1'), grant('a', '1'), denied('a', '1'), releasing('a'), ended('a')];
@@ -210,9 +216,9 @@ describe('readEntry', () => {
 
 describe('the history of a step', () => {
   const [one, two] = [grant('a', '1'), grant('a', '2')];
-  const renamed: Entry = { kind: 'ended', ...place, path: 'a', at, id: 'lock_1', etag: '"v2"' };
+  const renamed: Entry = { kind: 'ended', ...addressOf('a'), at, id: 'lock_1', etag: '"v2"' };
   const nameless = grantOf('a', { key: '1', lock: lockOf('a') });
-  const elsewhere = [{ workspace: 'film' }, { service: 'https://other.example/v1' }].map(
+  const elsewhere = [{ workspace: workspaceId('film') }, { service: 'https://other.example/v1' }].map(
     (other): Entry => ({ ...ended('a'), ...other }),
   );
 
@@ -251,10 +257,10 @@ describe('the history of a step', () => {
       ledger.append(...entries);
       return readJobLocks(ledger, place.service, place.workspace).otherWorkspaces;
     };
-    const film = { ...grant('b', '3'), workspace: 'film' };
+    const film = { ...grant('b', '3'), workspace: workspaceId('film') };
     expect(othersOf(one)).toEqual([]);
     expect(othersOf(one, film, { ...two, service: 'https://other.example/v1' })).toEqual(['film', place.workspace]);
-    expect(othersOf(film, { kind: 'releasing', ...place, workspace: 'film', path: 'b', at })).toEqual([]);
+    expect(othersOf(film, { kind: 'releasing', ...addressOf('b'), workspace: workspaceId('film'), at })).toEqual([]);
   });
 
   test('never counts a lock as both held and unanswered, and has only recorded entries', () => {

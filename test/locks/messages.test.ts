@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { KnownLock } from '../../src/client/client.ts';
 import { blockedText, lostRenewalText } from '../../src/locks/messages.ts';
-import { conflictOf, iso, knownLock, place, start } from './samples.ts';
+import { addressOf, conflictOf, iso, knownLock, start } from './samples.ts';
 
 const others = ['b', 'c', 'd', 'e'].map((path, index) => conflictOf(path, 40 - index));
 const five = [conflictOf('a', 50), ...others] as const;
@@ -47,9 +47,8 @@ test.each<[string, Parameters<typeof lostRenewalText>[1], string]>([
 ])('reports when a lock was lost, and %s', (_, found, rest) => {
   const loss = {
     kind: 'lost',
-    ...place,
+    ...addressOf('a'),
     step: 's',
-    path: 'a',
     key: 'a',
     at: iso(0),
     holder: { owner: 'linus' },

@@ -1,12 +1,13 @@
-import type { CallLimits, KnownLock, LineRequest } from '../../src/client/client.ts';
+import type { CallLimits, Conflict, KnownLock, LineRequest } from '../../src/client/client.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { Grant, GrantedLock, Intent } from '../../src/locks/ledger/entry.ts';
-import type { AcquireResult, Conflict, LockSession } from '../../src/locks/session.ts';
-import { lockPath } from '../client/test-client.ts';
+import type { AcquireResult, LockSession } from '../../src/locks/session.ts';
+import { game, lockPath } from '../client/test-client.ts';
 
 /** The service and workspace of the locks in these tests, and the start and end of their lifetime. */
-export const place = { service: 'https://workspaces.example.com/v1', workspace: 'game' };
+export const place = { service: 'https://workspaces.example.com/v1', workspace: game };
+export const addressOf = (path: string) => ({ ...place, path: lockPath(path) });
 export const at = '2026-03-01T12:00:00.000Z';
 export const end = '2026-03-01T13:00:00.000Z';
 export const start = Date.parse(at);
@@ -15,7 +16,7 @@ export const iso = (msAfterStart: number): string => new Date(start + msAfterSta
 export const asItIs = (text: string): string => text;
 
 export const lockOf = (path: string, more: Partial<GrantedLock> = {}): GrantedLock => ({
-  path,
+  path: lockPath(path),
   type: 'exclusive',
   expires_at: end,
   ...more,
@@ -24,8 +25,7 @@ export const lockOf = (path: string, more: Partial<GrantedLock> = {}): GrantedLo
 /** Intent of step `s` for a path, with the path as its key. */
 export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
   kind: 'intent',
-  ...place,
-  path,
+  ...addressOf(path),
   step: 's',
   at,
   key: path,
@@ -77,8 +77,7 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
 /** The grant for the same step. */
 export const grantOf = (path: string, more: Partial<Grant> = {}): Grant => ({
   kind: 'granted',
-  ...place,
-  path,
+  ...addressOf(path),
   step: 's',
   at,
   key: path,

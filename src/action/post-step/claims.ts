@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 import type { KnownLock } from '../../client/client.ts';
-import { parseHeldPath } from '../../interface/lock-path.ts';
 import { type Grant, type GrantedLock, type Intent, isGrantedLock, type Loss } from '../../locks/ledger/entry.ts';
 import { historyOf } from '../../locks/ledger/history.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
@@ -97,12 +96,10 @@ export function readClaims(records: Records): ReleaseCandidates {
 function savedGrants({ savedState, step, locksFile }: Records): readonly Grant[] {
   if (savedState === undefined) return [];
   const { service, workspace } = savedState;
-  return (savedState.locks ?? locksIn(locksFile))
-    .filter(({ path }) => parseHeldPath(path).ok)
-    .map((lock) => {
-      const { path } = lock;
-      return { kind: 'granted', service, workspace, path, step, at: '', key: '', waitedMs: 0, lock };
-    });
+  return (savedState.locks ?? locksIn(locksFile)).map((lock) => {
+    const { path } = lock;
+    return { kind: 'granted', service, workspace, path, step, at: '', key: '', waitedMs: 0, lock };
+  });
 }
 
 function locksIn(file: string): readonly GrantedLock[] {

@@ -3,7 +3,7 @@ import { responseClockMs } from '../../client/clock.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/words.ts';
-import { type Grant, parsedAddress } from '../../locks/ledger/entry.ts';
+import type { Grant } from '../../locks/ledger/entry.ts';
 import { heldText, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
 import type { Outcome } from '../report/outcome.ts';
@@ -118,9 +118,7 @@ function failedText(failed: readonly Of<'failed'>[], now: number): string {
 }
 
 /** A command that releases the lock without this action, with a placeholder for the token. */
-export function manualReleaseCommand(grant: Grant): string {
-  const { service, lock } = grant;
-  const { workspace, path } = parsedAddress(grant);
+export function manualReleaseCommand({ service, workspace, path, lock }: Grant): string {
   const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
   const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
   const address = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;

@@ -6,7 +6,7 @@ import { withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { formatTime } from '../../interface/words.ts';
-import { type Grant, parsedAddress, soonestEnd } from '../../locks/ledger/entry.ts';
+import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
 import { hasIdentity } from '../../locks/release.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
@@ -108,9 +108,8 @@ async function renewFirst(
   task: TaskOf<'lock'>,
   grant: Grant,
 ): Promise<FirstRenewal> {
-  const { lock } = grant;
+  const { path, workspace, lock } = grant;
   if (!hasIdentity(lock)) return { grant, reason: 'it gives its locks neither ids nor ETags' };
-  const { path, workspace } = parsedAddress(grant);
   const idempotencyKey = crypto.randomUUID();
   const renewal = await client.renewLock(
     { workspace, path, type: lock.type, ttl: task.ttl, idempotencyKey, proof: lock },

@@ -1,8 +1,8 @@
-import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
-import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
-import type { Parsed } from '../../interface/parsed.ts';
+import { parseWorkspaceId } from '../../client/access.ts';
+import { parseHeldPath } from '../../interface/lock-path.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 import {
+  type Check,
   type Checked,
   hasShape,
   isBoolean,
@@ -42,13 +42,15 @@ const proof = { id: isOptional(isText), etag: isOptional(isText) };
 
 export const isGrantedLock = hasShape({
   ...proof,
-  path: isText,
+  path: isValid(parseHeldPath),
   type: isText,
   owner: isOptional(isText),
   acquired_at: isOptional(isText),
   fence: isOptional(isInteger),
   expires_at: isText,
 });
+
+const isTtl: Check<string> = (value): value is string => isText(value) && parseTtl(value).ok;
 
 const ofStep = { service: isText, workspace: isText, step: isText, at: isText };
 const address = { service: isText, workspace: isValid(parseWorkspaceId), path: isValid(parseHeldPath), at: isText };
@@ -66,7 +68,7 @@ const shapes = {
   intent: {
     ...request,
     type: isText,
-    ttl: isValid(parseTtl),
+    ttl: isTtl,
     heldBy: isOptional(isText),
     byService: isBoolean,
   },
@@ -109,18 +111,8 @@ export function readEntry(line: string): Entry | undefined {
   }
 }
 
-/** Parses the location for the client. It was checked before it was written, and again when it was read. */
-export const parsedAddress = ({
-  workspace,
-  path,
-}: LockAddress): { readonly workspace: WorkspaceId; readonly path: LockPath } => ({
-  workspace: parsedOrThrow(parseWorkspaceId(workspace)),
-  path: parsedOrThrow(parseHeldPath(path)),
-});
-
-export const parsedTtl = ({ ttl }: Intent): Ttl => parsedOrThrow(parseTtl(ttl));
-
-function parsedOrThrow<T>(parsed: Parsed<T>): T {
+export function parsedTtl({ ttl }: Intent): Ttl {
+  const parsed = parseTtl(ttl);
   if (parsed.ok) return parsed.value;
   throw new Error(`The ledger has an invalid entry. ${parsed.reason}`);
 }

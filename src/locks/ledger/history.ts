@@ -1,10 +1,13 @@
 import { isSameLock } from '../../client/known-lock.ts';
-import { type LockPath, parseLockPath } from '../../interface/lock-path.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
 import type { Entry, Grant, GrantedLock, Intent, LockAddress, Loss } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
-export type LockPlace = Pick<LockAddress, 'service' | 'workspace'>;
+export interface LockPlace {
+  readonly service: string;
+  readonly workspace: string;
+}
 
 /** A lock from the output of another step. */
 type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
@@ -38,10 +41,7 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
   const isHere = (place: LockPlace): boolean => place.service === service && place.workspace === workspace;
   const { held, stepNames } = historyOf(entries);
   const byPath = new Map<LockPath, JobLock>();
-  for (const lock of held) {
-    const path = parseLockPath(lock.grant.path);
-    if (path.ok && isHere(lock.grant)) byPath.set(path.value, lock);
-  }
+  for (const lock of held) if (isHere(lock.grant)) byPath.set(lock.grant.path, lock);
   const elsewhere = held.filter(({ grant, releaseStarted }) => !releaseStarted && !isHere(grant));
   return {
     held: byPath,

@@ -25,7 +25,10 @@ export const isOptional =
     value === undefined || check(value);
 export const isTextList: Check<readonly string[]> = (list) => Array.isArray(list) && list.every(isText);
 export const isInteger: Check<number> = (value): value is number => Number.isSafeInteger(value);
+/** Whether the text is valid as it is, without any correction. */
 export const isValid =
-  (parse: (text: string) => Parsed<unknown>): Check<string> =>
-  (value): value is string =>
-    isText(value) && parse(value).ok;
+  <T extends string>(parse: (text: string) => Parsed<T>): Check<T> =>
+  (value): value is T => {
+    const parsed = isText(value) ? parse(value) : undefined;
+    return parsed?.ok === true && parsed.value === value;
+  };

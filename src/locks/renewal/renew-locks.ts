@@ -1,7 +1,7 @@
 import { type Client, inParallel } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { LockContext } from '../context.ts';
-import { type Loss, parsedAddress } from '../ledger/entry.ts';
+import type { Loss } from '../ledger/entry.ts';
 import type { JobLock } from '../ledger/history.ts';
 import { type FollowContext, followLocks, type RenewalEndReason } from './follow-locks.ts';
 import { createSchedule } from './schedule.ts';
@@ -103,14 +103,13 @@ type RenewedLock =
 
 async function renewOne(
   { client, record, serverNow }: RenewalContext,
-  { service, workspace, step, ttl }: Renewing,
+  { step, ttl }: Renewing,
   followed: Followed,
   schedule: Schedule,
   held: JobLock,
 ): Promise<RenewedLock> {
   const { grant } = held;
-  const { key, lock } = grant;
-  const { workspace: id, path } = parsedAddress(grant);
+  const { service, workspace, path, key, lock } = grant;
   const at = (): string => new Date(serverNow()).toISOString();
   const limits = () => ({ deadline: schedule.deadlineOf(grant), signal: followed.cutOff });
   function lost(holder: Loss['holder']): RenewedLock {
@@ -119,11 +118,11 @@ async function renewOne(
   }
 
   const idempotencyKey = crypto.randomUUID();
-  const request = { workspace: id, path, type: lock.type, ttl, idempotencyKey, proof: lock };
+  const request = { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock };
   const renewal = await client.renewLock(request, limits());
   if (renewal.kind === 'replaced') {
     // Our own lock had expired, or a step has just released it: nothing uses the new lock.
-    await client.releaseLock({ workspace: id, path, proof: renewal.lock }, limits());
+    await client.releaseLock({ workspace, path, proof: renewal.lock }, limits());
   }
   // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
   followed.readNews();

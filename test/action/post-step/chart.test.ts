@@ -3,10 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { type Bar, chartOf, gantt } from '../../../src/action/post-step/chart.ts';
 import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
 import type { Loss } from '../../../src/locks/ledger/entry.ts';
-import { asItIs, grantOf, iso, place, start } from '../../locks/samples.ts';
+import { addressOf, asItIs, grantOf, iso, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
-const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(20 * minute) };
+const loss: Loss = { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at: iso(20 * minute) };
 
 describe('the chart', () => {
   const granted = start + 90_000;
@@ -72,7 +72,7 @@ describe('the chart', () => {
   });
 
   test('ends the bar of a lost lock when it was lost, and that of a held one now', () => {
-    const entries = [grantOf('a'), grantOf('b'), { ...loss, path: 'b', key: 'b', at: iso(3 * minute) }];
+    const entries = [grantOf('a'), grantOf('b'), { ...loss, ...addressOf('b'), key: 'b', at: iso(3 * minute) }];
     const ledger = { file: '', append: () => undefined, read: () => ({ entries, problem: undefined }) };
     const results: readonly CandidateResult[] = [{ kind: 'lost', grant: grantOf('b'), holder: 'nobody' }];
     const picture = chartOf(ledger, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { readClaims } from '../../../src/action/post-step/claims.ts';
 import type { Entry } from '../../../src/locks/ledger/entry.ts';
-import { at, grantOf, intentOf, lockOf, place } from '../../locks/samples.ts';
+import { addressOf, at, grantOf, intentOf, lockOf, place } from '../../locks/samples.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 interface Records {
@@ -38,8 +38,8 @@ const a = [plan, intentOf('a'), grantOf('a')];
 const inDoubt = (path: string) => [path, 'records-damaged'] as const;
 
 describe('the locks that a step must release', () => {
-  const released: Entry = { kind: 'ended', ...place, path: 'b', id: 'lock_b', at };
-  const begun: Entry = { kind: 'releasing', ...place, path: 'a', id: 'lock_a', at };
+  const released: Entry = { kind: 'ended', ...addressOf('b'), id: 'lock_b', at };
+  const begun: Entry = { kind: 'releasing', ...addressOf('a'), id: 'lock_a', at };
   const others = [intentOf('b', { step: 'other' }), grantOf('b', { step: 'other' })];
 
   test.each<[string, readonly Entry[], held: readonly (readonly [string, string?])[], unanswered: readonly string[]]>([
@@ -54,7 +54,7 @@ describe('the locks that a step must release', () => {
   test('come with losses and renewal errors, unless the records are damaged', () => {
     const entries: readonly Entry[] = [
       ...[...a, intentOf('b'), grantOf('b')],
-      { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at },
+      { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at },
       { kind: 'unrenewed', ...place, step: 's', at, reason: 'It is down.' },
       { kind: 'unrenewed', ...place, step: 'other', at, reason: 'It is full.' },
     ];
@@ -76,7 +76,7 @@ describe('the locks that a step must release', () => {
   });
 
   test('come from the file of the step if they were too many for the runner, without invalid entries', () => {
-    const inFile = JSON.stringify([savedLock('a'), { path: 7 }, savedLock('../b')]);
+    const inFile = JSON.stringify([savedLock('a'), { path: 7 }, { ...savedLock('b'), path: '../b' }]);
     expect(claims({ saved: 'too many', inFile }).held).toEqual([inDoubt('a')]);
     expect(claims({ saved: 'too many', inFile: 'half of a' }).held).toEqual([]);
   });

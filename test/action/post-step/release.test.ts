@@ -6,6 +6,7 @@ import type { Grant, Loss } from '../../../src/locks/ledger/entry.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { openLockSession } from '../../../src/locks/session.ts';
 import {
+  addressOf,
   errorOf,
   grantOf,
   intentOf,
@@ -256,7 +257,7 @@ describe('the release at the end of a job', () => {
 });
 
 describe('the release of renewed locks', () => {
-  const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(0) };
+  const loss: Loss = { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at: iso(0) };
   const failed = failing(refused(403));
   const held = claimOf('a');
   const over = claimOf('a', -5);

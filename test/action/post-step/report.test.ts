@@ -5,7 +5,8 @@ import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
 import { manualReleaseCommand, nothingLeft, releaseReport } from '../../../src/action/post-step/report.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { GrantedLock, Loss } from '../../../src/locks/ledger/entry.ts';
-import { grantOf, intentOf, iso, knownLock, lockOf, place, start } from '../../locks/samples.ts';
+import { workspaceId } from '../../client/test-client.ts';
+import { addressOf, grantOf, intentOf, iso, knownLock, lockOf, start } from '../../locks/samples.ts';
 
 const minute = 60_000;
 const report = (results: readonly CandidateResult[], onLost: 'fail' | 'warn' = 'fail') =>
@@ -14,7 +15,7 @@ const report = (results: readonly CandidateResult[], onLost: 'fail' | 'warn' = '
 const grant = grantOf('a');
 const over = grantOf('a', { lock: lockOf('a', { expires_at: iso(10 * minute) }) });
 const intent = intentOf('i');
-const loss: Loss = { kind: 'lost', ...place, step: 's', path: 'a', key: 'a', at: iso(20 * minute) };
+const loss: Loss = { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at: iso(20 * minute) };
 const reason = 'It lost its connection.';
 const lost = (path: string, its = grantOf(path)): CandidateResult => ({ kind: 'lost', grant: its, holder: undefined });
 
@@ -169,7 +170,7 @@ describe('the summary sentence at the end of a job', () => {
 
 describe('the command to release a lock by hand', () => {
   const command = (path: string, lock: Partial<GrantedLock> = {}): string =>
-    manualReleaseCommand(grantOf(path, { workspace: 'game assets', lock: lockOf(path, lock) }));
+    manualReleaseCommand(grantOf(path, { workspace: workspaceId('game assets'), lock: lockOf(path, lock) }));
 
   test('names the URL of the lock, and the lock itself as a condition', () => {
     expect(command('Content/Hero.uasset', { id: 'l1' })).toBe(

@@ -4,9 +4,10 @@ import { describe, expect, test } from 'vitest';
 import type { Entry, Renewed } from '../../../src/locks/ledger/entry.ts';
 import { historyOf, openHistory } from '../../../src/locks/ledger/history.ts';
 import { followLedger, openLedger } from '../../../src/locks/ledger/ledger.ts';
+import { lockPath } from '../../client/test-client.ts';
 import { runs } from '../../support/runs.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
-import { asItIs, grantOf, iso, lockOf, place, start } from '../samples.ts';
+import { addressOf, asItIs, grantOf, iso, lockOf, place, start } from '../samples.ts';
 
 const job = { ...place, step: 's' };
 const grant = (path: string, ms = 0) =>
@@ -18,8 +19,14 @@ const renewed = (ms: number, ...except: readonly string[]): Renewed => ({
   expires_at: iso(ms + 10),
   ...(except.length > 0 && { except }),
 });
-const lost = (path: string, ms: number): Entry => ({ kind: 'lost', ...job, path, key: path, at: iso(ms) });
-const releasing = (path: string, ms: number): Entry => ({ kind: 'releasing', ...place, path, at: iso(ms) });
+const lost = (path: string, ms: number): Entry => ({
+  kind: 'lost',
+  ...job,
+  path: lockPath(path),
+  key: path,
+  at: iso(ms),
+});
+const releasing = (path: string, ms: number): Entry => ({ kind: 'releasing', ...addressOf(path), at: iso(ms) });
 const unrenewed = (reason: string): Entry => ({ kind: 'unrenewed', ...job, at: iso(0), reason });
 
 const endsOf = (entries: readonly Entry[]) =>
@@ -57,7 +64,7 @@ describe('the expiry of a lock', () => {
 test('records a loss only for the lock that was lost, even after that lock ended', () => {
   const entries = [grant('a'), grant('b'), lost('a', 6), lost('z', 6)];
   expect(historyOf(entries).held.map(({ loss }) => loss?.path)).toEqual(['a', undefined]);
-  const ended: Entry = { kind: 'ended', ...place, path: 'a', at: iso(7) };
+  const ended: Entry = { kind: 'ended', ...addressOf('a'), at: iso(7) };
   const { held, losses } = historyOf([...entries, ended]);
   expect(held.map(({ grant: { path } }) => path)).toEqual(['b']);
   expect(losses.get('a')).toMatchObject({ at: iso(6) });
@@ -78,7 +85,7 @@ test('a growing history finds locks by the key of their request, and records whi
   expect(history.hasStopped('s')).toBe(false);
   history.add([
     { kind: 'stop-renewing', step: 's', at: iso(4) },
-    { kind: 'ended', ...place, path: 'a', at: iso(4) },
+    { kind: 'ended', ...addressOf('a'), at: iso(4) },
   ]);
   expect([history.hasStopped('s'), history.hasStopped('t')]).toEqual([true, false]);
   expect(history.find(grant('a'))).toBeUndefined();

@@ -13,7 +13,7 @@ import { runs } from '../../support/runs.ts';
 import { printedSeed } from '../../support/seed.ts';
 import { createVirtualClient, rawResponse } from '../../support/virtual-client.ts';
 import { createVirtualTime } from '../../support/virtual-time.ts';
-import { grantOf, iso, lockOf, place, start } from '../samples.ts';
+import { addressOf, grantOf, iso, lockOf, place, start } from '../samples.ts';
 
 const second = 1_000;
 
@@ -52,7 +52,7 @@ interface Scene {
 }
 
 const stop: Entry = { kind: 'stop-renewing', step: 's', at: iso(0) };
-const releasing = (path: string): Entry => ({ kind: 'releasing', ...place, path, id: `lock_${path}`, at: iso(0) });
+const releasing = (path: string): Entry => ({ kind: 'releasing', ...addressOf(path), id: `lock_${path}`, at: iso(0) });
 const down = (fromMs: number, toMs: number) => (sent: Sent) =>
   sent.ms >= fromMs && sent.ms < toMs ? 'down' : undefined;
 
@@ -239,7 +239,7 @@ describe('the renewal of locks', () => {
       paths,
       latencyMs: () => 500,
       events: [
-        [5 * second, { kind: 'ended', ...place, path: 'p0', at: iso(0) }],
+        [5 * second, { kind: 'ended', ...addressOf('p0'), at: iso(0) }],
         // Sixteen requests are under way at this time, and the others have not started.
         [18_100, releasing('p39')],
         ...paths.slice(1, 39).map((path) => [70 * second, releasing(path)] as const),
@@ -350,7 +350,7 @@ describe('the ledger of a renewed step', () => {
 
 describe('the end of the renewal', () => {
   const day = 24 * 3_600 * second;
-  const gone: Entry = { kind: 'ended', ...place, path: 'a', at: iso(0) };
+  const gone: Entry = { kind: 'ended', ...addressOf('a'), at: iso(0) };
 
   test.each<[RenewalEndReason, Scene['events'] & object, Partial<Scene>]>([
     ['stopped', [[30 * second, stop]], {}],
