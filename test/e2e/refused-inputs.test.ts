@@ -19,9 +19,9 @@ describe('the error for a rejected input', () => {
       /^Input `type` is "shared"\. It must be exclusive.* \(POST \S+: 422 /,
     ],
     [
-      'one event of a webhook',
+      'the events of a webhook',
       { operation: 'register-hook', 'hook-url': url, 'hook-events': 'sync.failed, lock.stolen' },
-      /^Input `hook-events` has "lock\.stolen"\. It must be one of .* \(POST \S+: 422 /,
+      /^Input `hook-events` is "sync\.failed, lock\.stolen"\. It must be one of .* \(POST \S+: 422 /,
     ],
     [
       'the URL of a webhook, without the parts that may be secret',
@@ -36,7 +36,7 @@ describe('the error for a rejected input', () => {
     [
       'the format of a webhook',
       { operation: 'register-hook', 'hook-url': url, 'hook-options': '{"format":"gitlab"}' },
-      /^Input `hook-options` has "format": "gitlab"\. It must be one of .* \(POST \S+: 422 /,
+      /^Input `hook-options` has a member "format" that is not valid\. It must be one of .* \(POST \S+: 422 /,
     ],
     [
       'the headers of a webhook, without their values',
