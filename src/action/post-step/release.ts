@@ -7,7 +7,7 @@ import { type OnLost, parseBoolean, parseLossReaction } from '../inputs/parse.ts
 import { createReader } from '../inputs/reader.ts';
 import type { RawInputs } from '../inputs/table.ts';
 import { stopRenewal } from '../renewal/processes.ts';
-import type { Log, Reporter } from '../report/reporter.ts';
+import type { Reporter } from '../report/reporter.ts';
 import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
@@ -65,10 +65,8 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     if (connection === undefined) return { results: unreleased(claims, reader.problems.join(' ')), now: Date.now() };
     const { baseUrl, requestTimeout } = connection;
     const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
-    const { mask } = reporter;
     const limits = { retries: 0, requestTimeout: { seconds } };
-    const once = quiet(log);
-    const client = connect({ ...connection, ...limits }, origin, { log: once, mask });
+    const client = connect({ ...connection, ...limits }, origin, reporter);
     const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
     try {
       const time = { clock: steadyClock, sleep, random: Math.random };
@@ -76,7 +74,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
       const record = createRecorder(ledger, { warn: log.debug });
       const session = openLockSession({ ...time, client, record, step, origin });
       const { serverNow } = client;
-      const results = await releaseClaims({ ...time, session, serverNow, log: once }, baseUrl, claims, within);
+      const results = await releaseClaims({ ...time, session, serverNow, log }, baseUrl, claims, within);
       return { results, now: serverNow() };
     } finally {
       within.lift();
@@ -93,19 +91,6 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   // The step itself has rejected an invalid `summary`. Here it means the default.
   const summary = parseBoolean(raw.summary);
   await reporter.finish('Workspace: locks at the end of the job', outcome, !summary.ok || summary.value);
-}
-
-/** Logs only the first line about retries, and debugs the others: the report at the end covers all locks. */
-function quiet(log: Log): Log {
-  let said = false;
-  return {
-    ...log,
-    line(text) {
-      if (said) log.debug(text);
-      else log.line(text);
-      said = true;
-    },
-  };
 }
 
 /**
