@@ -7,7 +7,8 @@ import { createObjectStore } from '../object-store.ts';
 import type { Offer } from './batch.ts';
 import { type DownloadResult, onDisk } from './download.ts';
 import { startDownloader } from './downloader.ts';
-import { maxAttempts, type Offers } from './offers.ts';
+import { type Failures, nextStep } from './next-step.ts';
+import type { Offers } from './offers.ts';
 import type { PointedObject } from './pointers.ts';
 import { createTally } from './tally.ts';
 
@@ -15,9 +16,6 @@ const parallelDownloads = 8;
 
 /** Receiving this many bytes resets the failed attempts of an object. */
 const notableBytes = 1_024 * 1_024;
-
-/** More than one, because the content may have been damaged in transit or in a partial object on this disk. */
-const maxWrongContents = 2;
 
 /** After this many connection errors in a row, the store counts as unreachable. */
 const maxFailedInARow = 16;
@@ -41,8 +39,7 @@ export interface DownloadAllParts {
 
 interface Item {
   readonly object: PointedObject;
-  readonly attempts: number;
-  readonly wrongContents: number;
+  readonly failures: Failures;
 }
 
 interface Ready extends Item {
@@ -65,7 +62,7 @@ export async function downloadAll(
   // Largest first: a large object at the end would be downloaded alone.
   const queue: Item[] = wanted
     .toSorted((one, other) => other.size - one.size)
-    .map((object) => ({ object, attempts: 0, wrongContents: 0 }));
+    .map((object) => ({ object, failures: { attempts: 0, wrongContents: 0 } }));
   const ready: Ready[] = [];
   let failedInARow = 0;
   let pausedUntil = 0;
@@ -84,34 +81,27 @@ export async function downloadAll(
 
   /** Applies the result of an attempt to download an object, or an offer without a download. */
   async function apply(item: Item, result: DownloadResult | Exclude<Offer, { kind: 'download' }>): Promise<void> {
-    const { object } = item;
-    const attempts = item.attempts + 1;
-    const wrongContents = item.wrongContents + 1;
-    switch (result.kind) {
+    const { object, failures } = item;
+    const step = nextStep(failures, result, backoffMs);
+    switch (step.kind) {
       case 'landed':
         failedInARow = 0;
         return tally.landed(object);
+      case 'missing':
+        failedInARow = step.isStore ? failedInARow + 1 : 0;
+        if (failedInARow >= maxFailedInARow) {
+          throw offers.unreachable(`${failedInARow} objects in a row failed. ${step.reason}`.replace(/\.$/, ''));
+        }
+        return tally.missing(object, step.reason);
       case 'busy':
-        pauseAll(result.retryAfter);
+        pauseAll(step.retryAfter);
         queue.push(item);
         return;
-      case 'wrong-content':
-        if (wrongContents === maxWrongContents) break;
-        queue.push({ ...item, wrongContents });
-        return;
-      case 'unauthorized':
-      case 'transient':
-        if (attempts === maxAttempts) break;
-        await sleep(backoffMs * 2 ** item.attempts, undefined, { signal });
-        queue.push({ ...item, attempts });
+      case 'retry':
+        if (step.delayMs > 0) await sleep(step.delayMs, undefined, { signal });
+        queue.push({ object, failures: step.failures });
         return;
     }
-    // With any other result, the store has answered for this object.
-    failedInARow = result.kind === 'transient' ? failedInARow + 1 : 0;
-    if (failedInARow >= maxFailedInARow) {
-      throw offers.unreachable(`${failedInARow} objects in a row failed. ${result.reason}`.replace(/\.$/, ''));
-    }
-    tally.missing(object, result.reason);
   }
 
   async function requestOffers(): Promise<void> {
@@ -173,7 +163,7 @@ export async function downloadAll(
       checkDisk();
     });
     const isNotable = tally.receivedOf(object) - before >= notableBytes;
-    await apply(isNotable ? { ...item, attempts: 0 } : item, result);
+    await apply(isNotable ? { object, failures: { ...item.failures, attempts: 0 } } : item, result);
   }
 
   async function work(): Promise<void> {

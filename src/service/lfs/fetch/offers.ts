@@ -4,13 +4,11 @@ import type { ObjectName } from '../oid.ts';
 import { createAddressGuard } from './address-guard.ts';
 import { type BatchResponse, requestBatch } from './batch.ts';
 import { openStoreConnection } from './connection.ts';
+import { maxAttempts } from './next-step.ts';
 import { findStore, type StoreParts, type StoreRequest, trustedAuthorities } from './store.ts';
 import { StoreError, StoreUnusable } from './store-error.ts';
 
 const firstBatchSize = 200;
-
-/** Maximum number of attempts for one object or batch without notable progress in between. */
-export const maxAttempts = 5;
 
 interface OffersTerms extends Limits {
   readonly branch?: string;
