@@ -14,7 +14,7 @@ export interface ListedFile {
 const maxPullRequestFiles = 3_000;
 
 /** The attempts to read a list that changes meanwhile, or has fewer files than the count. */
-const maxTurns = 3;
+const maxAttempts = 3;
 const pauseMs = 1_000;
 
 /**
@@ -26,9 +26,9 @@ export async function pullRequestFiles(
   number: number,
   pause: (ms: number) => Promise<void>,
 ): Promise<readonly ListedFile[]> {
-  let seen = 'It changed while its files were listed.';
-  for (let turn = 1; turn <= maxTurns; turn += 1) {
-    if (turn > 1) await pause(pauseMs);
+  let reason = 'It changed while its files were listed.';
+  for (let attempt = 1; attempt <= maxAttempts; attempt += 1) {
+    if (attempt > 1) await pause(pauseMs);
     const before = await readState(github, number);
     if (before.changedFiles > maxPullRequestFiles) {
       throw new Error(
@@ -42,9 +42,9 @@ export async function pullRequestFiles(
     const after = await readState(github, number);
     if (after.commits !== before.commits || after.changedFiles !== before.changedFiles) continue;
     if (files.size >= after.changedFiles) return [...files.values()];
-    seen = `GitHub reports ${pluralize(after.changedFiles, 'changed file')}, but lists ${formatNumber(files.size)}.`;
+    reason = `GitHub reports ${pluralize(after.changedFiles, 'changed file')}, but lists ${formatNumber(files.size)}.`;
   }
-  throw new Error(`${seen} ${retryAdvice}`);
+  throw new Error(`${reason} ${retryAdvice}`);
 }
 
 async function readState(github: GitHub, number: number) {

@@ -21,7 +21,7 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
     defaultLimits(context),
   );
   const { hook_id, madeSecret } = registered;
-  if (madeSecret !== undefined && looksAtSignature(task.options['format'])) {
+  if (madeSecret !== undefined && verifiesSignatures(task.options['format'])) {
     log.warn(
       'The service generated a secret for this webhook. It is not shown here. To verify deliveries, set your own with `hook-secret`.',
     );
@@ -43,9 +43,9 @@ const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
 /** Formats whose receivers authenticate by a token in the headers or the URL, and ignore signatures. */
-const withoutSignature: readonly unknown[] = ['github', 'buildkite', 'slack', 'discord', 'teams'];
+const withoutVerification: readonly unknown[] = ['github', 'buildkite', 'slack', 'discord', 'teams'];
 
-const looksAtSignature = (format: unknown): boolean => !withoutSignature.includes(format);
+const verifiesSignatures = (format: unknown): boolean => !withoutVerification.includes(format);
 
 /** Members of `hook-options` that a separate input overrides. */
 function replacedOptions({ options, events, secret }: TaskOf<'register-hook'>): readonly string[] {

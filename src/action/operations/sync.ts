@@ -42,8 +42,8 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
 
 type Followed =
   | { readonly kind: 'ended'; readonly last: SyncReport }
-  /** `unseen` is the error of the last status request, if it failed. */
-  | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly unseen: ServiceError | undefined }
+  /** `lastError` is the error of the last status request, if it failed. */
+  | { readonly kind: 'out-of-time'; readonly last: SyncReport; readonly lastError: ServiceError | undefined }
   | { readonly kind: 'cancelled'; readonly last: SyncReport };
 
 async function waitForEnd(
@@ -78,13 +78,13 @@ async function waitForEnd(
     case 'cancelled':
       return failedAt(last, `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`);
     case 'out-of-time': {
-      const { unseen } = followed;
-      const what =
-        unseen === undefined
+      const { lastError } = followed;
+      const problem =
+        lastError === undefined
           ? `did not finish within ${formatDuration(wait)}: it is ${progressText(last)}.`
-          : `may not have finished within ${formatDuration(wait)}: its last known status is ${progressText(last)}, and the last status request failed: ${unseen.reason}`;
+          : `may not have finished within ${formatDuration(wait)}: its last known status is ${progressText(last)}, and the last status request failed: ${lastError.reason}`;
       const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
-      return failedAt(last, withRequest(`The sync of ${branch} ${what} ${advice}`, unseen?.request));
+      return failedAt(last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
     }
     case 'ended': {
       if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
@@ -97,8 +97,8 @@ async function waitForEnd(
       const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
       context.log.line(sentence);
       if (missing > 0) context.log.warn(missingText(branch, missing));
-      const told = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
-      return succeeded(outputsOf(branch, last), told, table(workspace, branch, last));
+      const summary = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
+      return succeeded(outputsOf(branch, last), summary, table(workspace, branch, last));
     }
   }
 }
@@ -144,18 +144,18 @@ async function follow(
   const { client, clock, sleep, signal, log } = context;
   let last = started;
   const paceOf = createPace();
-  let said = `The sync is ${progressText(started)}.`;
+  let logged = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
   let askedMs = started.retryAfterMs;
   let previousTookMs = tookMs;
-  let unseen: ServiceError | undefined;
+  let lastError: ServiceError | undefined;
   let lookedLast = false;
   for (;;) {
     if (last.state !== 'going-on') return { kind: 'ended', last };
     if (signal.aborted) return { kind: 'cancelled', last };
     const left = within.deadline - clock();
     const reservedMs = lastAttemptMs(previousTookMs);
-    if (left <= 0 || (lookedLast && left <= reservedMs)) return { kind: 'out-of-time', last, unseen };
+    if (left <= 0 || (lookedLast && left <= reservedMs)) return { kind: 'out-of-time', last, lastError };
 
     const untilLastLook = Math.max(0, left - reservedMs);
     const pauseMs = Math.min(untilLastLook, Math.max(pause, askedMs ?? 0));
@@ -172,18 +172,18 @@ async function follow(
       .catch(transientError);
     previousTookMs = clock() - lookBegan;
     if (look instanceof ServiceError) {
-      unseen = look;
+      lastError = look;
       askedMs = retryAfterOfError(look);
     } else {
-      unseen = undefined;
+      lastError = undefined;
       last = look;
       askedMs = look.retryAfterMs;
     }
     const pace = paceOf({ bytes: last.received_bytes ?? 0, total: last.total_bytes ?? 0 }, clock());
-    const text = unseen === undefined ? `The sync is ${progressText(last, pace)}.` : unseen.message;
+    const text = lastError === undefined ? `The sync is ${progressText(last, pace)}.` : lastError.message;
     // The caller reports the end of the sync and the result of the last request.
-    if (text !== said && last.state === 'going-on' && !lookedLast && !signal.aborted) log.line(text);
-    said = text;
+    if (text !== logged && last.state === 'going-on' && !lookedLast && !signal.aborted) log.line(text);
+    logged = text;
   }
 }
 

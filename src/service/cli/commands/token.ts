@@ -48,7 +48,7 @@ export const tokenCreate = defineStorageCommand({
       const newToken = { name, owner, scopes, workspaces, lifetime };
       return { ...(await createTokenAudited(db, storage.now, operatorActor(), newToken)), others };
     });
-    const seen = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
+    const where = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
     const end = token.expires_at === null ? 'it does not expire' : `until ${timeCell(token.expires_at)}`;
     return {
       document: { token, secret, other_tokens_of_owner: others.map(({ id, name }) => ({ id, name })) },
@@ -56,7 +56,7 @@ export const tokenCreate = defineStorageCommand({
         secret,
         '',
         `This is the secret of the token "${token.name}" (${token.id}). Store it now: it is not shown again.`,
-        `It may ${scopes.join(', ')} in ${seen}; ${end}. Its locks belong to "${token.owner}".`,
+        `It may ${scopes.join(', ')} in ${where}; ${end}. Its locks belong to "${token.owner}".`,
         ...sharedOwnerLines(token, others),
       ],
     };
