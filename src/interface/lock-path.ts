@@ -104,7 +104,7 @@ export function parseHeldPath(text: string): Parsed<LockPath> {
 /** The reason does not contain the path: callers show the path next to it, escaped. */
 function whyNot(path: string): string | undefined {
   if (path === '') return 'A path must not be empty.';
-  if (bytesIn(path) > maxLockPathBytes) return tooLong;
+  if (isLonger(path, maxLockPathBytes)) return tooLong;
   if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
   const [, reason] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
   return reason;
@@ -112,11 +112,13 @@ function whyNot(path: string): string | undefined {
 
 /** The length is already known and checked first, because a character has at least one byte. */
 function compose(text: string): Parsed<string> {
-  if (text.length > maxUncomposedBytes || bytesIn(text) > maxUncomposedBytes) return refused(tooLong);
+  if (text.length > maxUncomposedBytes || isLonger(text, maxUncomposedBytes)) return refused(tooLong);
   return accepted(text.normalize('NFC'));
 }
 
-const bytesIn = (text: string): number => new TextEncoder().encode(text).length;
+/** Counts the bytes of a text only if it may have too many: a character of JavaScript takes at most three. */
+const isLonger = (text: string, maxBytes: number): boolean =>
+  3 * text.length > maxBytes && new TextEncoder().encode(text).length > maxBytes;
 
 export const byPath = (one: { readonly path: string }, other: { readonly path: string }): number =>
   one.path < other.path ? -1 : 1;
