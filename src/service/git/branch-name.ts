@@ -25,12 +25,12 @@ declare const brand: unique symbol;
 export type BranchName = string & { readonly [brand]: 'BranchName' };
 
 export function parseBranchName(text: string): Parsed<BranchName> {
-  return isBranchName(text) ? accepted(text) : refused(whyNot(text) ?? '');
+  const reason = whyNot(text);
+  // The brand exists only at compile time.
+  return reason === undefined ? accepted(text as BranchName) : refused(reason);
 }
 
 export const branchRef = (branch: BranchName): string => `refs/heads/${branch}`;
-
-const isBranchName = (text: string): text is BranchName => whyNot(text) === undefined;
 
 export const maxBranchNameLength = 255;
 const tooLong = `The name of a branch must not be longer than ${maxBranchNameLength} bytes.`;

@@ -74,12 +74,9 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
         setDefaultBranch(mirrorOf(workspace), branch),
       ),
-    /** Entries of a folder of the mirror, at a fetched commit. */
     listFolder: (workspace: string, query: FolderQuery) => listFolder(gitOf(workspace), query),
-    /** Changes of files in fetched commits, the newest first. */
     listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
       listChanges(gitOf(workspace), query, onChange),
-    /** The files that differ between two fetched commits. */
     listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[1]) =>
       listDifferences(gitOf(workspace), query),
     containsCommit: (workspace: string, query: Parameters<typeof containsCommit>[1]) =>
@@ -92,7 +89,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
         fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }, events),
       ),
-    /** Reads the small files of a fetched commit. */
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       readSmallBlobs(gitOf(workspace), wanted, limits, onBlob),
     lfsAuthenticate: (remote: SshRemote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
@@ -114,7 +110,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
         await createSampleRepository(git, { repository, scratch });
         return repository;
       }),
-    /** Responds to a client that reads the mirror: see serveMirror(). */
     serve: (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
       asGitErrors(`serve the mirror of ${workspace}`, () => serveMirror({ ...task, git, mirror: mirrorOf(workspace) })),
     forget,

@@ -33,8 +33,6 @@ interface PartialFiles {
   readonly left: string;
   /** Files of other downloads of the object, running or killed. */
   readonly parts: readonly string[];
-  /** True if there was nothing to resume. */
-  readonly isNew: boolean;
 }
 
 /** Recorded times of use can be this old: frequent uses of an object are not all recorded. */
@@ -91,14 +89,14 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     if (!isTaken && parts.length > 0) await copyLargest(parts, path);
     const file = await withFolder(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
     try {
-      return await partial(file, object, { path, left, parts, isNew: names.length === 0 });
+      return await partial(file, object, { path, left, parts });
     } catch (error) {
       await file.close();
       throw error;
     }
   }
 
-  async function partial(file: FileHandle, { oid, size }: ObjectName, { path, left, parts, isNew }: PartialFiles) {
+  async function partial(file: FileHandle, { oid, size }: ObjectName, { path, left, parts }: PartialFiles) {
     let hash = createHash('sha256');
     let offset = 0;
     let isOpen = true;
@@ -155,8 +153,9 @@ export function createObjectStore(dataFolder: string, workspace: string) {
       else await unlessMissing(rename(path, left));
     }
 
-    if (!isNew) {
-      if ((await file.stat()).size > size) await restart();
+    const present = await file.stat();
+    if (present.size > size) await restart();
+    else if (present.size > 0) {
       for await (const bytes of file.createReadStream({ start: 0, autoClose: false })) {
         hash.update(bytes);
         offset += bytes.length;
@@ -206,8 +205,8 @@ export function createObjectStore(dataFolder: string, workspace: string) {
           for (const name of await namesIn(join(objects, first, second))) {
             const oid = parseOid(name);
             if (!oid.ok) continue;
-            const found = await unlessMissing(stat(pathOf(oid.value)));
-            if (found !== undefined) yield { oid: oid.value, size: found.size, lastUsedAt: found.mtimeMs };
+            const found = await find(oid.value);
+            if (found !== undefined) yield { oid: oid.value, ...found };
           }
         }
       }

@@ -10,15 +10,8 @@ export interface WorkerOptions<Job> {
   readonly onError: (error: unknown) => void;
 }
 
-export interface Worker {
-  /** Checks for work now. */
-  wake(): void;
-  /** Claims no further jobs, aborts the running ones, and waits for them. */
-  stop(): Promise<void>;
-}
-
 /** Runs jobs that are stored as rows: claims one after the other up to the limit, and again when a job ends. */
-export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: WorkerOptions<Job>): Worker {
+export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: WorkerOptions<Job>) {
   const stopping = new AbortController();
   const running = new Set<Promise<void>>();
   let claiming: Promise<void> | undefined;
@@ -62,8 +55,10 @@ export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: Work
   const timer = setInterval(wake, pollMs);
   wake();
   return {
+    /** Checks for work now. */
     wake,
-    async stop() {
+    /** Claims no further jobs, aborts the running ones, and waits for them. */
+    async stop(): Promise<void> {
       clearInterval(timer);
       stopping.abort();
       await claiming;

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, expect, test, vi } from 'vitest';
-import { startWorker, type Worker } from '../../../src/service/runtime/worker.ts';
+import { startWorker } from '../../../src/service/runtime/worker.ts';
 import { runs } from '../../support/runs.ts';
 
 afterEach(() => {
@@ -124,7 +124,7 @@ test('stopping interrupts the running jobs, waits for them, and starts none of t
         let running = 0;
         let interrupted = 0;
         let begun = 0;
-        const worker: Worker = startWorker<number>({
+        const worker = startWorker<number>({
           parallel,
           pollMs: never,
           claim,
