@@ -19,7 +19,6 @@ import { createCompare } from './latest/compare.ts';
 import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
 import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
-import { pointedObjects } from './lfs/fetch/pointers.ts';
 import { createLfs } from './lfs/lfs.ts';
 import { createObjectMaintenance } from './lfs/object-maintenance.ts';
 import { createObjectStore, removeObjects } from './lfs/object-store.ts';
@@ -91,7 +90,6 @@ export interface Service {
 }
 
 const pollMs = 500;
-const maintenanceTimeout = { timeoutMs: 10 * 60_000 };
 
 /** On a full disk, all background work fails several times a second, and the log may be on the same disk. */
 const failedWork = { max: 5, everyMs: 30_000 };
@@ -133,15 +131,9 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: stopping.signal });
   const objectMaintenance = createObjectMaintenance({
     storage,
+    git,
+    remoteMemory,
     objectsOf,
-    async objectsAt(workspace, commit, signal) {
-      const limits = { ...maintenanceTimeout, signal };
-      return (await pointedObjects(git, workspace, { commit, of: 'head' }, limits)).map(({ oid }) => oid);
-    },
-    async remoteBranches(workspace) {
-      const { listing, failure } = await remoteMemory.ask(workspace, stopping.signal);
-      return failure === undefined ? listing.branches.keys() : undefined;
-    },
     metrics,
     log,
     signal: stopping.signal,

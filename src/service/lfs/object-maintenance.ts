@@ -1,44 +1,50 @@
 import type { Logger } from 'pino';
+import type { Git } from '../git/git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Storage } from '../storage/storage.ts';
+import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts';
 import { type Eviction, evict } from './evict.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Oid } from './oid.ts';
+import { pointedObjects } from './pointer.ts';
 import { isOverLimit, recordUsage, totalUsage } from './usage.ts';
 
 export interface ObjectMaintenanceOptions {
   readonly storage: Storage;
+  readonly git: Pick<Git, 'smallBlobs'>;
+  readonly remoteMemory: Pick<RemoteMemory, 'ask'>;
   readonly objectsOf: (workspace: string) => ObjectStore;
-  /** Returns the objects that a commit of the mirror needs. */
-  readonly objectsAt: (workspace: string, commit: string, signal: AbortSignal) => Promise<Iterable<Oid>>;
-  /** Returns the branches of the remote; undefined if it does not answer. */
-  readonly remoteBranches: (workspace: FoundWorkspace) => Promise<Iterable<string> | undefined>;
   readonly metrics: Pick<Metrics, 'lfsObjects' | 'lfsBytes' | 'lfsOverLimit' | 'lfsEvicted'>;
   readonly log: Logger;
   readonly signal: AbortSignal;
   readonly onError: (error: unknown) => void;
 }
 
+/** Time limit for listing all objects of a branch. */
+const timeoutMs = 10 * 60_000;
+
 export type ObjectMaintenance = ReturnType<typeof createObjectMaintenance>;
 
 /** Measures the stores, and removes objects from those that exceed their limit. */
 export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
-  const { storage, objectsOf, objectsAt, remoteBranches, metrics, log, signal, onError } = parts;
+  const { storage, git, remoteMemory, objectsOf, metrics, log, signal, onError } = parts;
   const limitLooks = limitParallel({ max: 1 });
   const once = createOnce<void>();
 
-  /** Objects that the heads of synced branches need. A branch that was deleted on the remote needs none. */
+  /** Objects that the heads of synced branches need. A branch that the remote has deleted needs none. */
   async function neededObjects(workspace: FoundWorkspace): Promise<ReadonlySet<Oid>> {
     const synced = await syncedBranches(storage, workspace.id);
-    const existing = new Set((await remoteBranches(workspace)) ?? synced.keys());
+    const { listing, failure } = await remoteMemory.ask(workspace, signal);
+    const existing = new Set<string>(failure === undefined ? listing.branches.keys() : synced.keys());
     const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
     const needed = new Set<Oid>();
     for (const head of heads) {
-      for (const oid of await objectsAt(workspace.id, head, signal)) needed.add(oid);
+      const pointed = await pointedObjects(git, workspace.id, { commit: head, of: 'head' }, { timeoutMs, signal });
+      for (const { oid } of pointed) needed.add(oid);
     }
     return needed;
   }

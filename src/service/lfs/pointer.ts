@@ -1,4 +1,30 @@
+import type { Git } from '../git/git.ts';
+import type { Limits } from '../git/run-git.ts';
+import type { SmallBlobs } from '../git/small-blobs.ts';
 import { type ObjectName, parseOid } from './oid.ts';
+
+export interface PointedObject extends ObjectName {
+  /** Path of one of the files with this content. */
+  readonly path: string;
+}
+
+/**
+ * Objects named by the pointers of a commit. A file in the format of a pointer is one, whatever `.gitattributes` says.
+ */
+export async function pointedObjects(
+  git: Pick<Git, 'smallBlobs'>,
+  workspace: string,
+  commit: Omit<SmallBlobs, 'belowBytes'>,
+  limits: Limits,
+): Promise<readonly PointedObject[]> {
+  const found = new Map<string, PointedObject>();
+  await git.smallBlobs(workspace, { ...commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
+    const pointer = parsePointer(content.toString('latin1'));
+    // If two pointers to an object differ in size, one is wrong: it must not prevent the other from being fetched.
+    if (pointer !== undefined) found.set(`${pointer.oid} ${pointer.size}`, { ...pointer, path });
+  });
+  return [...found.values()];
+}
 
 /** A file of this size or more is not a pointer. */
 export const pointersBelowBytes = 1_024;

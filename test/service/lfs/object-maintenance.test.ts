@@ -4,12 +4,14 @@ import pino from 'pino';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createObjectMaintenance } from '../../../src/service/lfs/object-maintenance.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
-import type { Oid } from '../../../src/service/lfs/oid.ts';
+import type { ObjectName } from '../../../src/service/lfs/oid.ts';
 import { usageOf } from '../../../src/service/lfs/usage.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import type { AskedRemote } from '../../../src/service/workspaces/remote-memory.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
+import { branchNamed } from '../../support/git-service.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { json } from '../../support/other-servers/responses.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
@@ -22,7 +24,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
   const lines: string[] = [];
   let metrics: ReturnType<typeof createMetrics>;
   /** The needed objects by commit. */
-  const needed = new Map<string, readonly Oid[]>();
+  const needed = new Map<string, readonly ObjectName[]>();
   const errors: unknown[] = [];
 
   beforeEach(() => {
@@ -31,16 +33,25 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     errors.length = 0;
   });
 
-  const upkeep = (remoteBranches?: readonly string[]) =>
+  const times = { askedAt: 0, answeredAt: 0 };
+  const noAnswer: AskedRemote = { listing: undefined, failure: { reason: 'No answer.', isBusy: false, ...times } };
+  const answering = (...names: readonly string[]): AskedRemote => {
+    const branches = new Map(names.map((name) => [branchNamed(name), 'head']));
+    return { listing: { branches, defaultBranch: undefined, ...times }, failure: undefined };
+  };
+
+  const upkeep = (asked: AskedRemote = noAnswer) =>
     createObjectMaintenance({
       storage: service.storage,
       objectsOf: (workspace) => createObjectStore(service.dataFolder, workspace),
-      async objectsAt(_workspace, commit) {
-        const found = needed.get(commit);
-        if (found === undefined) throw new Error('git failed');
-        return found;
+      git: {
+        async smallBlobs(_workspace, { commit }, _limits, onBlob) {
+          const found = needed.get(commit);
+          if (found === undefined) throw new Error('git failed');
+          for (const object of found) onBlob({ path: object.oid, content: Buffer.from(pointerTo(object)) });
+        },
       },
-      remoteBranches: async () => remoteBranches,
+      remoteMemory: { ask: async () => asked },
       metrics,
       log: pino({}, { write: (line: string) => lines.push(line) }),
       signal: new AbortController().signal,
@@ -60,10 +71,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
       stored.push(object);
     }
     const head = `head of ${workspace}`;
-    needed.set(
-      head,
-      stored.slice(0, 1).map(({ oid }) => oid),
-    );
+    needed.set(head, stored.slice(0, 1));
     await service.storage.commit({ workspace }, (db) =>
       db
         .insertInto('synced_branches')
@@ -115,9 +123,9 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
   test('keeps nothing for a branch that the remote no longer has', async () => {
     const { workspace, left } = await stocked(50);
     const usage = async () => (await usageOf(service.storage, workspace))?.objects;
-    await upkeep(['main', 'side']).lookAtAll();
+    await upkeep(answering('main', 'side')).lookAtAll();
     expect([await left(), await usage()]).toEqual([[true, false, false], 1]);
-    await upkeep(['side']).lookAtAll();
+    await upkeep(answering('side')).lookAtAll();
     expect([await left(), await usage()]).toEqual([[false, false, false], 0]);
   });
 

@@ -4,12 +4,12 @@ import { parseRetryAfter } from '../../../interface/retry-after.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import { type FetchedObjects, LfsError } from '../../syncs/lfs-objects.ts';
 import { createObjectStore } from '../object-store.ts';
+import type { PointedObject } from '../pointer.ts';
 import type { Offer } from './batch.ts';
 import { type DownloadResult, onDisk } from './download.ts';
 import { startDownloader } from './downloader.ts';
 import { type Failures, nextStep } from './next-step.ts';
 import type { Offers } from './offers.ts';
-import type { PointedObject } from './pointers.ts';
 import { createTally } from './tally.ts';
 
 const parallelDownloads = 8;

@@ -1,12 +1,12 @@
 import type { Git } from '../../git/git.ts';
 import { type FetchObjects, noObjects } from '../../syncs/lfs-objects.ts';
 import { lfsMode } from '../../workspaces/lfs-mode.ts';
-import { createObjectStore } from '../object-store.ts';
+import { createObjectStore, type ObjectStore } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
+import { type PointedObject, pointedObjects } from '../pointer.ts';
 import { onDisk } from './download.ts';
 import { type DownloadAllParts, downloadAll } from './download-all.ts';
 import { openOffers } from './offers.ts';
-import { lackingObjects, pointedObjects } from './pointers.ts';
 import type { StoreParts } from './store.ts';
 
 export interface FetchObjectsParts extends StoreParts, Pick<DownloadAllParts, 'dataFolder' | 'freeDisk'> {
@@ -52,6 +52,23 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
       offers.close();
     }
   };
+}
+
+/** Number of parallel file lookups. */
+const lookedForAtOnce = 64;
+
+/** Objects of the pointers that are missing from the mirror. */
+async function lackingObjects(
+  objects: ObjectStore,
+  pointed: readonly PointedObject[],
+): Promise<readonly PointedObject[]> {
+  const lacking: PointedObject[] = [];
+  for (let at = 0; at < pointed.length; at += lookedForAtOnce) {
+    const some = pointed.slice(at, at + lookedForAtOnce);
+    const found = await Promise.all(some.map(({ oid }) => objects.use(oid)));
+    lacking.push(...some.filter((_, index) => found[index] === undefined));
+  }
+  return lacking;
 }
 
 /** Capped, because the sizes that pointers claim may add up to more than a safe integer. */

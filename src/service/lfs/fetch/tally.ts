@@ -1,6 +1,6 @@
 import { type MissingObject, maxNamedMissing } from '../../../interface/resources.ts';
 import type { FetchedObjects } from '../../syncs/lfs-objects.ts';
-import type { PointedObject } from './pointers.ts';
+import type { PointedObject } from '../pointer.ts';
 
 /** Maximum length of a reported path. */
 const maxPathLength = 500;
