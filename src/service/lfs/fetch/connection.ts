@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
+import { type IpAddresses, lookupAmong } from '../../outbound/target-address.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { StoreError, toStoreError } from './store-error.ts';
@@ -18,22 +19,18 @@ export interface StoreRequest {
 
 export type StoreConnection = ReturnType<typeof openStoreConnection>;
 
-export interface ConnectionOptions {
-  readonly guard: AddressGuard;
-  /** CAs that the operator trusts in addition to those of Node. */
-  readonly ca: readonly string[] | undefined;
-}
-
-/** Sends requests to a store and to the URLs that it returns for objects. */
-export function openStoreConnection({ guard, ca }: ConnectionOptions) {
-  const settings = { keepAlive: true };
+/**
+ * Sends requests to a store and to the URLs that it returns for objects. `ca` replaces the CAs of Node, unless it is
+ * undefined.
+ */
+export function openStoreConnection(guard: AddressGuard, ca: readonly string[] | undefined) {
   // Proxies of the environment are not used: they would resolve names themselves, without the check of addresses.
   const agents = {
-    'http:': new http.Agent(settings),
-    'https:': new https.Agent({ ...settings, ...(ca && { ca: [...ca] }) }),
+    'http:': new http.Agent({ keepAlive: true }),
+    'https:': new https.Agent({ keepAlive: true, ...(ca && { ca: [...ca] }) }),
   };
 
-  async function checkedAddresses(url: URL, signal: AbortSignal): Promise<readonly string[]> {
+  async function checkedAddresses(url: URL, signal: AbortSignal): Promise<IpAddresses> {
     const judged = await guard(url, signal);
     switch (judged.kind) {
       case 'allowed':
@@ -48,13 +45,11 @@ export function openStoreConnection({ guard, ca }: ConnectionOptions) {
   /** Runs for each new connection. Kept connections are reused only for the same host and port. */
   const checkedLookup =
     (url: URL, signal: AbortSignal): LookupFunction =>
-    (_hostname, { all }, callback) => {
-      checkedAddresses(url, signal)
-        .then((addresses) => addresses.map((address) => ({ address, family: isIP(address) })))
-        .then(
-          (found) => (all ? callback(null, found) : callback(null, found[0]?.address ?? '', found[0]?.family)),
-          (error: NodeJS.ErrnoException) => callback(error, '', 4),
-        );
+    (hostname, options, callback) => {
+      checkedAddresses(url, signal).then(
+        (addresses) => lookupAmong(addresses)(hostname, options, callback),
+        (error: NodeJS.ErrnoException) => callback(error, '', 4),
+      );
     };
 
   /** Rejects with an LfsError if the URL is refused, and with a StoreError for transient errors. */

@@ -14,7 +14,7 @@ const toldEveryMs = 100;
 // Typed without validation: only startDownloader() starts this file.
 const { dataFolder, workspace, idleMs, ca, signal }: DownloadSettings = workerData;
 const objects = createObjectStore(dataFolder, workspace);
-const connection = openStoreConnection({ guard: askGuard, ca });
+const connection = openStoreConnection(askGuard, ca);
 
 async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard> {
   const { port1, port2 } = new MessageChannel();

@@ -5,7 +5,7 @@ import { createAddressGuard } from './address-guard.ts';
 import { type BatchResponse, requestBatch } from './batch.ts';
 import { openStoreConnection } from './connection.ts';
 import { maxAttempts } from './next-step.ts';
-import { findStore, type StoreParts, type StoreRequest, trustedAuthorities } from './store.ts';
+import { findStore, type StoreOwner, type StoreParts, trustedAuthorities } from './store.ts';
 import { StoreError, StoreUnusable } from './store-error.ts';
 
 const firstBatchSize = 200;
@@ -25,13 +25,13 @@ export type Offers = Awaited<ReturnType<typeof openOffers>>;
  */
 export async function openOffers(
   { git, targets, environment }: StoreParts,
-  wanted: StoreRequest,
+  owner: StoreOwner,
   { branch, idleMs, backoffMs, ...limits }: OffersTerms,
 ) {
   const ca = await trustedAuthorities(environment);
-  let store = await findStore(git, wanted, limits);
+  let store = await findStore(git, owner, limits);
   const guard = createAddressGuard(targets, (url) => store.isNamed(url));
-  const connection = openStoreConnection({ guard, ca });
+  const connection = openStoreConnection(guard, ca);
   let batchSize = firstBatchSize;
   let wasRefused = false;
   let failures = 0;
@@ -60,7 +60,7 @@ export async function openOffers(
         if (wasRefused) throw new StoreUnusable(response.reason);
         wasRefused = true;
         // Some stores grant access for a limited time.
-        store = await findStore(git, wanted, limits);
+        store = await findStore(git, owner, limits);
     }
     return response;
   }

@@ -27,12 +27,13 @@ export interface StoreParts {
   readonly environment: NodeJS.ProcessEnv;
 }
 
-export type StoreRequest = Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>;
+/** The workspace of a store. */
+export type StoreOwner = Pick<WantedObjects, 'workspace' | 'remote' | 'settings'>;
 
 /** Determines the store of a workspace. Ignores `.lfsconfig`, because everyone with push access can change it. */
 export async function findStore(
   git: StoreParts['git'],
-  { workspace, remote, settings }: StoreRequest,
+  { workspace, remote, settings }: StoreOwner,
   limits: Limits,
 ): Promise<Store> {
   const { ssh } = remote;
