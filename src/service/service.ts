@@ -40,9 +40,8 @@ import { throttle } from './runtime/throttle.ts';
 import { startWorker } from './runtime/worker.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
-import type { FetchObjects } from './syncs/lfs-objects.ts';
 import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
-import { type ClaimedSync, claimSync } from './syncs/queue.ts';
+import { type ClaimedSync, claimSync, type SyncEnd } from './syncs/queue.ts';
 import { runSync } from './syncs/run-sync.ts';
 import { createSyncSlots, maxParallelSyncs } from './syncs/sync-slots.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
@@ -125,7 +124,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     onEvent: deliveries.wake,
     onError,
   });
-  const fetchObjects = createFetchObjects(options);
   const objectsOf = (workspace: string) => createObjectStore(options.dataFolder, workspace);
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: stopping.signal });
@@ -148,16 +146,14 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const syncRun = {
     ...options,
     releaseMerged: createReleaseMerged({ storage, git, locks, onError }),
-    async fetchObjects(...wanted: Parameters<FetchObjects>): ReturnType<FetchObjects> {
-      const fetched = await fetchObjects(...wanted);
-      const [{ workspace }] = wanted;
-      // Skipped for the many syncs without new LFS objects, because maintenance reads the folder of each object.
-      if (fetched.received.objects > 0) objectMaintenance.lookSoon(workspace);
-      return fetched;
-    },
+    fetchObjects: createFetchObjects(options),
     timeoutMs: milliseconds(options.syncTimeout),
     onEvent: deliveries.wake,
-    maintainSoon: mirrorMaintenance.soon,
+    maintainSoon(workspace: string, end: SyncEnd) {
+      mirrorMaintenance.soon(workspace);
+      // Skipped for the many syncs without new LFS objects, because maintenance reads the folder of each object.
+      if (end.kind === 'succeeded' && end.lfs.received.objects > 0) objectMaintenance.lookSoon(workspace);
+    },
   };
   const syncSlots = createSyncSlots<ClaimedSync>(options.parallelSyncs);
   const syncs = startWorker({

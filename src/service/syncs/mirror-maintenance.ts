@@ -19,7 +19,8 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
   const once = createOnce<void>();
   const unfinished = new Set<Promise<void>>();
 
-  async function maintain(workspace: string): Promise<void> {
+  async function maintain(workspace: string, begun: () => void): Promise<void> {
+    begun();
     try {
       if (!signal.aborted) await git.maintain(workspace, { timeoutMs, signal });
     } catch (error) {
@@ -30,12 +31,9 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
   return {
     /** Calls before the maintenance starts share one run. */
     soon(workspace: string): void {
-      const done = once(workspace, (begun) =>
-        limitMaintenance(workspace, () => {
-          begun();
-          return maintain(workspace);
-        }),
-      ).finally(() => unfinished.delete(done));
+      const done = once(workspace, (begun) => limitMaintenance(workspace, () => maintain(workspace, begun))).finally(
+        () => unfinished.delete(done),
+      );
       unfinished.add(done);
     },
     /** Waits for the processes that the signal aborts. */

@@ -32,7 +32,8 @@ export interface SyncRunParts {
   readonly log: Logger;
   /** Called after an event was recorded, which may have queued deliveries. */
   readonly onEvent: () => void;
-  readonly maintainSoon: (workspace: string) => void;
+  /** Called after a sync was recorded. */
+  readonly maintainSoon: (workspace: string, end: SyncEnd) => void;
 }
 
 export type ReleaseMerged = (synced: {
@@ -91,7 +92,7 @@ export async function runSync(
     else
       log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'a sync succeeded');
     onEvent();
-    maintainSoon(sync.workspace);
+    maintainSoon(sync.workspace, end);
   } catch (error) {
     if (!ending.aborted) throw error;
     if (stopping.aborted) await endLease(storage, 'syncs', sync);

@@ -40,7 +40,6 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     onProgress({ wanted, received: noObjects.received });
     if (lacking.length === 0) return noObjects;
 
-    await onDisk(objects.removeOldPartials());
     const offers = await openOffers(parts, sync, { ...sshTimeout, signal, branch, idleMs, backoffMs });
     const terms = { workspace, idleMs, backoffMs, maxSilenceMs: timeoutMs, signal };
     try {
