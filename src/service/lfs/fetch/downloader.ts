@@ -38,8 +38,6 @@ export interface CheckRequest {
   readonly port: MessagePort;
 }
 
-export type Downloader = ReturnType<typeof startDownloader>;
-
 /**
  * Received data becomes garbage as soon as it is written, in chunks of 64 KB outside the heap. A small young generation
  * is collected so often that little garbage accumulates, and that memory still in the CPU caches is reused.
