@@ -209,6 +209,7 @@ describe('a download', () => {
     const stopping = new AbortController();
     store.behaviour.download = () => sendingHalf;
     const ended = fetch({
+      idleMs: 600_000,
       signal: stopping.signal,
       onProgress: ({ received }) => {
         if (received.bytes === half) stopping.abort(new Error('enough'));
