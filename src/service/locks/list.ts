@@ -29,23 +29,18 @@ export async function heldLocks(storage: Storage, workspace: string): Promise<re
   return rows.map((row) => (row.note === noteOf(row) ? row : { ...row, note: null }));
 }
 
-/** The oldest locks, or those that expire first, in all workspaces that the bearer may see. */
-export async function foremostLocks(
-  { read, now }: Storage,
-  { workspaces }: Bearer,
-  {
-    by,
-    within,
-    limit,
-  }: { readonly by: 'acquired_at' | 'expires_at'; readonly within?: number; readonly limit: number },
-): Promise<readonly LockRow[]> {
-  return visibleLocks({ read, now }, workspaces)
-    .$if(within !== undefined, (locks) => locks.where(sql<boolean>`expires_at <= (select ${now}) + ${within}`))
-    .orderBy(by)
+/** The oldest locks in all workspaces that the bearer may see. */
+export const oldestLocks = (storage: Storage, { workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
+  visibleLocks(storage, workspaces).orderBy('acquired_at').orderBy('path').limit(limit).execute();
+
+/** The locks that expire within this time, first those that expire first. */
+export const locksEndingWithin = (ms: number, storage: Storage, { workspaces }: Bearer, limit: number) =>
+  visibleLocks(storage, workspaces)
+    .where(sql<boolean>`expires_at <= (select ${storage.now}) + ${ms}`)
+    .orderBy('expires_at')
     .orderBy('path')
     .limit(limit)
     .execute();
-}
 
 /** Active locks of a workspace with these ids, by path. */
 export const locksWithIds = (storage: Storage, workspace: string, ids: readonly string[]): Promise<LockRow[]> =>

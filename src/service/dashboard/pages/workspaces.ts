@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
-import { foremostLocks } from '../../locks/list.ts';
+import { locksEndingWithin, oldestLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
@@ -146,8 +146,8 @@ const endingSoonMs = 60 * 60_000;
 
 async function lockSections({ bearer, now }: PageCall, { storage }: Site): Promise<readonly Markup[]> {
   const [oldest, ending] = await Promise.all([
-    foremostLocks(storage, bearer, { by: 'acquired_at', limit: maxShown }),
-    foremostLocks(storage, bearer, { by: 'expires_at', within: endingSoonMs, limit: maxShown }),
+    oldestLocks(storage, bearer, maxShown),
+    locksEndingWithin(endingSoonMs, storage, bearer, maxShown),
   ]);
   return [
     section({
