@@ -36,6 +36,7 @@ export type ReleaseDecision =
 
 interface Granted extends ReleaseRequest {
   readonly found: StoredLock;
+  readonly own: boolean;
 }
 
 /** Decides requests in their order, with the same few queries for any number of them. */
@@ -52,10 +53,9 @@ export async function releaseLocks(
     const lock = lockOf(found);
     const { match, releaser, mergedInto } = request;
     if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
-    const release = { ...request, found };
-    const own = isOwn(release);
+    const own = isOwnLock(found, { owner: releaser.owner, id: releaser.tokenId });
     if (!own && !releaser.force && mergedInto === undefined) return { kind: 'another-owner', lock };
-    granted.set(found.id, release);
+    granted.set(found.id, { ...request, found, own });
     return { kind: 'released', lock, own };
   });
   await takeAway(db, now, [...granted.values()]);
@@ -74,21 +74,17 @@ async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Pr
   const places = granted.map(({ workspace, path }) => ({ workspace, path }));
   const deleted = await deleteLocks(db, now, places);
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
-  const changes = granted.flatMap((release): LockChange[] => {
-    const { found: lock, releaser, mergedInto } = release;
+  const changes = granted.flatMap(({ found: lock, own, releaser, mergedInto }): LockChange[] => {
     const at = times.get(lock.id);
     if (at === undefined) return [];
     if (mergedInto !== undefined) return [{ kind: 'merged', lock, at, by: mergedInto }];
-    const kind = isOwn(release) ? 'released' : 'force-released';
-    return [{ kind, lock, at, by: releaser.owner ?? releaser.name }];
+    return [{ kind: own ? 'released' : 'force-released', lock, at, by: releaser.owner ?? releaser.name }];
   });
   await recordLockChanges(db, now, changes);
   for (const release of granted) {
-    if (!isOwn(release) && release.mergedInto === undefined) await recordAudit(db, now, auditOf(release));
+    if (!release.own && release.mergedInto === undefined) await recordAudit(db, now, auditOf(release));
   }
 }
-
-const isOwn = ({ found, releaser: { owner, tokenId: id } }: Granted): boolean => isOwnLock(found, { owner, id });
 
 /**
  * Whether the caller may renew and release the lock without force: the owner may, with any token. Earlier versions of
