@@ -3,7 +3,14 @@ import https from 'node:https';
 import type { Socket } from 'node:net';
 import { checkTargetAddresses, isPublic, parseTarget, type Target } from '../outbound/target.ts';
 import { type IpAddresses, lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
-import { failureReason, ResponseTooLong, rejectionReason, type Stage, timeoutReason } from './delivery-failure.ts';
+import {
+  failureReason,
+  maxResponseBytes,
+  rejectionReason,
+  type Stage,
+  timeoutReason,
+  tooLong,
+} from './delivery-failure.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
 import { completeResponse, type ReadResponse, type ReceiverResponse, responseStatus } from './receiver-response.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
@@ -72,9 +79,6 @@ function resultOf(
   return { kind: 'failed', reason, response, ...(wait !== undefined && { retryAfterSeconds: wait }) };
 }
 
-/** Headers and body, with all interim responses: RFC 9110, section 15.2 allows any number of them. */
-export const maxResponseBytes = 64 * 1_024;
-
 /** Sends the request only to one of the checked addresses: the name is not looked up again. */
 function exchange(
   target: Target,
@@ -102,7 +106,7 @@ function exchange(
       socket.prependListener('data', (piece: Buffer) => {
         received += piece.length;
         if (received <= maxResponseBytes || request.destroyed) return;
-        const error = new ResponseTooLong(`more than ${maxResponseBytes / 1_024} KB`);
+        const error = Object.assign(new Error('The response is too long.'), { code: tooLong });
         // Rejects first, because the final response may be in the data that was already received.
         reject(error);
         request.destroy(error);

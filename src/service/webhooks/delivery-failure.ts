@@ -29,10 +29,10 @@ const certificateFaults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
 };
 
-/** The receiver sent more than the limit, so the connection was closed. */
-export class ResponseTooLong extends Error {
-  override readonly name = 'AnswerTooLong';
-}
+/** Limit for headers and body, with all interim responses: RFC 9110, section 15.2 allows any number of them. */
+export const maxResponseBytes = 64 * 1_024;
+
+export const tooLong = 'RESPONSE_TOO_LONG';
 
 /** Reason for an attempt that failed because of the connection or an invalid response. */
 export function failureReason({ origin }: Target, stage: Stage, error: unknown): string {
@@ -50,7 +50,8 @@ export function failureReason({ origin }: Target, stage: Stage, error: unknown):
         : `The TLS certificate of ${origin} ${fault}${because}.`;
     }
     case 'waiting':
-      if (error instanceof ResponseTooLong) return `${origin} sent ${error.message}, and the connection was cut.`;
+      if (code === tooLong)
+        return `${origin} sent more than ${maxResponseBytes / 1_024} KB, and the connection was cut.`;
       if (code === 'HPE_HEADER_OVERFLOW') return `${origin} answered with headers that are too long${because}.`;
       if (code.startsWith('HPE_')) return `${origin} answered with something that is not HTTP${because}.`;
       // In TLS 1.3, a receiver rejects a client only after the client has completed its side of the handshake.
