@@ -17,18 +17,6 @@ import type { LastUse } from './tokens/last-use.ts';
 import { removeExchangedTokens } from './trust/exchanged-tokens.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 
-const expiryEveryMs = 500;
-const rememberedEveryMs = 1_000;
-/** A fraction of the time that others wait for the clients of an instance that was killed. */
-const presenceEveryMs = 1_500;
-const grantEveryMs = 1_000;
-const backlogsEveryMs = 5_000;
-const lastUseEveryMs = 10_000;
-/** A merge within this time after a lock does not end it. */
-const basesEveryMs = 2_000;
-const gaugesEveryMs = 15_000;
-/** Clients can add places as fast as they can send requests. */
-const placesEveryMs = 60_000;
 const tidyEveryMs = 10 * 60_000;
 
 interface BackgroundWorkOptions extends Retention {
@@ -48,21 +36,28 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
   const { storage, metrics, log, lastUse, locks, remembered, objectMaintenance, onError } = options;
   const gauges = createDatabaseGauges(storage, metrics);
 
-  const every = (ms: number, work: () => Promise<void>) => repeat(ms, work, onError);
+  const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
+    repeat(ms, work, onError, when);
   const stopRepeating = [
-    every(expiryEveryMs, async () => {
+    every(500, async () => {
       for (let expired = 1; expired > 0; ) {
         expired = await locks.removeExpired();
         metrics.expiredLocks.inc(expired);
       }
     }),
-    every(rememberedEveryMs, remembered.enforce),
-    every(presenceEveryMs, locks.keepPresent),
-    every(placesEveryMs, () => removeOldPlaces(storage)),
-    every(grantEveryMs, locks.grantToPeople),
-    every(backlogsEveryMs, createBacklogWatch(storage, metrics, log)),
-    every(lastUseEveryMs, lastUse.write),
-    every(basesEveryMs, options.queueSyncs),
+    every(1_000, remembered.enforce),
+    every(1_000, locks.grantToPeople),
+    // A fraction of the time that others wait for the clients of an instance that was killed.
+    every(1_500, locks.keepPresent),
+    // A merge within this time after a lock does not end it.
+    every(2_000, options.queueSyncs),
+    every(5_000, createBacklogWatch(storage, metrics, log)),
+    every(10_000, lastUse.write),
+    every(15_000, gauges.measureWorkspaces, { atOnce: true }),
+    // Clients can add places as fast as they can send requests.
+    every(60_000, () => removeOldPlaces(storage)),
+    every(tidyEveryMs, gauges.measureTokens, { atOnce: true }),
+    every(tidyEveryMs, objectMaintenance.lookAtAll),
     every(tidyEveryMs, async () => {
       await removeOldResponses(storage);
       await removeOldDeliveries(storage, options);
@@ -72,9 +67,6 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
       await removeEndedSessions(storage);
       await removeExchangedTokens(storage);
     }),
-    every(tidyEveryMs, objectMaintenance.lookAtAll),
-    repeat(gaugesEveryMs, gauges.measureWorkspaces, onError, { atOnce: true }),
-    repeat(tidyEveryMs, gauges.measureTokens, onError, { atOnce: true }),
   ];
 
   return {
