@@ -45,7 +45,10 @@ const conditionHeader = z.object({
     }),
 });
 
-const lineHeaders = z.object({
+const acquireHeaders = z.object({
+  ...keyHeader.shape,
+  ...conditionHeader.shape,
+  ...originHeader.shape,
   Prefer: z
     .string()
     .optional()
@@ -62,9 +65,6 @@ const lineHeaders = z.object({
       description: `u=1 to u=5 (RFC 9218), 1 first and 3 by default: the place in line. Each level is worth ${urgencyMs / 60_000} minutes of waiting. Other values are ignored.`,
       example: 'u=1',
     }),
-});
-
-const branchHeader = z.object({
   'Lock-Branch': z
     .string()
     .optional()
@@ -86,13 +86,7 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
     method: 'post',
     path: '/v1/workspaces/{id}/locks',
     access: 'locks:write',
-    headers: z.object({
-      ...keyHeader.shape,
-      ...conditionHeader.shape,
-      ...originHeader.shape,
-      ...lineHeaders.shape,
-      ...branchHeader.shape,
-    }),
+    headers: acquireHeaders,
     body: lockRequestSchema,
     responses: {
       200: jsonResponse('Renewed.', lockSchema, headersOfLock),
