@@ -147,10 +147,11 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
       return;
     }
     for (const end of [...line.watchers]) end({ kind: 'free' });
-    if (first === undefined || isEmpty(line)) return;
-    // Its client may be at another instance, or about to send its next request.
-    lookIn(line, Math.min(Math.max(first.presentMs, 1), betweenRequestsMs));
-    if (line.notified === first.id) return;
+    if (isEmpty(line)) return;
+    // Its client may be at another instance, or about to send its next request. Without it, another request of a client
+    // that waits here may have ended its presence, which is renewed soon.
+    lookIn(line, Math.min(Math.max(first?.presentMs ?? betweenRequestsMs, 1), betweenRequestsMs));
+    if (first === undefined || line.notified === first.id) return;
     line.notified = first.id;
     line.members.get(first.id)?.(line.place.path);
   }

@@ -5,6 +5,7 @@ import { registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { type Reply, startTestService } from '../../support/running-service.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { expectProblem } from './expect-problem.ts';
 import { type Locks, locksOf, sharedService, untilWaiting } from './shared-service.ts';
@@ -199,6 +200,17 @@ describe.each(databaseKinds)('a request that waits for a lock, on $name', (kind)
     // A client that does not ask again soon is no longer waited for.
     expect((await single).status).toBe(201);
     for (const path of ['set-a', 'set-b']) await locks.release(path);
+  });
+
+  test('is granted the lock although another request of its client has ended its presence', async () => {
+    for (const path of ['present-a', 'present-b']) await locks.take(path);
+    const granted = take('present-a', { key: 'present/1' });
+    await waiting(1);
+    expect((await take('present-b', { key: 'present/2', wait: 'wait=0' })).status).toBe(409);
+    await changeRows(service.storage, 'lock_places', { present_until: 1 });
+    await locks.release('present-a');
+    expect((await granted).status).toBe(201);
+    for (const path of ['present-a', 'present-b']) await locks.release(path);
   });
 
   test('for any of several paths learns which one is free, and leaves all lines with its grant', async () => {
