@@ -214,15 +214,8 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
   const stopWork = async () => {
     stopping.abort();
-    const stopAll = [
-      syncs.stop,
-      mirrorMaintenance.stop,
-      deliveries.stop,
-      locks.stop,
-      freeDisk.stop,
-      backgroundWork.stop,
-    ];
-    await Promise.all(stopAll.map((stop) => stop()));
+    const running = [syncs, mirrorMaintenance, deliveries, locks, freeDisk, backgroundWork];
+    await Promise.all(running.map((work) => work.stop()));
   };
   try {
     const server = await startServer(app, options.host, port, {
