@@ -109,14 +109,10 @@ export function addTokenExchangeRoute(api: Api, routes: ApiParts): void {
           );
         case 'invalid-scope':
           return wrong('invalid_scope', 'The trust rules of the service do not allow a token with these scopes.');
-        case 'limited': {
-          const description = 'Too many token exchanges. Try again after the time in Retry-After.';
-          return later(429, description, exchange.retryAfterSeconds);
-        }
-        case 'unavailable': {
-          const description = 'Could not fetch the keys of the issuer. Try again after the time in Retry-After.';
-          return later(503, description, exchange.retryAfterSeconds);
-        }
+        case 'limited':
+          return later(429, 'Too many token exchanges.', exchange.retryAfterSeconds);
+        case 'unavailable':
+          return later(503, 'Could not fetch the keys of the issuer.', exchange.retryAfterSeconds);
       }
     },
   });
@@ -127,12 +123,11 @@ type ErrorCode = (typeof errorCodes)[number];
 const wrong = (code: ErrorCode, description: string): ApiResponse =>
   jsonApiResponse(400, { error: code, error_description: description });
 
-const later = (status: 429 | 503, description: string, retryAfterSeconds: number): ApiResponse =>
-  jsonApiResponse(
-    status,
-    { error: 'temporarily_unavailable', error_description: description },
-    { 'retry-after': String(retryAfterSeconds) },
-  );
+function later(status: 429 | 503, reason: string, retryAfterSeconds: number): ApiResponse {
+  const error_description = `${reason} Try again after the time in Retry-After.`;
+  const headers = { 'retry-after': String(retryAfterSeconds) };
+  return jsonApiResponse(status, { error: 'temporarily_unavailable', error_description }, headers);
+}
 
 /** Large enough that a JWT that is too long gets its own error. */
 const bodyLimit = { maxBytes: 8 * maxIdentityLength, what: 'The form' };
