@@ -51,7 +51,7 @@ export interface Place {
 }
 
 export type AcquireDecision =
-  | { readonly kind: 'acquired'; readonly workspace: string; readonly lock: Lock }
+  | { readonly kind: 'acquired'; readonly lock: Lock }
   | { readonly kind: 'held'; readonly lock: Lock; readonly remainingSeconds: number }
   /** The path is free, and others wait for it. */
   | { readonly kind: 'queued'; readonly first: FirstInLine }
@@ -131,7 +131,7 @@ export async function acquireLocks(
     for (const { id, index } of asked) {
       const lock = taken.get(id);
       if (lock === undefined) continue;
-      decided[index] = { kind: 'acquired', workspace: lock.workspace_id, lock: lockOf(lock) };
+      decided[index] = { kind: 'acquired', lock: lockOf(lock) };
       const expired = before[index];
       if (expired !== undefined) changes.push({ kind: 'expired', lock: expired });
       changes.push({ kind: 'acquired', lock });

@@ -20,20 +20,13 @@ import { type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewalRequest, renewLock } from './renew.ts';
 import { acquireResponse, locked, outdatedRefusal, renewResponse } from './responses.ts';
 import { createWaitingLine, type WaitTerms } from './wait-in-line.ts';
-import { createLockWaiters, type PathState } from './waiters.ts';
+import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
 export type LockRequest = Omit<AcquireRequest, 'foldedPath' | 'place'>;
-
-export interface WatchRequest extends LockPlace {
-  readonly tokenId: string;
-  readonly seconds: number;
-  /** Aborted when the client has disconnected. */
-  readonly gone: AbortSignal;
-}
 
 export interface LocksOptions {
   readonly storage: Storage;
@@ -123,9 +116,9 @@ export function createLocks(options: LocksOptions) {
         () => acquireLocks(db, storage.now, requests, quota),
       );
       for (const { kind } of acquisitions) if (kind === 'exceeded') metrics.refusedLocks.inc();
-      return requests.flatMap(({ path, comparison }, index) => {
+      return requests.flatMap((request, index) => {
         const acquisition = acquisitions[index];
-        return acquisition === undefined ? [] : [acquireResponse(path, acquisition, comparison)];
+        return acquisition === undefined ? [] : [acquireResponse(request, request.comparison, acquisition)];
       });
     },
   });
@@ -199,7 +192,7 @@ export function createLocks(options: LocksOptions) {
       return [...new Map(found.flatMap((lock) => (lock?.live ? [[lock.id, lock] as const] : []))).values()];
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
-    wait: ({ seconds, ...place }: WatchRequest) => waiters.watch({ ...place, ...lineOf(place), ms: seconds * 1_000 }),
+    wait: (request: Wait) => waiters.watch({ ...request, ...lineOf(request) }),
     /** Those who wait for locks, in the order of their lines. */
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),

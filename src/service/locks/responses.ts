@@ -3,7 +3,7 @@ import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Comparison, Lock } from '../../interface/resources.ts';
 import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import type { AcquireDecision } from './acquire.ts';
+import type { AcquireDecision, AcquireRequest } from './acquire.ts';
 import { entityTag } from './id-match.ts';
 import type { FirstInLine } from './line.ts';
 import type { LockQuotas, QuotaExceeded } from './lock-quota.ts';
@@ -11,23 +11,22 @@ import type { QueuedRequest } from './read-queue.ts';
 import type { RenewalRequest, RenewDecision } from './renew.ts';
 
 export function acquireResponse(
-  asked: LockPath,
-  acquisition: AcquireDecision | QuotaExceeded,
+  { workspace, path }: Pick<AcquireRequest, 'workspace' | 'path'>,
   comparison: Comparison | undefined,
+  acquisition: AcquireDecision | QuotaExceeded,
 ): ApiResponse | Refusal {
   switch (acquisition.kind) {
     case 'acquired': {
       const { latest = 'off', outdated: [outdated = null] = [], as_of } = comparison ?? {};
-      const { lock, workspace } = acquisition;
       const compared = { outdated, ...(as_of !== undefined && { as_of }) };
-      return lockResponse(201, workspace, { ...lock, ...(latest !== 'off' && compared) });
+      return lockResponse(201, workspace, { ...acquisition.lock, ...(latest !== 'off' && compared) });
     }
     case 'held':
-      return locked(asked, acquisition.lock, acquisition.remainingSeconds);
+      return locked(path, acquisition.lock, acquisition.remainingSeconds);
     case 'queued':
-      return queued(asked, acquisition.first);
+      return queued(path, acquisition.first);
     case 'superseded':
-      return new Refusal('request-in-progress', `This client has since asked for ${asked} with the same key again.`, {
+      return new Refusal('request-in-progress', `This client has since asked for ${path} with the same key again.`, {
         headers: { 'retry-after': '1' },
       });
     case 'exceeded':

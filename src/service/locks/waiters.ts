@@ -5,7 +5,7 @@ import { betweenRequestsMs, type LinePath } from './line.ts';
 
 export const maxWaitSeconds = 30;
 
-interface Wait extends LinePath {
+export interface Wait extends LinePath {
   readonly tokenId: string;
   readonly ms: number;
   /** Aborted when the client has disconnected. */
