@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi';
-import { Refusal, unavailable } from '../contract/problem.ts';
+import { unavailable } from '../contract/problem.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
@@ -35,7 +35,7 @@ export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
     responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
     async handle({ workspace }) {
       const { listing, failure } = await remoteMemory.askAgain(workspace);
-      if (failure?.isBusy) throw new Refusal('unavailable', failure.reason, { headers: { 'retry-after': '5' } });
+      if (failure?.isBusy) throw unavailable(failure.reason, 5);
       if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);
       const synced = await syncedBranches(storage, workspace.id);
       const branches = [...listing.branches].map(([name, head]) => ({

@@ -33,10 +33,9 @@ export class Refusal extends Error {
   }
 }
 
-const worthAskingAgainAfterSeconds = 2;
-
-export const unavailable = (detail: string): Refusal =>
-  new Refusal('unavailable', detail, { headers: { 'retry-after': String(worthAskingAgainAfterSeconds) } });
+/** For errors that are soon over. */
+export const unavailable = (detail: string, retryAfterSeconds = 2): Refusal =>
+  new Refusal('unavailable', detail, { headers: { 'retry-after': String(retryAfterSeconds) } });
 
 export const noSuchWorkspace = (id: string): Refusal =>
   new Refusal('not-found', `There is no workspace ${JSON.stringify(id)} that this token can see.`);

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { grants, type Scope } from '../../interface/scopes.ts';
-import { insufficientScope, Refusal, realm } from '../contract/problem.ts';
+import { insufficientScope, Refusal, realm, unavailable } from '../contract/problem.ts';
 import type { FreeDisk } from '../runtime/free-disk.ts';
 import type { Admission } from '../runtime/limit-rate.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -53,10 +53,9 @@ const roomAgainAfterSeconds = 10;
 /** For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks. */
 export function requireFreeDisk({ freeDisk }: AccessControl): void {
   if (!freeDisk.isLow()) return;
-  throw new Refusal(
-    'unavailable',
+  throw unavailable(
     `The disk of the service has less than ${freeDisk.reserve} free, so it accepts no new work. Locks can still be released and renewed. Try again later, or ask the operator to free disk space.`,
-    { headers: { 'retry-after': String(roomAgainAfterSeconds) } },
+    roomAgainAfterSeconds,
   );
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { Refusal } from '../contract/problem.ts';
+import { invalid } from '../contract/problem.ts';
 
 export const maxKeyLength = 255;
 export const keyPattern = /^[\x21-\x7e]+$/;
@@ -18,9 +18,9 @@ export interface KeyedRequest {
 /** `content` is all that must be the same if the request is sent again with its key. */
 export function keyedRequest(tokenId: string, key: string, content: readonly unknown[]): KeyedRequest {
   if (key.length > maxKeyLength || !keyPattern.test(key)) {
-    const detail = `It must be 1 to ${maxKeyLength} visible ASCII characters.`;
-    throw new Refusal('invalid-request', `Idempotency-Key: ${detail}`, {
-      errors: [{ pointer: '#/Idempotency-Key', detail }],
+    throw invalid({
+      pointer: '#/Idempotency-Key',
+      detail: `It must be 1 to ${maxKeyLength} visible ASCII characters.`,
     });
   }
   const fingerprint = createHash('sha256').update(JSON.stringify(content)).digest('hex');
