@@ -15,15 +15,15 @@ export function formatDuration({ seconds }: Duration): string {
   return `${seconds}s`;
 }
 
-/** Parses a duration from 1 s to `max`. Callers choose a `max` for which a time that far ahead still has a date. */
-export const durationUpTo =
-  (max: Duration, named: string) =>
+/** Callers choose a `max` for which a time that far ahead still has a date. */
+export const parseDurationBetween =
+  (min: Duration, max: Duration) =>
   (text: string): Parsed<Duration> => {
     const duration = parseDuration(text);
     if (!duration.ok) return duration;
-    return duration.value.seconds >= 1 && duration.value.seconds <= max.seconds
+    return duration.value.seconds >= min.seconds && duration.value.seconds <= max.seconds
       ? duration
-      : refused(`It must be from 1s to ${named}.`);
+      : refused(`It must be from ${formatDuration(min)} to ${formatDuration(max)}.`);
   };
 
 /** Formats milliseconds like formatSpan, rounded up: "300 ms", "40 s". */

@@ -2,13 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { parseChange } from '../../src/action/changed-files/change.ts';
 import { readFiles } from '../../src/action/changed-files/listed-files.ts';
 import { loadInputs } from '../../src/action/inputs/load.ts';
-import {
-  parseBoolean,
-  parseDurationBetween,
-  parseHandoff,
-  parseJsonObject,
-  parseWholeNumber,
-} from '../../src/action/inputs/parse.ts';
+import { parseBoolean, parseHandoff, parseJsonObject, parseWholeNumber } from '../../src/action/inputs/parse.ts';
 import { parsePathLine } from '../../src/action/inputs/path-line.ts';
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
 import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
@@ -27,7 +21,7 @@ import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
 import { closestName } from '../../src/interface/closest-name.ts';
-import { parseDuration } from '../../src/interface/duration.ts';
+import { parseDuration, parseDurationBetween } from '../../src/interface/duration.ts';
 import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
 import { createRedactor, redactCut, spellingsOf } from '../../src/interface/redact.ts';
@@ -270,7 +264,7 @@ export const parsers: readonly Parser[] = [
   row('interface/closest-name.ts closestName', (text) => closestName(text, [`${text}ab`, `ab${text}`, `a${text}b`])),
   row('action/inputs/parse.ts parseBoolean', parseBoolean),
   row('action/inputs/parse.ts parseWholeNumber', parseWholeNumber(9)),
-  row('action/inputs/parse.ts parseDurationBetween', parseDurationBetween({ seconds: 0 }, { seconds: 9 })),
+  row('interface/duration.ts parseDurationBetween', parseDurationBetween({ seconds: 0 }, { seconds: 9 })),
   row('action/inputs/parse.ts parseJsonObject', parseJsonObject),
   row('action/inputs/parse.ts parseHandoff', parseHandoff, ['[', '{"path":"a"},', '{"path":"a"}]']),
   row('action/changed-files/change.ts parseChange', (text) =>

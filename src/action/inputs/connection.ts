@@ -1,5 +1,6 @@
 import { parseBaseUrl, parseToken } from '../../client/access.ts';
-import { parseAudience, parseBoolean, parseDurationBetween, parseWholeNumber } from './parse.ts';
+import { parseDurationBetween } from '../../interface/duration.ts';
+import { parseAudience, parseBoolean, parseWholeNumber } from './parse.ts';
 import { complete, type Read, type Reader } from './reader.ts';
 
 export type ConnectionInputs = Exclude<ReturnType<typeof readConnection>, undefined>;

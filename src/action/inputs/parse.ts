@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { type Urgency, urgencies } from '../../client/queue.ts';
-import { type Duration, formatDuration, parseDuration } from '../../interface/duration.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { OwnLock } from '../../locks/ownership.ts';
@@ -58,16 +57,6 @@ export function parsePathCount(text: string): Parsed<number | 'all'> {
     ? accepted(Number(text))
     : refused('It must be a whole number from 1 to 999999. Leave it out to lock all paths.');
 }
-
-export const parseDurationBetween =
-  (min: Duration, max: Duration): Parse<Duration> =>
-  (text) => {
-    const duration = parseDuration(text);
-    if (!duration.ok) return duration;
-    return duration.value.seconds >= min.seconds && duration.value.seconds <= max.seconds
-      ? duration
-      : refused(`It must be from ${formatDuration(min)} to ${formatDuration(max)}.`);
-  };
 
 export const parseText =
   (reason: string): Parse<string> =>

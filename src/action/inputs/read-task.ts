@@ -1,5 +1,6 @@
 import { parseToken, type WorkspaceId } from '../../client/access.ts';
 import type { JsonObject } from '../../client/json.ts';
+import { parseDurationBetween } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import type { PoolSelection } from '../../locks/pool.ts';
@@ -7,7 +8,6 @@ import {
   type HandoffLock,
   lines,
   parseBoolean,
-  parseDurationBetween,
   parseHandoff,
   parseHandoffFile,
   parseHookUrl,

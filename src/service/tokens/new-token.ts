@@ -1,10 +1,10 @@
-import { type Duration, durationUpTo } from '../../interface/duration.ts';
+import { type Duration, parseDurationBetween } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import type { Field } from '../contract/field.ts';
 import type { Database } from '../storage/storage.ts';
 
-export const parseLifetime = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
+export const parseLifetime = parseDurationBetween({ seconds: 1 }, { seconds: 36_500 * 86_400 });
 
 /** The name is also the default owner of the token's locks. */
 export const parseTokenName = (text: string): Parsed<string> =>

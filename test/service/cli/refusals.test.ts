@@ -21,7 +21,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [['audit', '--action', 'token.craeted'], '--action is "token.craeted". Did you mean token.created? The actions are '],
   [['audit', '--limit', '0'], '--limit is "0". It must be a whole number from 1 to '],
   [['audit', '--since', '1w'], '--since is "1w". '],
-  [['serve', '--keep-audit', '29d'], '--keep-audit is "29d". It must be at least 30d.'],
+  [['serve', '--keep-audit', '29d'], '--keep-audit is "29d". It must be from 30d to 36500d.'],
   [['audit', '--actor', secretOfToken], '--actor is "wsa_***". This is the secret of a token.'],
   [[...lockRelease, '../x', '--force'], 'PATH is '],
   [[...lockRelease, 'C:\\x', '--force'], 'PATH is '],

@@ -1,4 +1,4 @@
-import { durationUpTo } from '../../../interface/duration.ts';
+import { parseDurationBetween } from '../../../interface/duration.ts';
 import { timeCell } from '../../../interface/words.ts';
 import { auditActions } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
@@ -46,7 +46,7 @@ export const audit = defineStorageCommand({
       'DURATION',
       'how far back to look, such as 12h or 90d',
       'default the beginning',
-      durationUpTo(maxAgo, '36500d'),
+      parseDurationBetween({ seconds: 1 }, maxAgo),
     ),
     from: optional('DATE', 'the first day to list, in UTC, such as 2026-03-01', 'default the beginning', parseDay),
     to: optional('DATE', 'the last day to list, in UTC', 'default today', parseEndOfDay),

@@ -1,4 +1,4 @@
-import { durationUpTo } from '../../../interface/duration.ts';
+import { parseDurationBetween } from '../../../interface/duration.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { oneOf } from '../../contract/one-of.ts';
@@ -44,7 +44,7 @@ export const lockRun = defineCommand({
       'DURATION',
       'time between SIGTERM and SIGKILL if a lock is lost',
       '10s',
-      durationUpTo({ seconds: 3_600 }, '1h'),
+      parseDurationBetween({ seconds: 1 }, { seconds: 3_600 }),
     ),
     allowHttp: allowHttpFlag,
   },

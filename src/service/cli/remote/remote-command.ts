@@ -1,5 +1,5 @@
 import type { CallLimits, Client, WorkspaceId } from '../../../client/client.ts';
-import { durationUpTo } from '../../../interface/duration.ts';
+import { parseDurationBetween } from '../../../interface/duration.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { oneOf } from '../../contract/one-of.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
@@ -111,7 +111,7 @@ export const waitFlags = {
     'DURATION',
     'how long to wait for paths that others hold',
     'default not at all',
-    durationUpTo({ seconds: 30 * 86_400 }, '30d'),
+    parseDurationBetween({ seconds: 1 }, { seconds: 30 * 86_400 }),
   ),
   priority: withDefault(
     'PRIORITY',

@@ -17,17 +17,14 @@ export function publicUrlOf(
 export function listenFailure(error: unknown, host: string, port: number): unknown {
   if (!(error instanceof Error) || !('syscall' in error) || !('code' in error)) return error;
   const unresolved = `The name ${host} does not resolve. Choose another with --host.`;
-  const texts = new Map<unknown, string>([
-    [
-      'EADDRINUSE',
-      `The port ${port} of ${host} is in use. Stop the process that listens there, or choose another port with --port (0 picks a free one).`,
-    ],
-    ['EACCES', `This user may not listen on the port ${port}. Choose a port above 1023 with --port.`],
-    ['EADDRNOTAVAIL', `${host} is not an address of this machine. Choose another with --host.`],
-    ['ENOTFOUND', unresolved],
-    ['EAI_AGAIN', unresolved],
-  ]);
-  const text = texts.get(error.code);
+  const texts: Readonly<Record<string, string>> = {
+    EADDRINUSE: `The port ${port} of ${host} is in use. Stop the process that listens there, or choose another port with --port (0 picks a free one).`,
+    EACCES: `This user may not listen on the port ${port}. Choose a port above 1023 with --port.`,
+    EADDRNOTAVAIL: `${host} is not an address of this machine. Choose another with --host.`,
+    ENOTFOUND: unresolved,
+    EAI_AGAIN: unresolved,
+  };
+  const text = texts[String(error.code)];
   return text === undefined ? error : new CommandError(text);
 }
 

@@ -1,5 +1,4 @@
-import { type Duration, durationUpTo, parseDuration } from '../../../interface/duration.ts';
-import { type Parsed, refused } from '../../../interface/parsed.ts';
+import { parseDurationBetween } from '../../../interface/duration.ts';
 import { oneOf } from '../../contract/one-of.ts';
 import { parseCidr } from '../../platform/ip-address.ts';
 import { type FlagValues, list, optional, toggle, withDefault } from '../definition/flags.ts';
@@ -13,20 +12,9 @@ import {
 } from '../definition/values.ts';
 import { commonFlags } from '../storage/storage-command.ts';
 
-/** Parser of a duration that, unlike others, may be 0. */
-const atMost =
-  (max: Duration, named: string) =>
-  (text: string): Parsed<Duration> => {
-    const duration = parseDuration(text);
-    return duration.ok && duration.value.seconds > max.seconds ? refused(`It must be at most ${named}.`) : duration;
-  };
+const maxRetention = { seconds: 36_500 * 86_400 };
 
-const retention = durationUpTo({ seconds: 36_500 * 86_400 }, '36500d');
-
-const auditRetention = (text: string): Parsed<Duration> => {
-  const duration = retention(text);
-  return duration.ok && duration.value.seconds < 30 * 86_400 ? refused('It must be at least 30d.') : duration;
-};
+const retention = parseDurationBetween({ seconds: 1 }, maxRetention);
 
 const upToTenMillion = wholeNumber(1, 10_000_000);
 
@@ -58,19 +46,19 @@ export const serveFlags = {
     'DURATION',
     'time limit for fetching commits, and for stalled LFS downloads',
     '30m',
-    durationUpTo({ seconds: 7 * 86_400 }, '7d'),
+    parseDurationBetween({ seconds: 1 }, { seconds: 7 * 86_400 }),
   ),
   drainDelay: optional(
     'DURATION',
     'how long to accept requests after SIGTERM, while /readyz already returns 503',
     'default 5s on PostgreSQL, 0s on SQLite',
-    atMost({ seconds: 3_600 }, '1h'),
+    parseDurationBetween({ seconds: 0 }, { seconds: 3_600 }),
   ),
   drainTimeout: withDefault(
     'DURATION',
     'how long open requests may then take to finish',
     '10s',
-    atMost({ seconds: 86_400 }, '1d'),
+    parseDurationBetween({ seconds: 0 }, { seconds: 86_400 }),
   ),
   parallelSyncs: withDefault('N', 'maximum number of parallel syncs', '2', wholeNumber(1, 64)),
   parallelClones: withDefault('N', 'maximum number of parallel clones of mirrors', '16', wholeNumber(1, 256)),
@@ -81,7 +69,7 @@ export const serveFlags = {
     'DURATION',
     'how long to keep audit log entries; at least 30d',
     'default forever',
-    auditRetention,
+    parseDurationBetween({ seconds: 30 * 86_400 }, maxRetention),
   ),
   minFreeDisk: withDefault(
     'SIZE',
