@@ -161,14 +161,18 @@ const bearerOf = (row: Row): Bearer => ({
   id: row.run_id ?? row.id,
   name: row.name,
   owner: row.owner ?? row.name,
-  scopes: scopesOf(row),
-  workspaces: workspacesOf(row),
+  ...permissionsOf(row),
   ...(row.run_id !== null && { run: { origin: row.run_origin, tokenId: row.id } }),
 });
 
-// Only createToken writes these two columns.
-const scopesOf = (row: Row): Scope[] => (JSON.parse(row.scopes) as string[]).filter(isScope);
-const workspacesOf = (row: Row): string[] | null => JSON.parse(row.workspaces ?? 'null') as string[] | null;
+/** The permissions of a token, or of the tokens of a trust rule. Only their functions write these columns. */
+export const permissionsOf = ({
+  scopes,
+  workspaces,
+}: Pick<Row, 'scopes' | 'workspaces'>): Pick<Bearer, 'scopes' | 'workspaces'> => ({
+  scopes: (JSON.parse(scopes) as string[]).filter(isScope),
+  workspaces: JSON.parse(workspaces ?? 'null') as string[] | null,
+});
 
 function stateOf(row: Row, now: number) {
   if (row.revoked_at !== null) return 'revoked';

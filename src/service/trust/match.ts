@@ -1,5 +1,6 @@
 import { isGitHub } from '../../interface/github-issuer.ts';
 import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
+import { joinFirst } from '../../interface/words.ts';
 import { safeText } from '../platform/safe-text.ts';
 import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';
@@ -30,7 +31,7 @@ export function matchTrustRules(
   const [rule, ...others] = ofIssuer.filter(({ differences }) => differences.length === 0).map((each) => each.rule);
   if (rule === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer) };
   if (others.length > 0) {
-    const reason = `${others.length + 1} trust rules match the job, and exactly one must: ${named([rule, ...others])}. Make them narrower, or remove all but one.`;
+    const reason = `${others.length + 1} trust rules match the job, and exactly one must: ${joinFirst([rule, ...others].map(({ id }) => id))}. Make them narrower, or remove all but one.`;
     return { kind: 'refused', reason };
   }
   const wanted = requested.length > 0 ? requested : rule.scopes;
@@ -90,13 +91,6 @@ const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims
 function shownClaim(value: unknown): string {
   if (value === undefined) return 'is missing';
   return typeof value === 'string' ? `is ${shown(value)}` : 'is not a text';
-}
-
-const maxNamedRules = 5;
-
-function named(rules: readonly TrustRule[]): string {
-  const names = rules.slice(0, maxNamedRules).map(({ id }) => id);
-  return [...names, ...(rules.length > maxNamedRules ? [`${rules.length - maxNamedRules} more`] : [])].join(', ');
 }
 
 const maxDifferences = 3;

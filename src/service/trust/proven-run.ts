@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import { isGitHub } from '../../interface/github-issuer.ts';
+import { secretHash } from '../tokens/secret.ts';
 
 export interface ProvenRun {
   /** Shared by all tokens that the jobs of a run get for an owner. */
@@ -25,9 +25,7 @@ export function provenRun(issuer: string, claims: Claims, owner: string): Proven
     runOfBuildkite(claims) ??
     runOfSubject(claims);
   // The owner is part of the id, because the id of the token that acquired a lock allows releasing it.
-  const hash = createHash('sha256')
-    .update(JSON.stringify([issuer, run.claims, owner]))
-    .digest('hex');
+  const hash = secretHash(JSON.stringify([issuer, run.claims, owner]));
   return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
 }
 

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { Selectable } from 'kysely';
-import { isScope, type Scope } from '../../interface/scopes.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
+import { permissionsOf } from '../tokens/tokens.ts';
 import { revokeTokensOfRule } from './exchanged-tokens.ts';
 
 /** Matches trusted jobs, and sets the permissions of their exchanged tokens. The columns are explained in tables.ts. */
@@ -56,12 +56,11 @@ export async function listTrustRules({ read }: Pick<Storage, 'read'>): Promise<T
   return (await read.selectFrom('trust_rules').selectAll().orderBy('created_at').orderBy('id').execute()).map(ruleOf);
 }
 
-// Only addTrustRule writes these columns.
 const ruleOf = (row: Selectable<Tables['trust_rules']>) => ({
   ...row,
+  // Only addTrustRule writes this column.
   claims: JSON.parse(row.claims) as Readonly<Record<string, string>>,
-  scopes: (JSON.parse(row.scopes) as string[]).filter(isScope) as readonly Scope[],
-  workspaces: JSON.parse(row.workspaces ?? 'null') as readonly string[] | null,
+  ...permissionsOf(row),
   created_at: asTimestamp(row.created_at),
 });
 
