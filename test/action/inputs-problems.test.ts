@@ -83,7 +83,7 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['lock', 'renew', 'sometimes', boolean],
   ['lock', 'priority', 'urgent', 'It must be one of low, normal, high.'],
   ['lock', 'on-lost', 'ignore', reaction],
-  ['lock', 'on-lost', 'Fail', reaction],
+  ['lock', 'on-lost', 'Fail', `Did you mean fail? ${reaction}`],
   ['unlock', 'locks', '[]', oneOf, hidden],
   ['unlock', 'locks-file', '/tmp/l.json', oneOf],
   ['register-hook', 'hook-url', '', 'It must be an https URL.', missing],
@@ -171,7 +171,7 @@ test('a check takes its locks from one input only', () => {
 
 test('reports an unknown operation together with all other mistakes', () => {
   expect(problemsOf({ operation: 'look', retries: 'x', token: 't' })).toEqual([
-    'Input `operation` is "look". It must be one of sync, lock, unlock, list-locks, register-hook, list-workspaces, list-branches, check.',
+    'Input `operation` is "look". Did you mean lock? It must be one of sync, lock, unlock, list-locks, register-hook, list-workspaces, list-branches, check.',
     `Input \`base-url\` is missing. ${address}`,
     `Input \`retries\` is "x". ${outOfRange}`,
   ]);

@@ -24,6 +24,7 @@ import { closestName } from '../../src/interface/closest-name.ts';
 import { parseDuration, parseDurationBetween } from '../../src/interface/duration.ts';
 import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
+import { oneOf } from '../../src/interface/one-of.ts';
 import { createRedactor, redactCut, spellingsOf } from '../../src/interface/redact.ts';
 import { parseRetryAfter } from '../../src/interface/retry-after.ts';
 import { isScope } from '../../src/interface/scopes.ts';
@@ -160,7 +161,7 @@ const inputsOfAll = ['base-url', 'token', 'workspace'];
 
 /** Each of these functions reads an input of some operation. */
 const parsersOfInputs =
-  'parseOneOf parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseLossReaction parsePriority';
+  'parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseLossReaction parsePriority';
 
 /** Every parser of external text. A new one needs its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [
@@ -168,6 +169,7 @@ export const parsers: readonly Parser[] = [
   row('interface/lock-path.ts canonicalLockPath', canonicalLockPath),
   row('interface/lock-path.ts lockPathFromUrl', lockPathFromUrl, '%CD%85'),
   row('interface/duration.ts parseDuration', parseDuration),
+  row('interface/one-of.ts oneOf', (text) => oneOf([`${text}ab`, `ab${text}`])(text)),
   row('interface/ttl.ts parseTtl', parseTtl),
   row('interface/scopes.ts isScope', isScope),
   row('interface/retry-after.ts parseRetryAfter', (text) => parseRetryAfter(text, 0), ['mon', '(', '']),

@@ -1,5 +1,6 @@
+import { oneOf } from '../../interface/one-of.ts';
 import { readConnection } from './connection.ts';
-import { parseBoolean, parseOneOf } from './parse.ts';
+import { parseBoolean } from './parse.ts';
 import { readTask } from './read-task.ts';
 import { createReader } from './reader.ts';
 import { type FromLedger, type GetInput, operations, readRawInputs, unusedInputs } from './table.ts';
@@ -18,7 +19,7 @@ export function loadInputs(
     workspace: given.workspace || (values.workspace ?? ''),
   };
   const reader = createReader({ ...given, ...fromLedger }, missing);
-  const operation = reader.read('operation', parseOneOf(operations));
+  const operation = reader.read('operation', oneOf(operations));
   const connection = readConnection(reader, environment);
   const summary = reader.read('summary', parseBoolean);
   const task = operation && readTask(operation, reader, environment);

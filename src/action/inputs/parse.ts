@@ -3,26 +3,20 @@ import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { type Urgency, urgencies } from '../../client/queue.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
+import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { OwnLock } from '../../locks/ownership.ts';
 
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
 export type Parse<T> = (text: string) => Parsed<T>;
 
-export const parseOneOf =
-  <const Word extends string>(allowed: readonly Word[]): Parse<Word> =>
-  (text) => {
-    const found = allowed.find((each) => each === text);
-    return found === undefined ? refused(`It must be one of ${allowed.join(', ')}.`) : accepted(found);
-  };
-
 /** Whether the end of a job fails or warns if a lock was lost while the job ran. */
 export type OnLost = 'fail' | 'warn';
 
-export const parseLossReaction: Parse<OnLost> = parseOneOf(['fail', 'warn']);
+export const parseLossReaction: Parse<OnLost> = oneOf(['fail', 'warn']);
 
 export function parsePriority(text: string): Parsed<Urgency> {
-  const priority = parseOneOf(['low', 'normal', 'high'])(text);
+  const priority = oneOf(['low', 'normal', 'high'])(text);
   return priority.ok ? accepted(urgencies[priority.value]) : priority;
 }
 

@@ -1,6 +1,6 @@
+import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { type LatestMode, latestModes, type PushLockMode, pushLockModes } from '../../interface/resources.ts';
-import { oneOf } from '../contract/one-of.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { WorkspaceSettings } from './workspaces.ts';
 

@@ -1,4 +1,4 @@
-import { oneOf } from '../contract/one-of.ts';
+import { oneOf } from '../../interface/one-of.ts';
 import type { WorkspaceSettings } from './workspaces.ts';
 
 /** LFS objects that a sync fetches: those of the current files of the branch, also those of earlier files, or none. */

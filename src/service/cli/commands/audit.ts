@@ -1,10 +1,10 @@
 import { parseDurationBetween } from '../../../interface/duration.ts';
+import { oneOf } from '../../../interface/one-of.ts';
 import { timeCell } from '../../../interface/words.ts';
 import { auditActions } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { exportAudit } from '../../audit/export-audit.ts';
 import { readAudit } from '../../audit/read-audit.ts';
-import { oneOf } from '../../contract/one-of.ts';
 import type { RecordedEntry } from '../../outbox/event.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';

@@ -1,6 +1,6 @@
 import { canonicalLockPath, type LockPath, parseHeldPath, parseLockPath } from '../../../interface/lock-path.ts';
+import { oneOf } from '../../../interface/one-of.ts';
 import { accepted } from '../../../interface/parsed.ts';
-import { oneOf } from '../../contract/one-of.ts';
 import { CommandError } from '../definition/command.ts';
 import { optional, rest, toggle, withDefault } from '../definition/flags.ts';
 import { printLines } from '../output/table.ts';

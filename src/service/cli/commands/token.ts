@@ -1,5 +1,5 @@
+import { didYouMean } from '../../../interface/one-of.ts';
 import { joinFirst, timeCell } from '../../../interface/words.ts';
-import { didYouMean } from '../../contract/one-of.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
 import { scopeLimitProblem, tokenFields, unknownWorkspaces } from '../../tokens/new-token.ts';

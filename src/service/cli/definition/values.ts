@@ -1,6 +1,6 @@
+import { oneOf } from '../../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopeMeanings, scopes } from '../../../interface/scopes.ts';
-import { oneOf } from '../../contract/one-of.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
 import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
 import { parseTokenName } from '../../tokens/new-token.ts';

@@ -1,7 +1,7 @@
 import type { CallLimits, Client, WorkspaceId } from '../../../client/client.ts';
 import { parseDurationBetween } from '../../../interface/duration.ts';
+import { oneOf } from '../../../interface/one-of.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
-import { oneOf } from '../../contract/one-of.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import {
   type Command,

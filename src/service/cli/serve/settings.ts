@@ -1,5 +1,5 @@
 import { parseDurationBetween } from '../../../interface/duration.ts';
-import { oneOf } from '../../contract/one-of.ts';
+import { oneOf } from '../../../interface/one-of.ts';
 import { parseCidr } from '../../platform/ip-address.ts';
 import { type FlagValues, list, optional, toggle, withDefault } from '../definition/flags.ts';
 import {

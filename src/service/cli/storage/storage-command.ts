@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { pipeline } from 'node:stream/promises';
+import { didYouMean } from '../../../interface/one-of.ts';
 import type { Actor } from '../../audit/audit.ts';
-import { didYouMean } from '../../contract/one-of.ts';
 import { databaseFile } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';

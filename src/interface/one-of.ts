@@ -1,5 +1,5 @@
-import { closestName } from '../../interface/closest-name.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { closestName } from './closest-name.ts';
+import { accepted, type Parsed, refused } from './parsed.ts';
 
 /** Parser of a value that must be one of these names. */
 export const oneOf =
