@@ -3,7 +3,6 @@ import type { Context } from 'hono';
 import { describedLockPath } from '../contract/schemas.ts';
 import type { Environment } from '../http/context.ts';
 import { type KeyedRequest, keyedRequest, keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
-import { poolNamePattern } from '../pools/pool-item.ts';
 import { syncIdPattern } from '../syncs/queue.ts';
 import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 
@@ -29,7 +28,7 @@ export const lockPathParameter = workspaceParameter.extend({
 export const poolParameter = workspaceParameter.extend({
   name: z.string().openapi({
     param: { name: 'name', in: 'path' },
-    pattern: poolNamePattern.source,
+    pattern: workspaceIdPattern.source,
     description: 'The name of the pool. Invalid names get 404, like unknown ones.',
     example: 'unity-pro',
   }),

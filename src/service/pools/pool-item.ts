@@ -4,17 +4,10 @@ import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { PoolItem } from '../../interface/resources.ts';
 import { parsedBy } from '../contract/schemas.ts';
-import { workspaceIdPattern } from '../workspaces/workspace-id.ts';
+import { parserOfId } from '../workspaces/workspace-id.ts';
 
 /** Like a workspace id, because it is a segment of URLs as well. */
-export const poolNamePattern = workspaceIdPattern;
-
-export const parsePoolName = (text: string): Parsed<string> =>
-  poolNamePattern.test(text)
-    ? accepted(text)
-    : refused(
-        'A pool name has 1 to 64 characters: lower-case letters, digits, dots, dashes and underscores, with a letter or digit at both ends.',
-      );
+export const parsePoolName = parserOfId('pool name');
 
 /** An item with the values of all its properties, also of secret ones. */
 export interface NewPoolItem extends PoolItem {

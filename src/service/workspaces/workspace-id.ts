@@ -6,10 +6,13 @@ export const maxWorkspaceIdLength = 64;
 export const workspaceIdPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._-]{0,${maxWorkspaceIdLength - 2}}[a-z0-9])?$`);
 
 /** An id is a segment of URLs and the name of a folder, also on file systems that ignore case. */
-export function parseWorkspaceId(text: string): Parsed<string> {
-  return workspaceIdPattern.test(text)
-    ? accepted(text)
-    : refused(
-        `A workspace id has 1 to ${maxWorkspaceIdLength} characters: lower-case letters, digits, dots, dashes and underscores, with a letter or digit at both ends.`,
-      );
+export const parseWorkspaceId = parserOfId('workspace id');
+
+export function parserOfId(what: string): (text: string) => Parsed<string> {
+  return (text) =>
+    workspaceIdPattern.test(text)
+      ? accepted(text)
+      : refused(
+          `A ${what} has 1 to ${maxWorkspaceIdLength} characters: lower-case letters, digits, dots, dashes and underscores, with a letter or digit at both ends.`,
+        );
 }
