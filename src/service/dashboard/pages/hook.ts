@@ -9,7 +9,7 @@ import {
   listDeliveries,
 } from '../../webhooks/delivery-list.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
-import { findHookOverview, type HookOverview } from '../../webhooks/hook-overview.ts';
+import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import {
   type HookChange,
   type InactiveReason,
@@ -33,7 +33,7 @@ import { addressWith, htmlTable, navigationLinks, olderLinks, positionIn, type R
 import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
 import type { Notice } from '../frame/notices.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
-import { addressedHook } from './hooks.ts';
+import { addressedHook, addressedOverview } from './hooks.ts';
 
 const route = { path: '/hooks/:hook', access: 'hooks:write' } as const;
 const pageSize = 50;
@@ -48,15 +48,9 @@ export function addHookPages(site: Site): void {
   const { storage, onHooksChanged } = site;
 
   addWorkspacePage(site, route, async (call) => {
-    const workspace = call.workspace.id;
-    const hook = await addressedHook(call, storage);
+    const { hook, overview, page } = await addressedOverview(call, storage);
     const shown = shownOf(call);
-    const [overview, { deliveries, next }] = await Promise.all([
-      findHookOverview(storage.read, workspace, hook.id),
-      listDeliveries(storage, hook, { limit: pageSize, ...shown }),
-    ]);
-    if (overview === undefined) throw noSuchHook();
-    const page = `/workspaces/${workspace}/hooks/${hook.id}`;
+    const { deliveries, next } = await listDeliveries(storage, hook, { limit: pageSize, ...shown });
     const rows = deliveries.map((delivery) => row(call, page, delivery));
     const main = html`
       ${overview.inactive_why === null ? '' : inactiveText[overview.inactive_why]}
@@ -97,11 +91,7 @@ export function addHookPages(site: Site): void {
   const removal = { ...route, path: `${route.path}/remove` } as const;
 
   addWorkspacePage(site, removal, async (call) => {
-    const workspace = call.workspace.id;
-    const hook = await addressedHook(call, storage);
-    const overview = await findHookOverview(storage.read, workspace, hook.id);
-    if (overview === undefined) throw noSuchHook();
-    const page = `/workspaces/${workspace}/hooks/${hook.id}`;
+    const { hook, overview, page } = await addressedOverview(call, storage);
     const main = html`
       <p>The webhook to ${literal(shownUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
       ${whatIsLost(overview.pending_deliveries)}

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { eventsOf, type HookRow } from '../../outbox/hook-row.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
-import { type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
+import { findHookOverview, type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { type InactiveReason, noSuchHook, requireAdminForAudit, requireHook } from '../../webhooks/hooks.ts';
 import { noSuchDelivery } from '../../webhooks/send-again.ts';
 import { droppedInShort, formatNames, hookState, shownBranches } from '../elements/hook.ts';
@@ -19,6 +19,14 @@ export async function addressedHook(call: WorkspaceCall, storage: Storage): Prom
   const hook = await requireHook(storage.read, call.workspace.id, id);
   requireAdminForAudit(eventsOf(hook), call.bearer.scopes);
   return hook;
+}
+
+/** The webhook in the URL, with the state of its deliveries. */
+export async function addressedOverview(call: WorkspaceCall, storage: Storage) {
+  const hook = await addressedHook(call, storage);
+  const overview = await findHookOverview(storage.read, call.workspace.id, hook.id);
+  if (overview === undefined) throw noSuchHook();
+  return { hook, overview, page: `/workspaces/${call.workspace.id}/hooks/${hook.id}` };
 }
 
 export function addressedDeliveryId({ c }: PageCall): string {
