@@ -1,4 +1,4 @@
-import type { Parsed } from '../../../interface/parsed.ts';
+import { accepted, type Parsed } from '../../../interface/parsed.ts';
 
 /** An error message for each invalid field. */
 export type FieldErrors<Field extends string> = Partial<Readonly<Record<Field, string>>>;
@@ -25,3 +25,7 @@ export function allValues<Fields extends Readonly<Record<string, Parsed<unknown>
   if (Object.keys(errors).length === 0) return { ok: true, value: values as ValuesOf<Fields> };
   return { ok: false, errors: errors as FieldErrors<keyof Fields & string> };
 }
+
+/** The value of a field that may be empty; then undefined. */
+export const optional = <Value>(text: string, parse: (text: string) => Parsed<Value>): Parsed<Value | undefined> =>
+  text.trim() === '' ? accepted(undefined) : parse(text.trim());

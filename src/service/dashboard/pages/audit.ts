@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { accepted, type Parsed } from '../../../interface/parsed.ts';
+import { accepted } from '../../../interface/parsed.ts';
 import { type AuditAction, auditActions, isAuditAction } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { auditFormats, exportAudit } from '../../audit/export-audit.ts';
@@ -23,7 +23,7 @@ import {
   verbatim,
 } from '../elements/text.ts';
 import { download } from '../frame/download.ts';
-import { allValues, type FormResult } from '../frame/form-values.ts';
+import { allValues, type FormResult, optional } from '../frame/form-values.ts';
 import { addPage, callOf, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { requireSession } from '../frame/session.ts';
 
@@ -107,15 +107,13 @@ interface ReadFilter {
 }
 
 function readFilter(entered: Filter): ReadFilter {
-  const given = <T>(text: string, parse: (text: string) => Parsed<T>): Parsed<T | undefined> =>
-    text.trim() === '' ? accepted(undefined) : parse(text.trim());
   const action = canBeAction(entered.action) ? entered.action : '';
   const read = allValues({
     action: accepted(action === '' ? undefined : action),
-    actor: given(entered.actor, parseAuditActor),
-    workspace: given(entered.workspace, parseWorkspaceId),
-    from: given(entered.from, parseDay),
-    to: given(entered.to, parseEndOfDay),
+    actor: optional(entered.actor, parseAuditActor),
+    workspace: optional(entered.workspace, parseWorkspaceId),
+    from: optional(entered.from, parseDay),
+    to: optional(entered.to, parseEndOfDay),
   });
   // An invalid value may be a secret: do not show it again.
   if (!read.ok) return { filter: { ...noFilter, action }, read };

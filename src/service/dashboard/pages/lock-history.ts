@@ -72,10 +72,9 @@ export function addLockHistoryPages(site: Site): void {
       readLockHistory(storage, { ...queryFor(id, filter), before, limit: pageSize }),
     );
     const isLater = before !== undefined;
-    const listed = { filter, isLater, isLast: next === undefined };
     const main = html`
       ${historyFilter(id, filter)}
-      ${changes.length === 0 ? nothing(id, listed) : changeTable(changes, call.now, id)}
+      ${changes.length === 0 ? nothing(id, filter, isLater, next === undefined) : changeTable(changes, call.now, id)}
       ${olderLinks(isLater, next && positionText(next), (before) => historyAddress(id, { ...filter, before }))}`;
     const actions = html`
       <a class="button" href="${listAddress(id)}">Locks held now</a>
@@ -159,15 +158,10 @@ function historyFilter(workspace: string, filter: Filter): Markup {
   });
 }
 
-interface Listed {
-  readonly filter: Filter;
-  readonly isLater: boolean;
-  readonly isLast: boolean;
-}
-
-function nothing(workspace: string, { filter, isLater, isLast }: Listed): Markup {
-  if (!isLast)
+function nothing(workspace: string, filter: Filter, isLater: boolean, isLast: boolean): Markup {
+  if (!isLast) {
     return empty('No entry matches in this part of the history.', 'Continue with older entries, or narrow the dates.');
+  }
   if (isLater) return empty('There are no older entries.', link(historyAddress(workspace, filter), 'Show the newest'));
   if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyAddress(workspace), 'Show all'));
   return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');

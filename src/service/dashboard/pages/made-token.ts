@@ -38,20 +38,20 @@ interface CreatedToken {
   readonly origin: URL;
   /** A workspace that the token can see, if any. */
   readonly workspace: string | undefined;
-  /** See NextSteps. */
+  /** Preset from the form. Ignored if the token lacks one of its scopes. */
   readonly preset?: string;
   readonly now: number;
 }
 
 /** The only page that ever shows the secret of the token. */
 export function madeTokenView(made: CreatedToken): View {
-  const { done, token, secret, othersOfOwner = [], origin, workspace, preset = '', now } = made;
+  const { done, token, secret, othersOfOwner = [], now } = made;
   const main = html`
     <p class="notice" role="status">${done} <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     ${sharedOwner(token, othersOfOwner)}
     ${tokenFacts(token, now)}
-    ${nextSteps({ token, origin, workspace, preset })}
+    ${nextSteps(made)}
     <p><a href="/tokens">All tokens</a></p>`;
   return { title: 'Copy this token', main };
 }
@@ -69,21 +69,12 @@ function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | strin
     Each of them can renew and release the locks of the others.</p>`;
 }
 
-interface NextSteps {
-  readonly token: Token;
-  readonly origin: URL;
-  /** A workspace that the token can see, if any. */
-  readonly workspace: string | undefined;
-  /** Preset from the form. Ignored if the token lacks one of its scopes. */
-  readonly preset: string;
-}
-
-const byPreset: Readonly<Record<TokenPresetName, (steps: NextSteps) => Markup>> = {
+const byPreset: Readonly<Record<TokenPresetName, (made: CreatedToken) => Markup>> = {
   artist: forArtist,
   ci: inWorkflow,
-  'read-only': (steps) =>
+  'read-only': (made) =>
     inShell(
-      steps,
+      made,
       curlLine.replace('/branches"', '/locks"'),
       'lists locks',
       'It can read locks and the mirror, and change nothing.',
@@ -102,14 +93,14 @@ const plainHttp = html`<p class="hint">This page came over plain http, which the
 const tokenFile = '/etc/prometheus/workspace-service.token';
 
 /** Next steps for a new token. */
-function nextSteps(steps: NextSteps): Markup {
-  const { token, preset } = steps;
-  if (token.scopes.includes('admin')) return html`${forPeople}${inShell(steps, curlLine, 'lists branches')}`;
+function nextSteps(made: CreatedToken): Markup {
+  const { token, preset = '' } = made;
+  if (token.scopes.includes('admin')) return html`${forPeople}${inShell(made, curlLine, 'lists branches')}`;
   const fits = isTokenPreset(preset) && tokenPresets[preset].scopes.every((scope) => grants(token.scopes, scope));
-  return fits ? byPreset[preset](steps) : html`${inWorkflow(steps)}${inShell(steps, curlLine, 'lists branches')}`;
+  return fits ? byPreset[preset](made) : html`${inWorkflow(made)}${inShell(made, curlLine, 'lists branches')}`;
 }
 
-function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: NextSteps): Markup {
+function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: CreatedToken): Markup {
   const step = workflowStep({ baseUrl: `${origin.origin}/v1`, workspace, scopes }).join('\n');
   return html`<h2>In a workflow</h2>
     <p>Store it in the repository as the secret <code>WORKSPACE_TOKEN</code>, and add a step:</p>
@@ -117,7 +108,7 @@ function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: Next
     ${origin.protocol === 'http:' && !isLoopback(origin.hostname) ? plainHttp : ''}`;
 }
 
-function inShell({ origin, workspace = placeholder }: NextSteps, line: string, what: string, before = ''): Markup {
+function inShell({ origin, workspace = placeholder }: CreatedToken, line: string, what: string, before = ''): Markup {
   const commands = [
     `export WORKSPACE_BASE_URL=${origin.origin}/v1 WORKSPACE_ID=${workspace}`,
     // On one line, because `read` would use a second pasted line as the secret.
@@ -128,7 +119,7 @@ function inShell({ origin, workspace = placeholder }: NextSteps, line: string, w
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
 }
 
-function forArtist({ origin, workspace }: NextSteps): Markup {
+function forArtist({ origin, workspace }: CreatedToken): Markup {
   const { perClone } = lfsClientSettings(origin.origin, workspace ?? placeholder);
   const commands = [...perClone, 'git lfs lock Content/Hero.uasset'].join('\n');
   const others =
@@ -142,7 +133,7 @@ function forArtist({ origin, workspace }: NextSteps): Markup {
     ${copyable('commands', 'the commands', html`<pre id="commands">${commands}</pre>`)}`;
 }
 
-function forPrometheus({ origin }: NextSteps): Markup {
+function forPrometheus({ origin }: CreatedToken): Markup {
   const scrape = [
     'scrape_configs:',
     '  - job_name: workspace-service',

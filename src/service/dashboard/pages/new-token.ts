@@ -23,7 +23,7 @@ import {
 import { addressWith } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import { type Form, filledIn, unknownForm } from '../frame/form.ts';
-import { allValues, type FieldErrors, type FormResult } from '../frame/form-values.ts';
+import { allValues, type FieldErrors, type FormResult, optional } from '../frame/form-values.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { madeTokenView, sealedTokenId, serviceOrigin } from './made-token.ts';
 import { readScopes, readWorkspaces, scopesField, workspacesField } from './permissions.ts';
@@ -134,7 +134,7 @@ function endChoices(values: FieldValues, wrong: boolean): Markup {
 export function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors> {
   const read = allValues({
     name: tokenFields.name.parse(form.text('name')),
-    owner: form.text('owner').trim() === '' ? accepted(undefined) : tokenFields.owner.parse(form.text('owner')),
+    owner: optional(form.text('owner'), tokenFields.owner.parse),
     scopes: readScopes(form),
     expires: readLifetime(form),
     workspaces: readWorkspaces(form),

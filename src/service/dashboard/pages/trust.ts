@@ -20,7 +20,7 @@ import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../element
 import { type Row, unseen } from '../elements/list.ts';
 import { empty, literal, type Markup, time, userText } from '../elements/text.ts';
 import { type Form, filledIn } from '../frame/form.ts';
-import { allValues, type FormResult } from '../frame/form-values.ts';
+import { allValues, type FormResult, optional } from '../frame/form-values.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import {
   ownerTable,
@@ -191,27 +191,20 @@ function trustForm(values: Form, errors: RuleErrors, workspaces: readonly string
   });
 }
 
-/** Fields that may be empty. */
-const optionalNames = [
-  'repository',
-  'repositoryId',
-  'repositoryOwnerId',
-  'ref',
-  'environment',
-  'workflow',
-  'event',
-] as const;
-
 export const newRuleDefaults = filledIn({ reach: 'all', issuer: githubIssuer });
 
 /** Validates the form like the command: first each field on its own, then the fields in combination. */
 export function readNewTrust(form: Form): FormResult<NewTrustRule, keyof EnteredRule> {
-  const texts = optionalNames.map((name) => {
-    const text = form.text(name).trim();
-    return [name, text === '' ? accepted(undefined) : ruleFields[name].parse(text)] as const;
-  });
-  const optional = allValues(Object.fromEntries(texts));
-  const required = allValues({
+  const text = (name: Exclude<keyof typeof ruleFields, 'owner' | 'issuer'>) =>
+    optional(form.text(name), ruleFields[name].parse);
+  const read = allValues({
+    repository: text('repository'),
+    repositoryId: text('repositoryId'),
+    repositoryOwnerId: text('repositoryOwnerId'),
+    ref: text('ref'),
+    environment: text('environment'),
+    workflow: text('workflow'),
+    event: text('event'),
     owner: ruleFields.owner.parse(form.text('owner')),
     issuer: ruleFields.issuer.parse(form.text('issuer').trim()),
     properties: readPairs(form.text('properties'), repeatedRuleFields.properties.parse),
@@ -219,11 +212,7 @@ export function readNewTrust(form: Form): FormResult<NewTrustRule, keyof Entered
     scopes: readScopes(form),
     workspaces: readWorkspaces(form),
   });
-  if (!optional.ok || !required.ok) {
-    return { ok: false, errors: { ...(!optional.ok && optional.errors), ...(!required.ok && required.errors) } };
-  }
-  const { workspaces, ...others } = required.value;
-  return readRule({ ...optional.value, ...others, workspaces: workspaces ?? [] });
+  return read.ok ? readRule({ ...read.value, workspaces: read.value.workspaces ?? [] }) : read;
 }
 
 function readPairs(text: string, parse: (line: string) => Parsed<RuleClaim>): Parsed<readonly RuleClaim[]> {
