@@ -4,25 +4,24 @@ import { authenticateSession } from '../../sessions/sessions.ts';
 import type { Site } from './page.ts';
 
 export interface Download {
-  /** Must check the session before each part, like a live page. */
-  readonly lines: (checkSession: () => Promise<void>) => AsyncIterable<string>;
+  readonly lines: AsyncIterable<string>;
   readonly filename: string;
   readonly mediaType: string;
 }
 
-/** Response with a file of any length. */
+/** Response with a file of any length. The session is checked before each part, as for a live page. */
 export function download(
   c: Context<Environment>,
   { storage, log }: Pick<Site, 'storage' | 'log'>,
   { lines, filename, mediaType }: Download,
 ): Response {
   const { secret } = c.get('session');
-  async function checkSession(): Promise<void> {
-    if ((await authenticateSession(storage, secret)).kind === 'refused') throw new Error('The session has ended.');
-  }
   async function* encoded(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
-      for await (const text of lines(checkSession)) yield Buffer.from(text);
+      for await (const text of lines) {
+        if ((await authenticateSession(storage, secret)).kind === 'refused') throw new Error('The session has ended.');
+        yield Buffer.from(text);
+      }
     } catch (error) {
       log.warn({ err: error, filename }, 'a download was broken off');
       // Close the connection, so that the browser reports an incomplete file.

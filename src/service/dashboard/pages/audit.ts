@@ -65,11 +65,9 @@ export function addAuditPage(site: Site): void {
       return download(c, site, {
         filename: `audit.${format}`,
         mediaType: auditFormats[format],
-        lines: (checkSession) =>
-          exportAudit(format, async (before) => {
-            await checkSession();
-            return readAudit(site.storage, { ...read.value, before, limit: entriesPerRead });
-          }),
+        lines: exportAudit(format, (before) =>
+          readAudit(site.storage, { ...read.value, before, limit: entriesPerRead }),
+        ),
       });
     });
   }

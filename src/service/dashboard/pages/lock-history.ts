@@ -3,7 +3,6 @@ import { html } from 'hono/html';
 import { csvLine } from '../../contract/csv.ts';
 import { plainText } from '../../contract/schemas.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
-import { bearerOf } from '../../http/context.ts';
 import { measureCost } from '../../http/request-scheduler.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
 import {
@@ -89,13 +88,9 @@ export function addLockHistoryPages(site: Site): void {
     return download(c, site, {
       filename: `locks-of-${id}.csv`,
       mediaType: 'text/csv; charset=utf-8; header=present',
-      lines: (checkSession) =>
-        historyFile(async (before) => {
-          await checkSession();
-          return measureCost(turns, [bearerOf(c).id], () =>
-            readLockHistory(storage, { ...query, before, limit: rowsPerRead }),
-          );
-        }),
+      lines: historyFile((before) =>
+        measureCost(turns, [call.bearer.id], () => readLockHistory(storage, { ...query, before, limit: rowsPerRead })),
+      ),
     });
   });
 }
