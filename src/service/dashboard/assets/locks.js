@@ -1,7 +1,7 @@
 import './live.js';
 import { refreshParts } from './refresh.js';
 
-/** The list of locks: shows changes live, and searches, sorts and changes pages without leaving the page. */
+/** The list of locks: shows changes live, and applies its filters without leaving the page. */
 
 /**
  * @template {Element} E
@@ -13,12 +13,9 @@ function find(selector, type) {
   return element;
 }
 
-const root = find('#locks', HTMLElement);
 const body = find('table.locks tbody', HTMLElement);
 const form = find('.filters', HTMLFormElement);
 const search = find('#search', HTMLInputElement);
-const sort = find('#sort', HTMLSelectElement);
-const group = find('[name=group]', HTMLInputElement);
 const count = find('#lock-count', HTMLElement);
 const announcement = find('#lock-announcement', HTMLElement);
 
@@ -79,15 +76,4 @@ form.addEventListener('input', ({ target }) => {
   clearTimeout(typing);
   if (target === search) typing = setTimeout(() => void show(addressOfForm()), typingPauseMs);
   else void show(addressOfForm());
-});
-root.addEventListener('click', (event) => {
-  const link = event.target instanceof Element ? event.target.closest('[data-sort], .pages a, [data-show-all]') : null;
-  if (!(link instanceof HTMLAnchorElement) || event.ctrlKey || event.metaKey || event.shiftKey) return;
-  event.preventDefault();
-  const parameters = new URL(link.href).searchParams;
-  search.value = parameters.get('search') ?? '';
-  sort.value = parameters.get('sort') ?? 'path';
-  group.checked = parameters.has('group');
-  if (link.matches('[data-show-all]')) search.focus();
-  void show(link.getAttribute('href') ?? '');
 });

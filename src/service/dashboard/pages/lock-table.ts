@@ -79,7 +79,7 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
   const direction = query.descending ? 'descending' : 'ascending';
   const descending = current && !query.descending;
   const href = listAddress(workspace, { ...query, by, descending, page: 1 });
-  return html`<th scope="col"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}" data-sort="${by}">${columnNames[by]}</a></th>`;
+  return html`<th scope="col"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}">${columnNames[by]}</a></th>`;
 }
 
 function lockRow(context: RowContext, row: LockRow, isBelowFolder: boolean, waiting?: number): Markup {

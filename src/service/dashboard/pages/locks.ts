@@ -132,7 +132,7 @@ function filters(workspace: string, query: ListQuery): Markup {
 }
 
 const onlyOne = (workspace: string, path: string): Markup =>
-  html`<p class="only-path">Only ${literal(path)}. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a></p>`;
+  html`<p class="only-path">Only ${literal(path)}. <a href="${listAddress(workspace)}">Show all locks</a></p>`;
 
 const countText = (shown: number, all: number): string =>
   shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
@@ -151,7 +151,7 @@ function emptyState({ workspace, releasing }: RowContext, path: string, all: num
       )
     : empty(
         'No lock matches the search.',
-        html`The search covers paths, holders, notes and runs. <a href="${listAddress(workspace)}" data-show-all>Show all locks</a>`,
+        html`The search covers paths, holders, notes and runs. <a href="${listAddress(workspace)}">Show all locks</a>`,
       );
 }
 
