@@ -18,6 +18,7 @@ import {
   sortKeys,
 } from '../elements/lock-list.ts';
 import { countdown, type Markup, plural, time } from '../elements/text.ts';
+import type { WorkspaceCall } from '../frame/page.ts';
 
 /** Number of rows per page of the list. */
 export const lockPageSize = 200;
@@ -30,34 +31,28 @@ export interface TableRows {
   readonly waiting: ReadonlyMap<string, number>;
 }
 
-export interface RowContext {
-  readonly bearer: Bearer;
-  readonly workspace: string;
-  readonly now: number;
-  /** Whether any lock can be released from this page. */
-  readonly releasing: boolean;
-}
-
 /** The script keeps rows with the same key. */
-export function lockTableHtml(context: RowContext, query: ListQuery, { locks, folders, waiting }: TableRows): Markup {
-  const { workspace, releasing } = context;
+export function lockTableHtml(call: WorkspaceCall, query: ListQuery, { locks, folders, waiting }: TableRows): Markup {
+  const { id } = call.workspace;
   const rows = locks.flatMap((lock, index) => {
     const folder = folderOf(lock.path);
     const before = locks[index - 1];
     const begins = query.group && (before === undefined || folderOf(before.path) !== folder);
     return [
       begins ? folderRow(folder, folders.get(folder) ?? 0) : '',
-      lockRow(context, lock, query.group, waiting.get(lock.id)),
+      lockRow(call, lock, query.group, waiting.get(lock.id)),
     ];
   });
   return html`<table class="cards clipped locks" aria-label="Locks">
     <thead data-part="headings"><tr>
-      ${sortKeys.map((by) => columnHeading(workspace, query, by))}
-      ${releasing ? html`<th scope="col">${unseen('Options')}</th>` : ''}
+      ${sortKeys.map((by) => columnHeading(id, query, by))}
+      ${mayLock(call) ? html`<th scope="col">${unseen('Options')}</th>` : ''}
     </tr></thead>
     <tbody data-part="rows">${rows}</tbody>
   </table>`;
 }
+
+export const mayLock = ({ bearer }: WorkspaceCall): boolean => grants(bearer.scopes, 'locks:write');
 
 /** How the viewer can release a lock. */
 export function releaseWay(bearer: Bearer, lock: LockRow): 'own' | 'force' | 'none' {
@@ -82,20 +77,21 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
   return html`<th scope="col"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}">${columnNames[by]}</a></th>`;
 }
 
-function lockRow(context: RowContext, row: LockRow, isBelowFolder: boolean, waiting?: number): Markup {
-  const { workspace, now, bearer, releasing } = context;
+function lockRow(call: WorkspaceCall, row: LockRow, isBelowFolder: boolean, waiting?: number): Markup {
+  const { now } = call;
+  const workspace = call.workspace.id;
   const lock = lockOf(row);
   const { id, path, origin, acquired_at, expires_at } = lock;
-  const way = releaseWay(bearer, row);
+  const way = releaseWay(call.bearer, row);
   const link = (text: string, href: string) =>
     html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
   return html`<tr data-key="${id}">
-    <th scope="row"><div class="lock-path">${releasing && way !== 'none' ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}${waitingLink(workspace, path, waiting)}</div></th>
+    <th scope="row"><div class="lock-path">${way !== 'none' ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}${waitingLink(workspace, path, waiting)}</div></th>
     <td data-label="${columnNames.holder}">${holderCell(lock)}</td>
     <td data-label="${columnNames.run}">${originLink(origin, 'short')}</td>
     <td data-label="${columnNames.since}">${time(acquired_at, now)}</td>
     <td data-label="${columnNames.left}">${countdown(expires_at, now)}</td>
-    ${releasing ? html`<td>${way === 'own' ? link('Extend', extendAddress(workspace, lock)) : ''} ${way === 'none' ? '' : link(releaseTexts[way], releaseAddress(workspace, lock))}</td>` : ''}
+    ${mayLock(call) ? html`<td>${way === 'own' ? link('Extend', extendAddress(workspace, lock)) : ''} ${way === 'none' ? '' : link(releaseTexts[way], releaseAddress(workspace, lock))}</td>` : ''}
   </tr>`;
 }
 

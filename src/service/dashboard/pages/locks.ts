@@ -1,9 +1,6 @@
 import { html } from 'hono/html';
-import { grants } from '../../../interface/scopes.ts';
 import { heldLocks } from '../../locks/list.ts';
-import type { LockRow } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { numberedPages } from '../elements/list.ts';
 import { newLockAddress } from '../elements/lock.ts';
@@ -21,33 +18,16 @@ import {
 } from '../elements/lock-list.ts';
 import { empty, literal, liveState, type Markup, plural } from '../elements/text.ts';
 import { addLivePage } from '../frame/live-page.ts';
-import { addWorkspacePage, queryOf, type Site } from '../frame/page.ts';
+import { addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { gitLfsAddress } from './git-lfs.ts';
 import { historyAddress } from './lock-history.ts';
-import { columnNames, lockPageSize, lockTableHtml, type RowContext, selectionForm } from './lock-table.ts';
+import { columnNames, lockPageSize, lockTableHtml, mayLock, selectionForm } from './lock-table.ts';
 import { poolsAddress } from './pools.ts';
 
 export function addLockListPage(site: Site): void {
-  const { storage } = site;
-
   addWorkspacePage(site, { path: '/locks', access: 'locks:read' }, async (call) => {
-    const { id } = call.workspace;
-    const { bearer, now } = call;
-    const texts = queryOf(call, ...queryNames);
-    const locks = await heldLocks(storage, id);
-    const mayLock = grants(bearer.scopes, 'locks:write');
-    const context = { workspace: id, now, releasing: mayLock, bearer, storage };
-    return {
-      title: 'Locks',
-      script: 'locks.js',
-      actions: actions(id, mayLock),
-      main: await listed(
-        context,
-        parseListQuery(new URLSearchParams(texts)),
-        locks,
-        mayLock ? selectionButtons(id) : '',
-      ),
-    };
+    const query = parseListQuery(new URLSearchParams(queryOf(call, ...queryNames)));
+    return { title: 'Locks', script: 'locks.js', actions: actions(call), main: await listed(site, call, query) };
   });
 
   addLivePage(
@@ -61,17 +41,9 @@ export function addLockListPage(site: Site): void {
   );
 }
 
-interface ListContext extends RowContext {
-  readonly storage: Storage;
-}
-
-async function listed(
-  context: ListContext,
-  asked: ListQuery,
-  locks: readonly LockRow[],
-  buttons: Markup | string,
-): Promise<Markup> {
-  const { workspace, now, storage } = context;
+async function listed({ storage }: Site, call: WorkspaceCall, asked: ListQuery): Promise<Markup> {
+  const workspace = call.workspace.id;
+  const locks = await heldLocks(storage, workspace);
   const found = sorted(matching(locks, asked), asked);
   const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
   const query = { ...asked, page: Math.min(asked.page, pages) };
@@ -80,19 +52,17 @@ async function listed(
   const shown = found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize);
   const rows = { locks: shown, folders, waiting: await countWaiting(storage, shown) };
   const pageAddress = (page: number) => listAddress(workspace, { ...query, page });
-  return html`<div id="locks">
-    ${filters(workspace, query)}
+  return html`${filters(workspace, query)}
     <div data-part="only-path">${query.path === '' ? '' : onlyOne(workspace, query.path)}</div>
     <div class="lock-state">
       <p id="lock-count" data-part="count">${countText(found.length, locks.length)}</p>
-      ${buttons}
-      ${liveState(`/workspaces/${workspace}/locks/events`, now)}
+      ${mayLock(call) ? selectionButtons(workspace) : ''}
+      ${liveState(`/workspaces/${workspace}/locks/events`, call.now)}
       <p class="visually-hidden" id="lock-announcement" role="status"></p>
     </div>
-    ${lockTableHtml(context, query, rows)}
-    <div data-part="empty">${found.length > 0 ? '' : emptyState(context, query.path, locks.length)}</div>
-    <div data-part="pages">${numberedPages({ page: query.page, pages }, pageAddress)}</div>
-  </div>`;
+    ${lockTableHtml(call, query, rows)}
+    <div data-part="empty">${found.length > 0 ? '' : emptyState(call, query.path, locks.length)}</div>
+    <div data-part="pages">${numberedPages({ page: query.page, pages }, pageAddress)}</div>`;
 }
 
 const alphabetical = ['A to Z', 'Z to A'] as const;
@@ -137,17 +107,18 @@ const onlyOne = (workspace: string, path: string): Markup =>
 const countText = (shown: number, all: number): string =>
   shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
 
-function emptyState({ workspace, releasing }: RowContext, path: string, all: number): Markup {
+function emptyState(call: WorkspaceCall, path: string, all: number): Markup {
+  const workspace = call.workspace.id;
   if (path !== '') {
     return empty(
       'Nobody holds a lock on this path.',
-      html`It was released, has expired, or was never taken. ${releasing ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
+      html`It was released, has expired, or was never taken. ${mayLock(call) ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
     );
   }
   return all === 0
     ? empty(
         'Nothing is locked.',
-        html`${releasing ? html`<a href="${newLockAddress(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
+        html`${mayLock(call) ? html`<a href="${newLockAddress(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
       )
     : empty(
         'No lock matches the search.',
@@ -155,11 +126,11 @@ function emptyState({ workspace, releasing }: RowContext, path: string, all: num
       );
 }
 
-const actions = (workspace: string, mayLock: boolean): Markup => html`
-  <a class="button" href="${gitLfsAddress(workspace)}">Git LFS setup</a>
-  <a class="button" href="${poolsAddress(workspace)}">Pools</a>
-  <a class="button" href="${historyAddress(workspace)}">History</a>
-  ${mayLock ? html`<a class="button primary" href="${newLockAddress(workspace)}">Lock a file</a>` : ''}`;
+const actions = (call: WorkspaceCall): Markup => html`
+  <a class="button" href="${gitLfsAddress(call.workspace.id)}">Git LFS setup</a>
+  <a class="button" href="${poolsAddress(call.workspace.id)}">Pools</a>
+  <a class="button" href="${historyAddress(call.workspace.id)}">History</a>
+  ${mayLock(call) ? html`<a class="button primary" href="${newLockAddress(call.workspace.id)}">Lock a file</a>` : ''}`;
 
 /** The checkboxes of this form are in the rows. It also works without JavaScript, for the locks on the page. */
 const selectionButtons = (workspace: string): Markup =>
