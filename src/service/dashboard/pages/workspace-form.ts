@@ -12,6 +12,7 @@ import {
 } from '../../workspaces/latest.ts';
 import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { defaultLfsMode, type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
+import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { FoundWorkspace, WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
@@ -104,7 +105,8 @@ export const storedWorkspace = (workspace: FoundWorkspace): Form =>
     push_locks: pushLockMode(workspace),
   });
 
-export interface WorkspaceRequest {
+interface WorkspaceRequest {
+  readonly id: string;
   /** URL with credentials; undefined if unchanged. */
   readonly remote: string | undefined;
   readonly settings: Omit<WorkspaceSettings, 'lfs_limit'>;
@@ -116,6 +118,7 @@ export function readWorkspace(
 ): FormResult<WorkspaceRequest, keyof WorkspaceErrors> {
   const text = (name: keyof WorkspaceErrors): string => form.text(name).trim();
   const read = allValues({
+    id: stored === undefined ? parseWorkspaceId(text('id')) : accepted(stored.id),
     remote: readRemote(form, stored),
     desk_ttl: workspaceFields.desk_ttl.parse(text('desk_ttl')),
     lfs: workspaceFields.lfs.parse(text('lfs')),
@@ -126,10 +129,10 @@ export function readWorkspace(
     push_locks: workspaceFields.push_locks.parse(text('push_locks')),
   });
   if (!read.ok) return read;
-  const { remote, desk_ttl, lfs, latest_branches: patterns, ...others } = read.value;
+  const { id, remote, desk_ttl, lfs, latest_branches: patterns, ...others } = read.value;
   const latest_branches = patterns === null ? null : JSON.stringify(patterns);
   const settings = { ...others, desk_ttl: formatDuration(desk_ttl), lfs_mode: lfs, latest_branches };
-  return { ok: true, value: { remote, settings } };
+  return { ok: true, value: { id, remote, settings } };
 }
 
 const orNull = <T>(text: string, parse: (text: string) => Parsed<T>): Parsed<T | null> =>

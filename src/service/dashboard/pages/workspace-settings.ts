@@ -7,7 +7,6 @@ import { listLocks } from '../../locks/list.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { listBranchesTimeout } from '../../workspaces/remotes.ts';
 import { type EndedLocks, maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
-import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import {
   addWorkspaceAudited,
   countHeldLocks,
@@ -26,7 +25,6 @@ import {
   readWorkspace,
   storedWorkspace,
   type WorkspaceErrors,
-  type WorkspaceRequest,
   workspaceForm,
 } from './workspace-form.ts';
 
@@ -48,51 +46,41 @@ export function addWorkspaceSettingsPages(site: Site): void {
     return { title: 'Settings', actions, main: form, status };
   }
 
-  /** Reason why the remote does not answer; undefined if it does. */
-  async function connectionFailure(id: string, { remote }: WorkspaceRequest): Promise<string | undefined> {
-    if (remote === undefined) return undefined;
+  /** The settings in the form, if the remote answers. */
+  async function readConnected(form: Form, stored?: FoundWorkspace): Promise<ReturnType<typeof readWorkspace>> {
+    const read = readWorkspace(form, stored);
+    if (!read.ok || read.value.remote === undefined) return read;
+    const { id, remote } = read.value;
     try {
       await remotes.branches({ id, remote }, listBranchesTimeout);
-      return undefined;
+      return read;
     } catch (error) {
-      if (error instanceof GitError) return error.message;
+      if (error instanceof GitError) return { ok: false, errors: { remote: error.message } };
       throw error;
     }
   }
 
   addPage(site, { path: '/new-workspace', access }, async () => show(newWorkspaceDefaults, {}));
 
-  addAction(site, { path: '/new-workspace', access }, async (call) => {
-    const { form } = call;
-    const id = parseWorkspaceId(form.text('id').trim());
-    const read = readWorkspace(form, undefined);
-    if (!read.ok || !id.ok) {
-      const others = read.ok ? {} : read.errors;
-      return show(form, { ...(!id.ok && { id: id.reason }), ...others });
-    }
-    const request = read.value;
-    const reason = await connectionFailure(id.value, request);
-    if (reason !== undefined) return show(form, { remote: reason });
-    const workspace = { id: id.value, ...request.settings, remote: request.remote ?? '' };
-    const fresh = await storage.commit({ workspace: id.value }, (db) =>
-      addWorkspaceAudited(db, storage.now, actorOf(call.c), workspace),
+  addAction(site, { path: '/new-workspace', access }, async ({ c, form }) => {
+    const read = await readConnected(form);
+    if (!read.ok) return show(form, read.errors);
+    const { id, remote = '', settings } = read.value;
+    const fresh = await storage.commit({ workspace: id }, (db) =>
+      addWorkspaceAudited(db, storage.now, actorOf(c), { id, remote, ...settings }),
     );
     if (!fresh) return show(form, { id: 'A workspace with this name already exists. Choose another name.' });
-    return { to: branchesOf(id.value) };
+    return { to: branchesOf(id) };
   });
 
   addWorkspacePage(site, settings, async (call) => show(storedWorkspace(call.workspace), {}, call.workspace));
 
-  addWorkspaceAction(site, settings, async (call) => {
-    const { workspace, form } = call;
-    const { id } = workspace;
-    const read = readWorkspace(form, workspace);
+  addWorkspaceAction(site, settings, async ({ c, form, workspace }) => {
+    const read = await readConnected(form, workspace);
     if (!read.ok) return show(form, read.errors, workspace);
-    const { remote, settings } = read.value;
-    const reason = await connectionFailure(id, read.value);
-    if (reason !== undefined) return show(form, { remote: reason }, workspace);
+    const { id, remote, settings } = read.value;
     const change = { id, ...settings, ...(remote !== undefined && { remote }) };
-    await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(call.c), change));
+    await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(c), change));
     return { to: `/workspaces/${id}/settings`, notice: 'workspace-saved' };
   });
 
