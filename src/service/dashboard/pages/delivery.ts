@@ -162,4 +162,4 @@ function completeResponse({ headers, body, bodyIsCut }: Extract<ReceiverResponse
 
 /** Header names and values, of a request or a response. */
 const headerLines = (headers: readonly (readonly [name: string, value: Markup])[]): Markup =>
-  html`<dl class="facts headers">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;
+  html`<dl class="facts">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;

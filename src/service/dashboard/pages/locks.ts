@@ -102,7 +102,7 @@ function filters(workspace: string, query: ListQuery): Markup {
 }
 
 const onlyOne = (workspace: string, path: string): Markup =>
-  html`<p class="only-path">Only ${literal(path)}. <a href="${listAddress(workspace)}">Show all locks</a></p>`;
+  html`<p>Only <strong>${literal(path)}</strong>. <a href="${listAddress(workspace)}">Show all locks</a></p>`;
 
 const countText = (shown: number, all: number): string =>
   shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;

@@ -78,7 +78,7 @@ function filters(tokens: readonly Token[], current: TokenState | undefined): Mar
 
 function row({ bearer, now }: PageCall, token: Token): Row {
   const { id, name, state, replaced_by, scopes, workspaces, created_at } = token;
-  const own = id === bearer.id ? html` <span class="own">signed in with it</span>` : '';
+  const own = id === bearer.id ? html` <span class="faint">(signed in with it)</span>` : '';
   const action = (verb: 'rotate' | 'revoke', text: string) =>
     html`<a href="/tokens/${id}/${verb}">${text}<span class="visually-hidden"> ${userText(name)}</span></a>`;
   const rotate = state === 'active' && replaced_by === null ? html`${action('rotate', 'Rotate')} ` : '';
