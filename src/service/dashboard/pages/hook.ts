@@ -49,8 +49,10 @@ export function addHookPages(site: Site): void {
 
   addWorkspacePage(site, route, async (call) => {
     const { hook, overview, page } = await addressedOverview(call, storage);
-    const shown = shownOf(call);
-    const { deliveries, next } = await listDeliveries(storage, hook, { limit: pageSize, ...shown });
+    const query = queryOf(call, 'state', 'before');
+    const only = deliveryFilters.find((filter) => filter === query.state);
+    const before = positionIn(query.before);
+    const { deliveries, next } = await listDeliveries(storage, hook, { limit: pageSize, only, before });
     const rows = deliveries.map((delivery) => row(call, page, delivery));
     const main = html`
       ${overview.inactive_why === null ? '' : inactiveText[overview.inactive_why]}
@@ -58,11 +60,11 @@ export function addHookPages(site: Site): void {
       ${facts(call, overview)}
       <div class="heading">
         <h2 id="deliveries">Deliveries</h2>
-        <div class="actions"><a class="button" href="${addressWith(page, { state: shown.only })}">Refresh</a></div>
+        <div class="actions"><a class="button" href="${addressWith(page, { state: only })}">Refresh</a></div>
       </div>
-      ${filterLinks(page, shown.only)}
-      ${rows.length === 0 ? noDeliveries(page, shown) : htmlTable('deliveries', rows)}
-      ${olderLinks(shown.before !== undefined, next?.toString(), (before) => addressWith(page, { state: shown.only, before }))}`;
+      ${filterLinks(page, only)}
+      ${rows.length === 0 ? noDeliveries(page, only, before !== undefined) : htmlTable('deliveries', rows)}
+      ${olderLinks(before !== undefined, next?.toString(), (before) => addressWith(page, { state: only, before }))}`;
     return {
       title: `Webhook to ${new URL(hook.url).host}`,
       actions: actions(page, overview),
@@ -138,20 +140,8 @@ function facts({ now }: PageCall, hook: HookOverview): Markup {
   <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${whatATestDoes[hook.format]}</p>`;
 }
 
-interface Shown {
-  readonly only: DeliveryFilter | undefined;
-  readonly before: number | undefined;
-}
-
-function shownOf(call: PageCall): Shown {
-  const { state, before } = queryOf(call, 'state', 'before');
-  return { only: isFilter(state) ? state : undefined, before: positionIn(before) };
-}
-
-const isFilter = (text: string): text is DeliveryFilter => deliveryFilters.some((filter) => filter === text);
-
-function noDeliveries(page: string, { only, before }: Shown): Markup {
-  if (before !== undefined) return empty('There are no older deliveries.', html`<a href="${page}">Show the newest</a>`);
+function noDeliveries(page: string, only: DeliveryFilter | undefined, isLater: boolean): Markup {
+  if (isLater) return empty('There are no older deliveries.', html`<a href="${page}">Show the newest</a>`);
   const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are kept for a week.`;
   const first = 'The next matching event appears here. Start a sync, or take and release a lock.';
   return only === undefined

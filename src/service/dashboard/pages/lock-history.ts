@@ -45,13 +45,17 @@ type Filter = z.infer<typeof filterSchema>;
 const filterNames = ['prefix', 'owner', 'kind', 'from', 'to'] as const;
 const noSuchPage = 'There is no such page. Start again without it.';
 
-export const historyPosition = z
+const historyPosition = z
   .string()
   .regex(/^\d{1,15}\.\d{1,15}\.[a-z-]{1,32}$/, noSuchPage)
   .transform((text): HistoryPosition => {
     const [at, fence, kind = ''] = text.split('.');
     return { at: Number(at), fence: Number(fence), kind };
   });
+
+/** Start position of a page of the history, from the query. */
+export const historyPositionOf = (call: PageCall): HistoryPosition | undefined =>
+  parseRequestPart(z.object({ before: historyPosition.optional() }), () => given(queryOf(call, 'before'))).before;
 
 const rowsPerRead = 1_000;
 
@@ -64,9 +68,7 @@ export function addLockHistoryPages(site: Site): void {
   addWorkspacePage(site, route, async (call) => {
     const { id } = call.workspace;
     const filter = filterOf(call);
-    const { before } = parseRequestPart(z.object({ before: historyPosition.optional() }), () =>
-      given(queryOf(call, 'before')),
-    );
+    const before = historyPositionOf(call);
     const { changes, next } = await measureCost(turns, [call.bearer.id], () =>
       readLockHistory(storage, { ...queryFor(id, filter), before, limit: pageSize }),
     );

@@ -1,9 +1,7 @@
-import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
 import { type LockPath, lockPathFromUrl } from '../../../interface/lock-path.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { invalid } from '../../contract/problem.ts';
-import { parseRequestPart } from '../../contract/validate.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import type { StoredLock } from '../../locks/find.ts';
 import { lockOf } from '../../locks/lock-row.ts';
@@ -14,8 +12,8 @@ import { addressWith, htmlTable, olderLinks, type Row } from '../elements/list.t
 import { askAddress, changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
 import { pathAddress, releaseAddress } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
-import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
-import { historyAddress, historyPosition, positionText } from './lock-history.ts';
+import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
+import { historyAddress, historyPositionOf, positionText } from './lock-history.ts';
 import { releaseTexts, releaseWay } from './lock-table.ts';
 
 const pageSize = 20;
@@ -34,10 +32,7 @@ export function addLockPathPage(site: Site): void {
   const { storage, locks } = site;
 
   addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read' }, async (call) => {
-    const { before } = parseRequestPart(z.object({ before: historyPosition.optional() }), () => {
-      const { before: text } = queryOf(call, 'before');
-      return text === '' ? {} : { before: text };
-    });
+    const before = historyPositionOf(call);
     const parsed = lockPathFromUrl(lastSegment(call.c.req.path));
     if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });
     const path = parsed.value;

@@ -58,7 +58,7 @@ export function addSignInPages(site: Site): void {
     const { link, to, notice } = queryOf({ c }, 'link', 'to', 'notice');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
     if (await isSignedIn(c)) return seeOther(localPath(to));
-    return showPage(undefined, { ...tokenForm({ to: localPath(to) }), notice: noticeText(notice) });
+    return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice) });
   }
 
   const judge = (token: string): Promise<Authentication> | Authentication =>
@@ -69,10 +69,10 @@ export function addSignInPages(site: Site): void {
     const to = localPath(form.text('to'));
     const authentication = await judge(form.text('token').trim());
     if (authentication.kind === 'refused') {
-      return showPage(undefined, tokenForm({ to, problem: authentication.reason }));
+      return showPage(undefined, tokenForm(to, authentication.reason));
     }
     const { bearer } = authentication;
-    if (bearer.run !== undefined) return showPage(undefined, tokenForm({ to, problem: tokenOfRun }));
+    if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
     succeeded();
     admitToken(c, site, bearer);
     orThrow(admitSignIn(bearer.id), 'This token has signed in too often.');
@@ -87,7 +87,7 @@ export function addSignInPages(site: Site): void {
     if (secret === undefined) {
       const problem =
         'The link was already used or is older than an hour. Create a token with: workspace-service token create --name NAME --scopes admin';
-      return showPage(undefined, tokenForm({ to: '/', problem }));
+      return showPage(undefined, tokenForm('/', problem));
     }
     succeeded();
     return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
@@ -114,16 +114,11 @@ export function localPath(text: string): string {
   return origin === here && !pathname.startsWith('//') ? pathname + search : '/';
 }
 
-interface Asked {
-  readonly to: string;
-  readonly problem?: string;
-}
-
 const hint = html`
   It starts with <code>wsa_</code>. Its scopes decide what you see here. An administrator creates it, here under “Tokens” or
   with <code>workspace-service token create</code>.`;
 
-const tokenForm = ({ to, problem }: Asked): View =>
+const tokenForm = (to: string, problem?: string): View =>
   signInView(
     html`
     <p class="narrow">This service locks large files that cannot be merged, so that two people or jobs never change one at
