@@ -71,19 +71,11 @@ export interface JobLock {
   readonly loss?: Loss | undefined;
 }
 
-/** A lock as the entries so far describe it. */
-interface RecordedLock {
-  readonly grant: Grant;
-  expiresAt: string;
-  releaseStarted: boolean;
-  loss: Loss | undefined;
-}
-
 /** The results of all requests of a job's steps, which grow with the ledger. */
 export function openHistory() {
   const unanswered = new Map<string, Intent>();
   /** By path, then by idempotency key: a repeated request with the same key is about the same lock. */
-  const held = new Map<string, Map<string, RecordedLock>>();
+  const held = new Map<string, Map<string, JobLock>>();
   const grants = new Map<string, Grant>();
   const endings = new Map<string, Entry>();
   const losses = new Map<string, Loss>();
@@ -91,17 +83,20 @@ export function openHistory() {
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
 
-  function locksAt(address: LockAddress): Map<string, RecordedLock> {
+  function locksAt(address: LockAddress): Map<string, JobLock> {
     const key = addressKey(address);
-    const locks = held.get(key) ?? new Map<string, RecordedLock>();
+    const locks = held.get(key) ?? new Map<string, JobLock>();
     held.set(key, locks);
     return locks;
   }
 
-  const allHeld = (): readonly RecordedLock[] => [...held.values()].flatMap((locks) => [...locks.values()]);
+  const update = (lock: JobLock, change: Partial<JobLock>): void =>
+    void locksAt(lock.grant).set(lock.grant.key, { ...lock, ...change });
+
+  const allHeld = (): readonly JobLock[] => [...held.values()].flatMap((locks) => [...locks.values()]);
 
   /** The locks that an entry is about, by id or ETag. One that cannot be compared is among them. */
-  const locksOf = (entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] =>
+  const locksOf = (entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly JobLock[] =>
     [...locksAt(entry).values()].filter(({ grant }) => isSameLock(entry, grant.lock) ?? true);
 
   function addEntry(entry: Entry): void {
@@ -121,7 +116,7 @@ export function openHistory() {
         // A second grant is the same lock, with a new ETag after a renewal.
         const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
         locks.delete(entry.key);
-        locks.set(entry.key, { grant, expiresAt: grant.lock.expires_at, releaseStarted: false, loss: undefined });
+        locks.set(entry.key, { grant, releaseStarted: false });
         grants.set(`${entry.step} ${addressKey(entry)}`, grant);
         endings.delete(entry.key);
         break;
@@ -129,9 +124,9 @@ export function openHistory() {
       case 'renewed': {
         const except = new Set(entry.except);
         for (const lock of allHeld()) {
-          const { step, path } = lock.grant;
-          const isRenewed = step === entry.step && !except.has(path) && !lock.releaseStarted && lock.loss === undefined;
-          if (isRenewed) lock.expiresAt = entry.expires_at;
+          const { grant, releaseStarted, loss } = lock;
+          if (grant.step !== entry.step || except.has(grant.path) || releaseStarted || loss !== undefined) continue;
+          update(lock, { grant: { ...grant, lock: { ...grant.lock, expires_at: entry.expires_at } } });
         }
         renewalError.delete(entry.step);
         break;
@@ -142,14 +137,14 @@ export function openHistory() {
       case 'lost': {
         const lock = locksAt(entry).get(entry.key);
         losses.set(entry.key, entry);
-        if (lock !== undefined) lock.loss = entry;
+        if (lock !== undefined) update(lock, { loss: entry });
         break;
       }
       case 'stop-renewing':
         stopped.add(entry.step);
         break;
       case 'releasing':
-        for (const lock of locksOf(entry)) lock.releaseStarted = true;
+        for (const lock of locksOf(entry)) update(lock, { releaseStarted: true });
         break;
       case 'ended':
         for (const { grant } of locksOf(entry)) {
@@ -165,15 +160,12 @@ export function openHistory() {
       for (const entry of entries) addEntry(entry);
     },
     /** The lock of this grant, unless it has ended. */
-    find(grant: Grant): JobLock | undefined {
-      const lock = held.get(addressKey(grant))?.get(grant.key);
-      return lock && asJobLock(lock);
-    },
+    find: (grant: Grant): JobLock | undefined => held.get(addressKey(grant))?.get(grant.key),
     /** Whether the renewal of the step's locks has stopped. */
     hasStopped: (step: string): boolean => stopped.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: allHeld().map(asJobLock),
+      held: allHeld(),
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** The last grant of each step and path, even if that lock has ended. */
@@ -188,11 +180,5 @@ export function openHistory() {
     }),
   };
 }
-
-const asJobLock = ({ grant, expiresAt, releaseStarted, loss }: RecordedLock): JobLock => ({
-  grant: { ...grant, lock: { ...grant.lock, expires_at: expiresAt } },
-  releaseStarted,
-  loss,
-});
 
 const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
