@@ -3,7 +3,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { Comparison, Outdated } from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
-import { clockSlackMs, timestamp } from './clock.ts';
+import { clockSlackMs } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, lockIn, namesLock, readLock } from './known-lock.ts';
 import { lookUpOnce } from './lookup.ts';
 import { ageIn, readOutdated } from './outdated.ts';
@@ -37,7 +37,7 @@ export interface AcquiredLock extends KnownLock {
   readonly path: LockPath;
   readonly type: string;
   /** If the service does not return it, the earliest possible expiry by the ttl. */
-  readonly expires_at: string | undefined;
+  readonly expires_at: string;
 }
 
 /** A path that someone else has locked. */
@@ -184,7 +184,7 @@ export function grantedIn(
     path,
     type,
     etag: etagOf(response) ?? lock.etag,
-    expires_at: lock.expires_at ?? timestamp(from(lock) + milliseconds(ttl)),
+    expires_at: lock.expires_at ?? new Date(from(lock) + milliseconds(ttl)).toISOString(),
   };
 }
 

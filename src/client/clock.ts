@@ -60,8 +60,7 @@ export function dateOf(headers: IncomingHttpHeaders): number | undefined {
   return hasTimestamp(told) ? told : undefined;
 }
 
-export const timestamp = (ms: number): Timestamp | undefined =>
-  hasTimestamp(ms) ? new Date(ms).toISOString() : undefined;
+const timestamp = (ms: number): Timestamp | undefined => (hasTimestamp(ms) ? new Date(ms).toISOString() : undefined);
 
 const lastYear = Date.UTC(10_000, 0, 1) - 1;
 

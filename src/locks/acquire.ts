@@ -35,13 +35,14 @@ export interface AcquireGoal {
 }
 
 /** The result of one round: all locks, or none. */
-type RoundResult =
-  | { readonly kind: 'acquired'; readonly grants: readonly Grant[]; readonly back: RollbackResult }
-  | { readonly kind: 'held'; readonly blocked: Blocked; readonly back: RollbackResult }
-  | { readonly kind: 'failed'; readonly error: ServiceError; readonly back: RollbackResult }
+type RoundResult = { readonly back: RollbackResult } & (
+  | { readonly kind: 'acquired'; readonly grants: readonly Grant[] }
+  | { readonly kind: 'held'; readonly blocked: Blocked }
+  | { readonly kind: 'failed'; readonly error: ServiceError }
   /** A lock expired before the last one was acquired. */
-  | { readonly kind: 'too-short'; readonly ended: Grant; readonly back: RollbackResult }
-  | { readonly kind: 'cancelled'; readonly back: RollbackResult };
+  | { readonly kind: 'too-short'; readonly ended: Grant }
+  | { readonly kind: 'cancelled' }
+);
 
 export interface AcquireLocksResult {
   /** The last round. */

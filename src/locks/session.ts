@@ -116,7 +116,7 @@ export function openLockSession(context: SessionContext) {
       const entry = { service, workspace, path, step, key };
       switch (acquisition.kind) {
         case 'acquired': {
-          const lock = grantedLock(acquisition.lock, ttl, client.serverNow());
+          const lock = grantedLock(acquisition.lock);
           const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
           const isCompared = acquisition.lock.raw['outdated'] !== undefined || undefined;
           const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, isCompared, at: now() };
@@ -160,8 +160,7 @@ export function openLockSession(context: SessionContext) {
   };
 }
 
-function grantedLock(taken: AcquiredLock, ttl: Ttl, serverNow: number): GrantedLock {
-  const { path, type, id, etag, owner, acquired_at, fence, expires_at } = taken;
-  const end = expires_at ?? new Date(serverNow + ttl.seconds * 1_000).toISOString();
-  return { path, type, id, etag, owner, acquired_at, fence, expires_at: end };
-}
+/** Without the note, the origin and other members from the service. */
+const grantedLock = ({ path, type, id, etag, owner, acquired_at, fence, expires_at }: AcquiredLock): GrantedLock => {
+  return { path, type, id, etag, owner, acquired_at, fence, expires_at };
+};

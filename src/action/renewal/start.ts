@@ -118,7 +118,7 @@ async function renewFirst(
   switch (renewal.kind) {
     case 'renewed':
     case 'replaced': {
-      const { id, etag, fence = lock.fence, expires_at = lock.expires_at } = renewal.lock;
+      const { id, etag, fence = lock.fence, expires_at } = renewal.lock;
       const now = { ...grant, lock: { ...lock, id, etag, fence, expires_at } };
       return { grant: now, ...(renewal.kind === 'replaced' && { reason: 'it grants another lock instead' }) };
     }

@@ -129,8 +129,7 @@ async function renewOne(
   if (followed.current(held) === undefined) return { kind: 'released' };
   switch (renewal.kind) {
     case 'renewed': {
-      const { etag, id: lockId, expires_at } = renewal.lock;
-      const expiresAt = expires_at ?? new Date(serverNow() + ttl.seconds * 1_000).toISOString();
+      const { etag, id: lockId, expires_at: expiresAt } = renewal.lock;
       schedule.dueLater(grant, Date.parse(expiresAt) - serverNow());
       if (etag !== lock.etag || lockId !== lock.id) {
         record({ ...grant, at: at(), lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
