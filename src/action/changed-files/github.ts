@@ -100,7 +100,6 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
   });
   return {
     call,
-    /** Aborts pending requests and closes the connections. */
     close(): void {
       closing.abort();
       connection.close();
@@ -139,13 +138,7 @@ function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | un
   return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
 }
 
-interface FetchOptions {
-  readonly method: string;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-/** The part of `fetch` that octokit uses. */
-type Fetch = (address: string, options: FetchOptions) => Promise<Response>;
+type Headers = Readonly<Record<string, string>>;
 
 /** A renamed repository redirects to its new URL. Such chains are short. */
 const maxRedirects = 5;
@@ -155,15 +148,14 @@ const maxRedirects = 5;
  * response is a success with JSON. It sends requests only to the server of the API: octokit adds the token to every
  * request, even if a link or a redirect leads elsewhere.
  */
-function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits): Fetch {
-  async function read(target: URL, headers: FetchOptions['headers']): Promise<AnsweredCall> {
+function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
+  async function read(target: URL, headers: Headers): Promise<AnsweredCall> {
     const outcome = await call({ method: 'GET', target: target.pathname + target.search, headers }, within);
     if (outcome.kind === 'given-up') throw outcome.error;
     return outcome;
   }
 
-  return async (address, { method, headers }) => {
-    if (method !== 'GET') throw new Error(`Only GET requests are sent to GitHub, not ${method}.`);
+  return async (address: string, { headers }: { readonly headers: Headers }): Promise<Response> => {
     let target = new URL(address);
     if (target.origin !== apiUrl.origin) {
       throw new Error(
