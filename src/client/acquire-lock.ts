@@ -23,7 +23,6 @@ export interface AcquireLockRequest {
   readonly note?: string | undefined;
   /** The service may release the lock when the file is merged. Sent only if true. */
   readonly untilMerged?: boolean;
-  /** A repeated request with the same key asks for the same lock. */
   readonly idempotencyKey: string;
   /**
    * When the key was first sent, by the clock of the service, if this call repeats an earlier request; NaN if unknown.

@@ -10,8 +10,6 @@ import { type CallLimits, type ClientContext, expectSuccess } from './request.ts
 import { objectIn } from './response.ts';
 import type { ServiceText } from './service-text.ts';
 
-/** People who ask for locks, and everyone who waits for one. */
-
 export interface AskRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
@@ -20,10 +18,8 @@ export interface AskRequest {
   readonly ttl: Ttl | undefined;
 }
 
-/** A place in the line of a path. */
 export type QueuedEntry = Readonly<ReturnType<typeof queued>>;
 
-/** Both throw a ServiceError. */
 export const createAsking = (context: ClientContext) => ({
   /** The service takes the lock at the turn of the owner of the token. Returns what the service says of the place. */
   async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {

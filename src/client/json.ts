@@ -25,7 +25,6 @@ export const unwrapped = (object: JsonObject, names: readonly string[]): JsonObj
 
 export const isArray = (json: Json | undefined): json is readonly Json[] => Array.isArray(json);
 
-/** The first existing member with one of these names. */
 export function firstMember(object: JsonObject, names: readonly string[]): Json | undefined {
   const name = names.find((candidate) => Object.hasOwn(object, candidate) && object[candidate] !== null);
   return name === undefined ? undefined : object[name];

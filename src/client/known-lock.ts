@@ -91,7 +91,6 @@ export function readLock(lock: JsonObject, path: string, texts: ServiceText) {
     expires_at: timestampIn(firstMember(lock, names.expires)),
     /** A number that grows with every lock, so that writes under an older lock can be rejected. */
     fence: fenceIn(lock),
-    /** The complete lock, as the service sent it. */
     raw: lock,
   };
 }

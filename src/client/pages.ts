@@ -6,7 +6,6 @@ import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.
 import type { Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
-/** The entries that could be read from a list, and the reason why it may be incomplete. */
 export interface List<Item> {
   readonly items: readonly Item[];
   /** A sentence; undefined if the list is complete. */
@@ -31,7 +30,6 @@ interface Listing {
   readonly attempts?: Request['attempts'];
 }
 
-/** Reads a list page by page, and parses its entries. */
 export async function readPages<Item>(
   { call, baseUrl }: Pick<ClientContext, 'call' | 'baseUrl'>,
   { target: firstTarget, plainTarget, name, maxPages = defaultMaxPages, attempts }: Listing,

@@ -45,10 +45,8 @@ type RoundResult = { readonly back: RollbackResult } & (
 );
 
 export interface AcquireLocksResult {
-  /** The last round. */
   readonly round: RoundResult;
   readonly waitedMs: number;
-  /** The last known obstacle. */
   readonly lastBlocked: Blocked | undefined;
   /** Unanswered requests of all rounds. They may have been granted. */
   readonly unanswered: readonly Intent[];
@@ -66,7 +64,6 @@ interface AcquireContext extends Omit<LockContext, 'record'> {
 /** Lets a waiting step notice within 300 ms that the service is back. */
 const maxWaitingBackoffMs = 250;
 
-/** How long a step waits for its locks, and how urgently it needs them. */
 export interface Patience {
   readonly wait: Duration;
   readonly urgency: Urgency;
@@ -166,7 +163,6 @@ export async function acquireLocks(
   }
 }
 
-/** The order in which a round requests the paths. */
 interface Order {
   readonly decisive: readonly LockPath[];
   readonly rest: readonly LockPath[];

@@ -16,7 +16,6 @@ import { type Grant, type GrantedLock, type Intent, parsedTtl } from './ledger/e
 import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
-/** The result of requesting one lock. */
 export type AcquireResult =
   | { readonly kind: 'acquired'; readonly grant: Grant }
   | ({ readonly kind: 'held' } & Conflict)
@@ -30,7 +29,6 @@ export type AcquireResult =
       readonly conflict: Conflict | undefined;
     };
 
-/** Parameters of all locks of a step. */
 export interface LockTerms {
   readonly service: string;
   readonly workspace: WorkspaceId;
@@ -76,7 +74,6 @@ export function openLockSession(context: SessionContext) {
   }
 
   return {
-    /** Records that a lock is about to be requested. */
     intend(path: LockPath, { service, workspace, type, ttl }: LockTerms): Intent {
       intents += 1;
       const intent: Intent = {

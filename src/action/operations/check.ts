@@ -44,7 +44,6 @@ export type CheckResult = { readonly path: LockPath } & (
       readonly kind: 'lost';
       /** The lock as it was while the job held it. */
       readonly lock: OwnLock;
-      /** Set if the service refused to renew the lock. */
       readonly loss?: Loss | undefined;
       /** Undefined if nobody holds the path. */
       readonly holder: KnownLock | undefined;
@@ -84,7 +83,6 @@ export interface LockToCheck {
   readonly path: LockPath;
   readonly lock: OwnLock;
   readonly isCompared?: boolean | undefined;
-  /** Set if the service refused to renew the lock. */
   readonly loss?: Loss | undefined;
 }
 

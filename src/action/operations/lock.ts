@@ -118,7 +118,6 @@ function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): numbe
 interface LockStep {
   readonly context: Context;
   readonly task: TaskOf<'lock'>;
-  /** The id of the step in the ledger. */
   readonly step: string;
   readonly paths: readonly LockPath[];
   readonly wanted: number;

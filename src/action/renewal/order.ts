@@ -26,7 +26,6 @@ export interface RenewalOrder {
   readonly connection: ConnectionInputs;
   readonly origin: string | undefined;
   readonly ledgerFile: string;
-  /** The id of the step in the ledger. */
   readonly step: string;
   readonly workspace: string;
   readonly ttl: string;

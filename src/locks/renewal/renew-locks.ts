@@ -8,7 +8,6 @@ import { createSchedule } from './schedule.ts';
 
 interface RenewalContext extends FollowContext, Pick<LockContext, 'random' | 'record'> {
   readonly client: Pick<Client, 'renewLock' | 'releaseLock'>;
-  /** The current time by the clock of the service. */
   readonly serverNow: () => number;
   /** Called once, if there are locks to renew at the start. */
   readonly onStart: () => void;
