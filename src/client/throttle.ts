@@ -86,8 +86,8 @@ export function createThrottle(random: () => number) {
       pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;
     },
 
-    /** Records a refusal with 429: all requests must wait. Returns for how long. */
-    refused(sentAt: number, retryAfterMs: number | undefined, now: number): number {
+    /** Records a refusal with 429: all requests must wait. */
+    refused(sentAt: number, retryAfterMs: number | undefined, now: number): void {
       if (sentAt >= refusedAt) {
         refusedAt = now;
         refusals += 1;
@@ -96,7 +96,6 @@ export function createThrottle(random: () => number) {
       }
       if (remaining !== undefined) remaining = Math.min(remaining, 0);
       refusedUntil = Math.max(refusedUntil, now + backoff(refusals, retryAfterMs, () => drawn));
-      return refusedUntil - now;
     },
   };
 }

@@ -154,10 +154,11 @@ describe('a throttle', () => {
       expect(its.delayMs(0)).toBe(0);
       its.sent(0);
     }
-    expect(its.refused(0, 5 * second, 100)).toBe(5 * second);
+    its.refused(0, 5 * second, 100);
     expect(its.delayMs(100)).toBe(5 * second);
     // Requests rejected at the same time add no information.
-    expect(its.refused(0, 5 * second, 150)).toBe(5 * second);
+    its.refused(0, 5 * second, 150);
+    expect(its.delayMs(150)).toBe(5 * second);
     expect(its.delayMs(5_150)).toBe(0);
     // Then it starts again, one request after the other.
     its.sent(5_150);
@@ -166,10 +167,14 @@ describe('a throttle', () => {
 
   test('pauses longer after each consecutive rejection, and starts over after a success', () => {
     const its = throttle();
-    const holds = [0, 1, 2, 3].map((turn) => its.refused(turn * 60 * second, undefined, turn * 60 * second));
+    const delayAfterRefusal = (now: number): number => {
+      its.refused(now, undefined, now);
+      return its.refusedUntil() - now;
+    };
+    const holds = [0, 1, 2, 3].map((turn) => delayAfterRefusal(turn * 60 * second));
     expect(holds).toEqual([250, 500, 1_000, 2_000]);
     its.served();
-    expect(its.refused(600 * second, undefined, 600 * second)).toBe(250);
+    expect(delayAfterRefusal(600 * second)).toBe(250);
   });
 
   test('waits for the reset if the service reports that nothing remains', () => {
