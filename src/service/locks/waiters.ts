@@ -207,7 +207,9 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
       }),
     waitForTurn(wait: PlacedWait) {
       // A request that is sent again ends the wait of the earlier one: a proxy may hide that its client has gone.
-      for (const { placeId, giveWay } of places()) if (placeId === wait.placeId) giveWay();
+      for (const [end, other] of waits) {
+        if ('placeId' in other && other.placeId === wait.placeId) end({ kind: 'gone' });
+      }
       return admit(wait, (end) => {
         const { placeId, workspace, path, any } = wait;
         function onTurn(free: string): void {
