@@ -24,6 +24,8 @@ const elsewhere = [
   'test/runner/**',
   'test/e2e/gateways/**',
   'test/e2e/{connections,rate-limited,run-api}.test.ts',
+  // The model test has what happens in these as well.
+  'test/e2e/scenarios/{cancelled,lost-lock,lost-response,network-gone}.test.ts',
   'test/e2e/scenarios/{limited-service,several-steps,silent-at-deadline,sync-last-look,wrong-clock}.test.ts',
   'test/service/cli/{completion,lock-run,lock-run-identity,serve-stop}.test.ts',
 ];
