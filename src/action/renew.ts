@@ -77,13 +77,13 @@ function reportStart(): void {
 }
 
 /** The exit of the worker sends no event, and some file systems report no changes. */
-const lookEveryMs = 1_000;
+const pollMs = 1_000;
 
 /** Lines written within this time are read together. */
 const settleMs = 10;
 
 function watchLedger(file: string, look: () => void): () => void {
-  const timer = setInterval(look, lookEveryMs);
+  const timer = setInterval(look, pollMs);
   let soon: NodeJS.Timeout | undefined;
   const lookSoon = (): void => {
     soon ??= setTimeout(() => {

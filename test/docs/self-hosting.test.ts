@@ -21,9 +21,9 @@ const bin = fileURLToPath(new URL('../../bin/workspace-service.js', import.meta.
 
 test('the table of settings has every flag of `serve`, with the text of its help', () => {
   const serve = commands.find(({ name }) => name === 'serve');
-  const expected = Object.entries(serve?.flags ?? {}).map(([name, { placeholder, what, otherwise }]) => [
+  const expected = Object.entries(serve?.flags ?? {}).map(([name, { placeholder, description, otherwise }]) => [
     `\`--${name}${placeholder ? ` ${placeholder}` : ''}\``,
-    what,
+    description,
     otherwise.replace(/^default /, ''),
   ]);
   expect(expected.length).toBeGreaterThan(20);

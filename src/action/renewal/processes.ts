@@ -30,7 +30,7 @@ export function watchProcess(known: KnownProcess, looksPerStart = defaultLooksPe
 
 /** The renewing process waits for pending renewals, but not as long as this. */
 const maxWaitMs = 5_000;
-const lookEveryMs = 10;
+const pollMs = 10;
 
 /** Stops the renewal of the step's locks. Waits for its end, so that no lock is renewed after its release. */
 export async function stopRenewal(
@@ -48,7 +48,7 @@ export async function stopRenewal(
   const renewer = savedProcess(saved);
   if (renewer === undefined) return;
   const until = clock() + maxWaitMs;
-  while (!isGone(renewer) && clock() < until && !signal.aborted) await sleep(lookEveryMs, signal);
+  while (!isGone(renewer) && clock() < until && !signal.aborted) await sleep(pollMs, signal);
   // Without a start time, another process may have this id.
   if (renewer.startedAt === undefined || isGone(renewer)) return;
   try {

@@ -58,7 +58,7 @@ export function addPushRoute(api: Api, routes: ApiParts): void {
 }
 
 /** GitHub sends at most 25 MB, and waits for ten seconds. */
-const bodyLimit = { maxBytes: 25 * 1_024 * 1_024, what: 'A push event', maxMs: 10_000 };
+const bodyLimit = { maxBytes: 25 * 1_024 * 1_024, subject: 'A push event', maxMs: 10_000 };
 
 /** For bodies that are not verified yet, by IP address. */
 const holding = limitMemory({

@@ -128,7 +128,7 @@ function addCommand(parent: Commander, command: Command, surroundings: Surroundi
     )
     .showHelpAfterError(`See: ${programName} ${name} --help`)
     .allowExcessArguments();
-  for (const { placeholder, what } of Object.values(takes)) commander.argument(`[${placeholder}]`, what);
+  for (const { placeholder, description } of Object.values(takes)) commander.argument(`[${placeholder}]`, description);
   const typed = collectArguments(commander, command);
   commander.action(async () => {
     const prepared = command.prepare(typed(), surroundings);
@@ -142,7 +142,7 @@ const flagsHelp = 'Each flag can also be set by its variable; the command line t
 function environmentHelp({ variables = [], flags }: Command): readonly string[] {
   if (Object.keys(flags).length === 0) return [];
   const width = Math.max(...variables.map(([name]) => name.length));
-  const lines = variables.map(([name, what]) => `  ${name.padEnd(width)}  ${what}`);
+  const lines = variables.map(([name, description]) => `  ${name.padEnd(width)}  ${description}`);
   return ['', 'Environment:', ...lines, flagsHelp];
 }
 
@@ -153,13 +153,13 @@ function environmentHelp({ variables = [], flags }: Command): readonly string[] 
 function collectArguments(commander: Commander, { flags }: Command): () => TypedArguments {
   const texts = new Map<string, readonly string[]>();
   const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
-  for (const [name, { placeholder, what, otherwise, takesWords }] of Object.entries(flags)) {
+  for (const [name, { placeholder, description, otherwise, takesWords }] of Object.entries(flags)) {
     // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
     const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}${takesWords ? '...' : ''}]`;
-    commander.addOption(new Option(form, `${what} (${otherwise}; ${variableOf(name)})`));
+    commander.addOption(new Option(form, `${description} (${otherwise}; ${variableOf(name)})`));
     commander.on(`option:${name}`, (value: string | null | undefined) => {
       if (value !== null) add(name, value ?? 'true');
-      else commander.error(`--${name} needs a value: ${what}. Write it as --${name}=${placeholder}.`);
+      else commander.error(`--${name} needs a value: ${description}. Write it as --${name}=${placeholder}.`);
     });
   }
   const parseOptions = commander.parseOptions.bind(commander);

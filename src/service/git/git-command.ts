@@ -77,5 +77,5 @@ export const inRepository =
   (args, task) =>
     git(args, { repository, ...task });
 
-const failed = (purpose: string, said: string): GitError =>
-  new GitError('failed', `git could not ${purpose}: ${said}`, said);
+const failed = (purpose: string, output: string): GitError =>
+  new GitError('failed', `git could not ${purpose}: ${output}`, output);

@@ -15,12 +15,12 @@ export class GitError extends Error {
   override readonly name = 'GitError';
   readonly kind: GitFailure;
   /** Output of git, shortened and without credentials. */
-  readonly said: string;
+  readonly output: string;
 
-  constructor(kind: GitFailure, message: string, said = '') {
+  constructor(kind: GitFailure, message: string, output = '') {
     super(message);
     this.kind = kind;
-    this.said = said;
+    this.output = output;
   }
 }
 

@@ -60,8 +60,8 @@ export async function transferBeside<T>(
         },
       });
     } catch (error) {
-      if (error instanceof GitError && error.said.includes("couldn't find remote ref")) {
-        throw new GitError('no-such-branch', `There is no branch ${branch} in ${remote.address}.`, error.said);
+      if (error instanceof GitError && error.output.includes("couldn't find remote ref")) {
+        throw new GitError('no-such-branch', `There is no branch ${branch} in ${remote.address}.`, error.output);
       }
       throw error;
     } finally {

@@ -19,14 +19,14 @@ export const maxRequestBodyBytes = 1024 * 1024;
 export interface BodyLimit {
   readonly maxBytes: number;
   /** The subject of the error message, such as "A request body". */
-  readonly what: string;
+  readonly subject: string;
   /** Time limit for the body, if shorter than the request timeout of the server. */
   readonly maxMs?: number;
   /** Called with the size of each received chunk; may throw a refusal. */
   readonly onPiece?: (bytes: number) => void;
 }
 
-const jsonLimit: BodyLimit = { maxBytes: maxRequestBodyBytes, what: 'A request body' };
+const jsonLimit: BodyLimit = { maxBytes: maxRequestBodyBytes, subject: 'A request body' };
 
 /** Reads the body once and strictly, so that validators see the original, not a repaired version. */
 export const readJsonBody: MiddlewareHandler<Environment> = async (c, next) => {
@@ -84,8 +84,8 @@ export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Pr
   return Buffer.concat(chunks);
 }
 
-export const tooLarge = ({ what, maxBytes }: BodyLimit): Refusal =>
-  new Refusal('body-too-large', `${what} must not be larger than ${maxBytes} bytes.`);
+export const tooLarge = ({ subject, maxBytes }: BodyLimit): Refusal =>
+  new Refusal('body-too-large', `${subject} must not be larger than ${maxBytes} bytes.`);
 
 async function* arrivingWithin(ms: number, pieces: AsyncIterator<unknown>): AsyncGenerator<unknown> {
   const late = Promise.withResolvers<never>();

@@ -8,7 +8,7 @@ import { parseUploadPackRequest, type UploadPackRequest } from '../git/upload-pa
 import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
 
 /** Enough for about 200,000 ids of objects that a client has or wants. */
-const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, what: 'A request of git' };
+const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, subject: 'A request of git' };
 
 export interface ReadOptions {
   readonly maxMs: number;

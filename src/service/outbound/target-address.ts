@@ -12,7 +12,7 @@ export type IpAddresses = readonly [string, ...string[]];
 export type AddressVerdict =
   | { readonly kind: 'public' }
   | { readonly kind: 'allowed' }
-  | { readonly kind: 'refused'; readonly what: string };
+  | { readonly kind: 'refused'; readonly addressKind: string };
 
 /** Decides the addresses to which the service may send requests. */
 export interface TargetCheck {
@@ -39,13 +39,13 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
     },
     judge(text) {
       const address = parseIpAddress(text);
-      if (address === undefined) return { kind: 'refused', what: 'something that is not an address' };
+      if (address === undefined) return { kind: 'refused', addressKind: 'something that is not an address' };
       const reached = reachedBy(address);
       if (allowedNetworks.some((network) => isInside(address, network) || isInside(reached, network))) {
         return { kind: 'allowed' };
       }
-      const what = specialKindOf(reached);
-      return what === undefined ? { kind: 'public' } : { kind: 'refused', what };
+      const addressKind = specialKindOf(reached);
+      return addressKind === undefined ? { kind: 'public' } : { kind: 'refused', addressKind };
     },
   };
 }

@@ -60,7 +60,7 @@ export function checkTargetAddresses(target: Target, addresses: IpAddresses, che
   const forbidden = verdicts.find((verdict) => verdict.kind === 'refused');
   if (forbidden !== undefined) {
     return refused(
-      `${target.origin} leads to ${forbidden.what}. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).`,
+      `${target.origin} leads to ${forbidden.addressKind}. Requests go to public addresses, and into the networks that the operator of the service allows (--allow-hook-network).`,
     );
   }
   if (target.protocol === 'https:' || verdicts.every(({ kind }) => kind === 'allowed')) return accepted(target);

@@ -16,7 +16,7 @@ interface FreeDiskOptions {
 }
 
 /** Current disks take longer than this to write the default reserve. */
-const lookEveryMs = 500;
+const pollMs = 500;
 
 const mebibyte = 1_024 * 1_024;
 
@@ -35,7 +35,7 @@ export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: F
     space: () => space,
     /** Text for error messages. */
     reserve: `${Math.ceil(minBytes / mebibyte)} MiB`,
-    stop: repeat(lookEveryMs, look, onError),
+    stop: repeat(pollMs, look, onError),
   };
 }
 

@@ -120,7 +120,7 @@ const readable = (value: unknown): unknown =>
     ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
     : value;
 
-const lookEveryMs = 100;
+const pollMs = 100;
 
 /**
  * With SQLite, only short commands run at the same time as the single instance. `data_version` of the writing
@@ -148,7 +148,7 @@ function broadcastOf(writing: DatabaseSync): Broadcast {
         const version = versionAfter(known);
         if (version !== known) onMessage(undefined);
         known = version;
-      }, lookEveryMs);
+      }, pollMs);
       return () => clearInterval(timer);
     },
   };

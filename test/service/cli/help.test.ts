@@ -16,9 +16,9 @@ test.each(named)(
       new RegExp(`^Usage: workspace-service ${name}\\b.* \\[flags\\]( -- <COMMAND>\\.\\.\\.)?$`),
     );
     for (const { placeholder } of Object.values(command.arguments)) expect(stdout).toContain(`  ${placeholder} `);
-    for (const [flag, { what, otherwise }] of Object.entries(command.flags)) {
+    for (const [flag, { description, otherwise }] of Object.entries(command.flags)) {
       const line = lines.find((text) => text.startsWith(`  --${flag} `)) ?? '';
-      expect(line).toContain(`${what} (${otherwise}; ${variableOf(flag)})`);
+      expect(line).toContain(`${description} (${otherwise}; ${variableOf(flag)})`);
     }
     expect(stdout).toContain(`Example:\n  workspace-service ${name} ${command.example}`);
     expect(await readOnly([...words, ...command.example.split(' ')])).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -23,7 +23,7 @@ const judging = (judgements: Readonly<Record<string, AddressVerdict['kind']>>): 
   },
   judge: (address) => {
     const kind = judgements[address] ?? 'refused';
-    return kind === 'refused' ? { kind, what: 'something else' } : { kind };
+    return kind === 'refused' ? { kind, addressKind: 'something else' } : { kind };
   },
 });
 

@@ -80,7 +80,7 @@ function nextWords(commands: readonly Command[], typed: readonly string[]): read
   if (command.flags[typed.at(-1)?.replace(/^--/, '') ?? '']?.placeholder) return [];
   return [
     ...(command.name === completion.name ? shells : []),
-    ...Object.entries(command.flags).map(([flag, { what }]) => `--${flag}\t${what}`),
+    ...Object.entries(command.flags).map(([flag, { description }]) => `--${flag}\t${description}`),
     '--help',
   ];
 }

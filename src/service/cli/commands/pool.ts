@@ -20,7 +20,7 @@ import { defineStorageCommand, operatorActor, workspaceArgument } from '../stora
 
 const itemFlag: Flag<readonly NewPoolItem[]> = {
   placeholder: 'ITEM',
-  what: 'a lock path, and its properties as a second word: PATH NAME=VALUE,NAME=VALUE; repeatable',
+  description: 'a lock path, and its properties as a second word: PATH NAME=VALUE,NAME=VALUE; repeatable',
   otherwise: 'default none',
   takesWords: true,
   read(texts, source) {

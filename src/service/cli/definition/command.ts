@@ -41,7 +41,7 @@ export interface Definition<F extends Flags, A extends Flags> {
   readonly summary: string;
   readonly details?: readonly string[];
   /** Variables that it reads in addition to those of its flags, with their descriptions. */
-  readonly variables?: readonly (readonly [name: string, what: string])[];
+  readonly variables?: readonly (readonly [name: string, description: string])[];
   /** Arguments and flags, without the words of the command. */
   readonly example: string;
   /** Keys are names in the code: see flagName(). */

@@ -5,7 +5,7 @@ import { quoted } from '../output/print.ts';
 export interface Flag<T> {
   /** Represents the value in the help. Empty for a switch. */
   readonly placeholder: string;
-  readonly what: string;
+  readonly description: string;
   /** Default in the help: `required`, or a value. */
   readonly otherwise: string;
   /** This argument also takes all arguments after it. */
@@ -31,22 +31,22 @@ interface Options {
   readonly secret?: boolean;
 }
 
-export const required = <T>(placeholder: string, what: string, parse: Parse<T>, options?: Options): Flag<T> => ({
+export const required = <T>(placeholder: string, description: string, parse: Parse<T>, options?: Options): Flag<T> => ({
   placeholder,
-  what,
+  description,
   otherwise: 'required',
-  read: readOne(parse, (source) => missing(source, what), options),
+  read: readOne(parse, (source) => missing(source, description), options),
 });
 
 export const optional = <T>(
   placeholder: string,
-  what: string,
+  description: string,
   otherwise: string,
   parse: Parse<T>,
   options?: Options,
 ): Flag<T | undefined> => ({
   placeholder,
-  what,
+  description,
   otherwise,
   read: readOne(parse, () => accepted(undefined), options),
 });
@@ -58,16 +58,16 @@ export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<
   optional(placeholder, hint, otherwise, parse, options);
 
 /** The default is a text, parsed like a value that a user types. */
-export const withDefault = <T>(placeholder: string, what: string, text: string, parse: Parse<T>): Flag<T> => ({
+export const withDefault = <T>(placeholder: string, description: string, text: string, parse: Parse<T>): Flag<T> => ({
   placeholder,
-  what,
+  description,
   otherwise: `default ${text}`,
   read: readOne(parse, () => parse(text)),
 });
 
-export const toggle = (what: string): Flag<boolean> => ({
+export const toggle = (description: string): Flag<boolean> => ({
   placeholder: '',
-  what,
+  description,
   otherwise: 'default false',
   read: readOne(parseSwitch, () => accepted(false)),
 });
@@ -75,16 +75,16 @@ export const toggle = (what: string): Flag<boolean> => ({
 /** Repeatable flag. Commas do not split a value. */
 export const repeated = <T>(
   placeholder: string,
-  what: string,
+  description: string,
   otherwise: string,
   parse: Parse<T>,
   split: (text: string) => readonly string[] = (text) => [text],
 ): Flag<readonly T[]> => ({
   placeholder,
-  what,
+  description,
   otherwise,
   read(texts, source) {
-    if (texts.length === 0 && otherwise === 'required') return missing(source, what);
+    if (texts.length === 0 && otherwise === 'required') return missing(source, description);
     const values: T[] = [];
     for (const text of texts.flatMap(split)) {
       const parsed = parse(text);
@@ -96,11 +96,21 @@ export const repeated = <T>(
 });
 
 /** Comma-separated, repeatable flag. */
-export const list = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> =>
-  repeated(placeholder, what, otherwise, parse, (text) => text.split(',').map((entry) => entry.trim()));
+export const list = <T>(
+  placeholder: string,
+  description: string,
+  otherwise: string,
+  parse: Parse<T>,
+): Flag<readonly T[]> =>
+  repeated(placeholder, description, otherwise, parse, (text) => text.split(',').map((entry) => entry.trim()));
 
-export const rest = <T>(placeholder: string, what: string, otherwise: string, parse: Parse<T>): Flag<readonly T[]> => ({
-  ...repeated(placeholder, what, otherwise, parse),
+export const rest = <T>(
+  placeholder: string,
+  description: string,
+  otherwise: string,
+  parse: Parse<T>,
+): Flag<readonly T[]> => ({
+  ...repeated(placeholder, description, otherwise, parse),
   takesRest: true,
 });
 
@@ -114,7 +124,7 @@ const readOne =
     return secret ? refused(`${source} cannot be used. ${parsed.reason}`) : wrongValue(source, text, parsed.reason);
   };
 
-const missing = (source: string, what: string) => refused(`${source} is missing: ${what}.`);
+const missing = (source: string, description: string) => refused(`${source} is missing: ${description}.`);
 
 const wrongValue = (source: string, text: string, reason: string) => refused(`${source} is ${quoted(text)}. ${reason}`);
 

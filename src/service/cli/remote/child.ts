@@ -23,7 +23,7 @@ const pipeFd = 3;
 /** Windows has no process groups. */
 const hasGroups = process.platform !== 'win32';
 
-const lookEveryMs = 50;
+const pollMs = 50;
 
 export type Child = ReturnType<typeof startChild>;
 
@@ -76,7 +76,7 @@ export function startChild(
       send('SIGTERM');
       // A stopped process handles SIGTERM only after it continues.
       send('SIGCONT');
-      while (send(0) && steadyClock() < deadline) await sleep(lookEveryMs);
+      while (send(0) && steadyClock() < deadline) await sleep(pollMs);
       send('SIGKILL');
     },
   };

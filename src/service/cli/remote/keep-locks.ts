@@ -5,7 +5,7 @@ import { lostRenewalText } from '../../../locks/messages.ts';
 import { renewLocks } from '../../../locks/renewal/renew-locks.ts';
 import type { CommandSession } from './session.ts';
 
-const lookEveryMs = 500;
+const pollMs = 500;
 
 interface KeepTimes {
   readonly requestTimeoutMs: number;
@@ -54,7 +54,7 @@ export function keepLocks(
     onLost(first);
   }
 
-  const timer = setInterval(look, Math.min(lookEveryMs, milliseconds(ttl) / 10));
+  const timer = setInterval(look, Math.min(pollMs, milliseconds(ttl) / 10));
   return async () => {
     clearInterval(timer);
     ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });

@@ -149,14 +149,14 @@ export async function connectTo(
     ]);
   const problems: string[] = [];
   function read<T>(
-    [name, what]: readonly [string, string],
+    [name, description]: readonly [string, string],
     parse: (text: string) => Parsed<T>,
     secret = false,
   ): T | undefined {
     const text = environment[name] ?? '';
     const parsed = text === '' ? undefined : parse(text);
     if (parsed?.ok) return parsed.value;
-    if (parsed === undefined) problems.push(`${name} is not set: ${what}.`);
+    if (parsed === undefined) problems.push(`${name} is not set: ${description}.`);
     else problems.push(`${name} ${secret ? 'cannot be used' : `is ${quoted(text)}`}. ${parsed.reason}`);
     return undefined;
   }

@@ -67,7 +67,7 @@ export function notAcquiredText({ round, lastBlocked }: AcquireLocksResult, wait
   }
 }
 
-const lookEveryMs = 500;
+const pollMs = 500;
 
 function openMemoryLedger() {
   const unread: Entry[] = [];
@@ -85,7 +85,7 @@ function openMemoryLedger() {
     held: (): readonly Grant[] => history.read().held.flatMap(({ grant, loss }) => (loss === undefined ? [grant] : [])),
     watch(look: () => void): () => void {
       onEntry = () => queueMicrotask(look);
-      const timer = setInterval(look, lookEveryMs);
+      const timer = setInterval(look, pollMs);
       return () => clearInterval(timer);
     },
   };

@@ -45,7 +45,7 @@ export async function readForm(incoming: IncomingMessage, maxFields?: number): P
   if (!isForm(incoming.headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'Send forms as application/x-www-form-urlencoded.');
   }
-  return parseForm(await readText(incoming, { maxBytes: maxFormBytes, what: 'A form' }), maxFields);
+  return parseForm(await readText(incoming, { maxBytes: maxFormBytes, subject: 'A form' }), maxFields);
 }
 
 export const maxFormFields = 100;

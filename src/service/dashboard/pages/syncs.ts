@@ -107,7 +107,7 @@ function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
 const historyOf = (workspace: string): string => `/workspaces/${workspace}/syncs`;
 
 /** The instance that runs the sync writes its row each second. */
-const lookEveryMs = 1_000;
+const pollMs = 1_000;
 
 export function addOneSyncPage(site: Site): void {
   const { storage } = site;
@@ -143,7 +143,7 @@ export function addOneSyncPage(site: Site): void {
         if (seen !== known) await send('changed', pace);
         if (sync.finished_at !== null) return send('over');
         known = seen;
-        await sleep(lookEveryMs, undefined, { signal: gone });
+        await sleep(pollMs, undefined, { signal: gone });
       }
     };
   });

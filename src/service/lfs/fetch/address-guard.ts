@@ -23,14 +23,14 @@ export const createAddressGuard =
     }
     for (const address of isNamed(url) ? [] : addresses) {
       const decision = targets.judge(address);
-      const what =
+      const addressKind =
         decision.kind === 'refused'
-          ? decision.what
+          ? decision.addressKind
           : decision.kind === 'public' && url.protocol === 'http:'
             ? 'a public address without encryption'
             : undefined;
-      if (what === undefined) continue;
-      const reason = `The LFS store returned a URL at ${url.origin}, which resolves to ${what}. Only public addresses over https and the networks of --allow-hook-network are allowed.`;
+      if (addressKind === undefined) continue;
+      const reason = `The LFS store returned a URL at ${url.origin}, which resolves to ${addressKind}. Only public addresses over https and the networks of --allow-hook-network are allowed.`;
       return { kind: 'refused', reason };
     }
     return { kind: 'allowed', addresses };
