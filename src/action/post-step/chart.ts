@@ -1,8 +1,8 @@
 import { byPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { clockTime, formatNumber } from '../../interface/words.ts';
+import type { Entry } from '../../locks/ledger/entry.ts';
 import { historyOf } from '../../locks/ledger/history.ts';
-import type { Ledger } from '../../locks/ledger/ledger.ts';
 import { ofKind } from '../report/table.ts';
 import type { CandidateResult } from './claims.ts';
 
@@ -25,9 +25,9 @@ export interface Bar {
 }
 
 /** A chart of how long a step waited for its locks and held them; undefined without records. */
-export function chartOf(ledger: Ledger, { step, results, now, redact }: ChartOptions): string | undefined {
+export function chartOf(entries: readonly Entry[], { step, results, now, redact }: ChartOptions): string | undefined {
   const lost = new Set(ofKind(results, 'lost').map(({ grant }) => grant.key));
-  const { grants, endings, losses } = historyOf(ledger.read().entries);
+  const { grants, endings, losses } = historyOf(entries);
   const bars = grants
     .filter((grant) => grant.step === step)
     .map((grant): Bar => {

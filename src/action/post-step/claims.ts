@@ -1,8 +1,14 @@
 import { readFileSync } from 'node:fs';
 import type { KnownLock } from '../../client/client.ts';
-import { type Grant, type GrantedLock, type Intent, isGrantedLock, type Loss } from '../../locks/ledger/entry.ts';
+import {
+  type Entry,
+  type Grant,
+  type GrantedLock,
+  type Intent,
+  isGrantedLock,
+  type Loss,
+} from '../../locks/ledger/entry.ts';
 import { historyOf } from '../../locks/ledger/history.ts';
-import type { Ledger } from '../../locks/ledger/ledger.ts';
 import type { SavedState } from '../step/saved-state.ts';
 
 export type CandidateResult =
@@ -47,7 +53,12 @@ export interface ReleaseCandidates {
 }
 
 interface Records {
-  readonly ledger: Ledger;
+  readonly ledger: {
+    readonly file: string;
+    readonly entries: readonly Entry[];
+    /** The reason why there may be more entries. */
+    readonly problem: string | undefined;
+  };
   readonly step: string;
   /** The file that the step wrote when it had all its locks. */
   readonly locksFile: string;
@@ -56,12 +67,12 @@ interface Records {
 }
 
 /**
- * Reads the ledger. If a part of it is missing, the state kept by the runner and the step's file of locks complete it.
+ * The locks of a step by the ledger. If a part of it is missing, the state kept by the runner and the step's file of locks complete it.
  * They do not show later releases, so locks from there are released only with proof of ownership.
  */
 export function readClaims(records: Records): ReleaseCandidates {
   const { ledger, step } = records;
-  const { entries, problem } = ledger.read();
+  const { entries, problem } = ledger;
   const history = historyOf(entries);
   const held = history.held.filter(({ grant }) => grant.step === step);
   const unanswered = history.unanswered.filter((intent) => intent.step === step);

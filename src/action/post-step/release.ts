@@ -1,5 +1,6 @@
 import { sleep, steadyClock } from '../../client/client.ts';
-import { createRecorder, ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
+import type { Entry } from '../../locks/ledger/entry.ts';
+import { ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { cleanupLimits } from '../../locks/release.ts';
 import { openLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
@@ -44,7 +45,8 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   // Renewal stops before any release, so that no lock is renewed after its release.
   await stopRenewal({ ledger, clock: steadyClock, sleep }, step, state('renewer'), cancelled);
   const savedState = parseSavedState(state('locks'));
-  const claims = readClaims({ ledger, step, locksFile: locksFile(temporaryFolder, step), savedState });
+  const records = { file: ledger.file, ...ledger.read() };
+  const claims = readClaims({ ledger: records, step, locksFile: locksFile(temporaryFolder, step), savedState });
 
   if (savedState?.outlivesJob) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
@@ -56,6 +58,9 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     if (claims.ledgerError === undefined) log.line(nothingLeft);
     return;
   }
+
+  // In memory: nothing reads the ledger after the post-step.
+  const releases: Entry[] = [];
 
   /** The results, and the current time by the clock of the service. */
   async function releaseAll() {
@@ -70,8 +75,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
     try {
       const time = { clock: steadyClock, sleep, random: Math.random };
-      // Nothing reads the ledger after the post-step.
-      const record = createRecorder(ledger, { warn: log.debug });
+      const record = (entry: Entry): void => void releases.push(entry);
       const session = openLockSession({ ...time, client, record, step, origin });
       const { serverNow } = client;
       const results = await releaseClaims({ ...time, session, serverNow, log }, baseUrl, claims, within);
@@ -83,7 +87,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   }
 
   const { results, now } = await releaseAll();
-  const chart = chartOf(ledger, { step, results, now, redact });
+  const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const onLost = lossReaction(state('on-lost'), raw['on-lost']);
   const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost });
   log.group(outcome.sentence, lines);

@@ -73,9 +73,8 @@ describe('the chart', () => {
 
   test('ends the bar of a lost lock when it was lost, and that of a held one now', () => {
     const entries = [grantOf('a'), grantOf('b'), { ...loss, ...addressOf('b'), key: 'b', at: iso(3 * minute) }];
-    const ledger = { file: '', append: () => undefined, read: () => ({ entries, problem: undefined }) };
     const results: readonly CandidateResult[] = [{ kind: 'lost', grant: grantOf('b'), holder: 'nobody' }];
-    const picture = chartOf(ledger, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';
+    const picture = chartOf(entries, { step: 's', results, now: start + 5 * minute, redact: asItIs }) ?? '';
     const rows = [...picture.matchAll(new RegExp(`section (.)\n {4}(.*) :crit, ${time}, ${time}`, 'g'))];
     const minuteOf = (text = ''): number => (Date.parse(`${text.replace(' ', 'T')}Z`) - start) / minute;
     expect(rows.map(([, path, name, from, to]) => [path, name, minuteOf(from), minuteOf(to)])).toEqual([

@@ -20,11 +20,7 @@ function claims({ entries = [], problem, saved, inFile = '' }: Records) {
   const folder = temporaryFolder();
   const locksFile = join(folder, 'locks.json');
   if (inFile !== '') writeFileSync(locksFile, inFile);
-  const ledger = {
-    file: 'ledger.jsonl',
-    append: () => undefined,
-    read: () => ({ entries, problem }),
-  };
+  const ledger = { file: 'ledger.jsonl', entries, problem };
   const locks = saved === 'too many' ? undefined : saved?.map(savedLock);
   const savedState = saved && { ...place, outlivesJob: false, locks };
   const { held, unanswered, ledgerError, renewalError } = readClaims({ ledger, step: 's', locksFile, savedState });

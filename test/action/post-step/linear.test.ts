@@ -35,19 +35,19 @@ function ledgerOf(paths: readonly string[]): { readonly ledger: Ledger; readonly
 /** All work of a post-step on the locks, except the requests: reading, charting and reporting. */
 function endStep(ledger: Ledger, grants: readonly Grant[]): void {
   readJobLocks(ledger, place.service, place.workspace);
-  const claims = readClaims({ ledger, step, locksFile: '', savedState: undefined });
+  const records = { file: ledger.file, ...ledger.read() };
+  const claims = readClaims({ ledger: records, step, locksFile: '', savedState: undefined });
   expect(claims.held).toHaveLength(grants.length);
   const endings = grants.flatMap(({ path, lock: { id, etag } }): readonly Entry[] => [
     { kind: 'releasing', ...place, path, id, etag, at },
     { kind: 'ended', ...place, path, id, etag, at },
   ]);
-  ledger.append(...endings);
   const results = claims.held.map(({ grant }, index): CandidateResult => {
     if (index % 4 === 0) return { kind: 'failed', grant, reason: 'It lost its connection.' };
     if (index % 4 === 1) return { kind: 'lost', grant, holder: undefined };
     return { kind: 'released', grant };
   });
-  const chart = chartOf(ledger, { step, results, now, redact });
+  const chart = chartOf([...records.entries, ...endings], { step, results, now, redact });
   const report = releaseReport(results, { chart, now, onLost: 'fail' });
   summaryHtml('Workspace: locks at the end of the job', report.sentence, report.tables, redact);
 }
