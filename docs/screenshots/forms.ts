@@ -6,12 +6,13 @@ import type { Picture } from './pictured-service.ts';
 /** Each form when it opens, and its result. Forms with fields also with an error in each field. */
 
 const locks = '/workspaces/game/locks';
-const lockOf = (path: string) => `path=${encodeURIComponent(path)}`;
+const town = 'path=Content%2FMaps%2FTown.umap&lock=lock_3';
+const arena = 'path=Content%2FMaps%2FArena.umap&lock=lock_2';
 
 const forms: Readonly<Record<string, string>> = {
   'new-lock': `${locks}/new`,
-  'extend-lock': `${locks}/extend?${lockOf('Content/Maps/Town.umap')}`,
-  'force-release': `${locks}/release?${lockOf('Content/Maps/Arena.umap')}`,
+  'extend-lock': `${locks}/extend?${town}`,
+  'force-release': `${locks}/release?${arena}`,
   'new-hook': '/workspaces/game/hooks/new',
   'new-token': '/tokens/new',
   'new-trust': '/trust/new',
@@ -37,7 +38,7 @@ const sendAllWrong = async (page: Page): Promise<void> => {
 const confirmations: Readonly<Record<string, (hook: string) => string>> = {
   'hook-edit': (hook) => `${hook}/edit`,
   'hook-remove': (hook) => `${hook}/remove`,
-  'release-own': () => `${locks}/release?${lockOf('Content/Maps/Town.umap')}`,
+  'release-own': () => `${locks}/release?${town}`,
   'workspace-remove': () => '/workspaces/game/remove',
   'workspace-remove-film': () => '/workspaces/film/remove',
   'token-rotate': () => '/tokens/tok_00000000-0000-4000-8000-0000000ada00/rotate',
@@ -63,7 +64,7 @@ export const formPictures: readonly Picture[] = [
   ...Object.entries(confirmations).map(([name, pathOf]) => furnished(name, ({ go, hook }) => go(pathOf(hook)))),
   furnished('release-selected', releaseAll),
   furnished('locked-by-another', async ({ page, go }) => {
-    await go(`${locks}/new?${lockOf('Content/Maps/Arena.umap')}`);
+    await go(`${locks}/new?${arena}`);
     await page.getByRole('button', { name: 'Lock' }).click();
     await expectProblem(page, /status of 409/);
     await page.getByText('Nothing was locked.').waitFor();
