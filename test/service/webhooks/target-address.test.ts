@@ -25,9 +25,9 @@ test.each([
   ['a reserved address', '192.0.0.192 192.88.99.1 240.0.0.1 255.255.255.255 ::7f00:1 ::127.0.0.1 ::1.1.1.1'],
   ['a reserved address', '::ffff:0:127.0.0.1 64:ff9b:1::1 100::1 2001:1::1 2001:1ff:ffff::1 4000::1 5f00::1'],
   ['something that is not an address', 'localhost 1.2.3 010.0.0.1'],
-])('%s is refused with that reason: %s', (what, addresses) => {
+])('%s is refused with that reason: %s', (addressKind, addresses) => {
   for (const address of addresses.split(' ')) {
-    expect([address, judge(address)]).toEqual([address, { kind: 'refused', what }]);
+    expect([address, judge(address)]).toEqual([address, { kind: 'refused', addressKind }]);
   }
 });
 
