@@ -7,7 +7,7 @@ export default defineConfig({
     exclude: [...configDefaults.exclude, ...excludedHere],
     globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts', 'test/support/windows.ts'],
     // Most of the time they wait, for a process, a lease or a time limit: more of them than there are processors.
-    maxWorkers: 6,
+    maxWorkers: 4,
     // A worker keeps what it has compiled. No test changes what others share.
     isolate: false,
     // Tests wait for events, not for time: the limit only ends a test that hangs.
