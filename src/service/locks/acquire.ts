@@ -5,7 +5,15 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import type { Comparison, Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { BranchName } from '../git/branch-name.ts';
-import { batchQuery, excludedOf, inInputOrder, insertFrom, numberOf, textsOf } from '../storage/batch-query.ts';
+import {
+  batchQuery,
+  excludedOf,
+  inInputOrder,
+  insertFrom,
+  type Members,
+  numberOf,
+  textsOf,
+} from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
@@ -70,17 +78,21 @@ const replaced = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
 
 /** The upsert decides: a new lock replaces no row, or a lock that has expired by the clock of the database. */
 const upsertLocks = batchQuery((db, members, now) =>
-  insertFrom(db, members, 'locks', {
+  insertFrom(db, withTime(members, now), 'locks', {
     ...textsOf([...key, ...texts]),
     fence: numberOf('fence'),
-    acquired_at: now,
-    expires_at: sql`${now} + ${numberOf('ttl')}`,
+    acquired_at: sql`asked.now`,
+    expires_at: sql`asked.now + ${numberOf('ttl')}`,
   })
     .onConflict((conflict) =>
       conflict.columns(key).doUpdateSet(excludedOf(replaced)).where(sql<boolean>`locks.expires_at <= ${now}`),
     )
     .returningAll(),
 );
+
+/** Reads the clock once for each member: between two readings, the clock of PostgreSQL advances. */
+const withTime = (members: Members, now: Now): Members =>
+  sql<{ key: string; value: string }>`(select asked.*, ${now} as now from ${members})`.as('asked');
 
 interface FreePlace {
   readonly request: AcquireRequest;
