@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { minifySync } from 'rolldown/utils';
 import { proveBundle } from './test/bundle/prove-bundle.ts';
 
-/** Makes `dist/` anew: compile, bundle, run, and only then put it in place. The same sources give the same bytes. */
+/** Rebuilds `dist/`: compiles, bundles and runs the code, and then replaces the folder. The same sources give the same bytes. */
 
 const root = import.meta.dirname;
 const compiled = 'build/bundle/compiled';
@@ -107,7 +107,7 @@ async function checkLicenses(folder: string): Promise<void> {
 }
 
 /**
- * `npm run bench -- start` asks for it: reading the text is a tenth of the start. Of several minifiers only this one keeps the
+ * `npm run bench -- start` shows the gain: parsing takes a tenth of the start. Of several minifiers, only this one keeps the
  * parentheses around functions, by which V8 compiles them at once instead of reading them twice.
  */
 async function minifyFolder(folder: string): Promise<void> {

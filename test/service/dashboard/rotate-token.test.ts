@@ -54,7 +54,7 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
     const { id, secret } = await service.token({ name: 'ci' });
     await rotate(await administrator(), id, keep);
     const { expires_at, replaced_by } = (await found(id)) ?? expect.fail('It is gone.');
-    const next = (await found(replaced_by ?? '')) ?? expect.fail('It is not there.');
+    const next = (await found(replaced_by ?? '')) ?? expect.fail('The new token is missing.');
     expect(Date.parse(expires_at ?? '') - Date.parse(next.created_at)).toBe(ms);
     expect(await statusWith(secret)).toBe(200);
   });
