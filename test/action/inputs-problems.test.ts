@@ -163,6 +163,15 @@ test.each([
   expect(problemsOf(rightStep('unlock', { path: '', locks }))).toEqual([`Input \`locks\` is not valid. ${reason}`]);
 });
 
+test.each([
+  ['/nowhere/locks.json', '"/nowhere/locks.json"', 'ENOENT: no such file or directory'],
+  ['x'.repeat(20_000), `"${'x'.repeat(200)}…"`, 'ENAMETOOLONG: name too long'],
+])('a `locks-file` that cannot be read is named once, and truncated', (file, shown, reason) => {
+  expect(problemsOf(rightStep('unlock', { path: '', 'locks-file': file }))).toEqual([
+    `Input \`locks-file\` is ${shown}. The file cannot be read: ${reason}.`,
+  ]);
+});
+
 test('a check takes its locks from one input only', () => {
   expect(problemsOf(rightStep('check', { locks: '[]', 'locks-file': '/tmp/l.json' }))).toEqual([
     'Input `locks-file` is "/tmp/l.json". Give one of `locks` and `locks-file`, not both.',

@@ -136,7 +136,7 @@ test('reports a missing file of locks as a wrong input', async () => {
   expect(result).toMatchObject({ conclusion: 'failure', outputs: {}, summary: '' });
   expect(errorsOf(result)).toMatchInlineSnapshot(`
     [
-      "Input \`locks-file\` is "/nowhere/locks.json". The file cannot be read: ENOENT: no such file or directory, open '/nowhere/locks.json'.",
+      "Input \`locks-file\` is "/nowhere/locks.json". The file cannot be read: ENOENT: no such file or directory.",
     ]
   `);
 });

@@ -29,6 +29,7 @@ const near: Readonly<Record<string, fc.Arbitrary<string>>> = {
     json,
     json.map((each) => `[{"path":${each}}]`),
   ),
+  'locks-file': fc.constantFrom('/nowhere/locks.json', '/', 'x'.repeat(20_000)),
   'hook-options': fc.oneof(
     json,
     json.map((each) => `{"headers":${each},"secret":${each}}`),

@@ -91,7 +91,9 @@ export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
   try {
     return parseHandoff(readFileSync(file, 'utf8'));
   } catch (error) {
-    return refused(`The file cannot be read: ${error instanceof Error ? error.message : String(error)}.`);
+    const message = error instanceof Error ? error.message : String(error);
+    // The path stands in the message as well, in full. Problems of inputs show it themselves, truncated.
+    return refused(`The file cannot be read: ${message.replace(/, open '.*$/s, '')}.`);
   }
 }
 
