@@ -57,7 +57,7 @@ export function createCall(options: CallOptions): Call {
   function observe(response: ClientResponse, sentAt: number, texts: ServiceText, throttled: boolean): void {
     serverClock.observe(response.headers);
     options.onResponse?.(response, texts);
-    const status = rateLimitIn(response.headers);
+    const status = rateLimitIn(response.headers, serverClock.now());
     if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;
     if (response.status === 429) throttle.refused(sentAt, retryAfterHeader(response, serverClock.now()), clock());

@@ -9,11 +9,12 @@ export interface RateLimitStatus {
   readonly policy: { readonly quota: number; readonly windowMs: number } | undefined;
 }
 
-/**
- * From `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers, version 8 and later; undefined if
- * they cannot be read. A service with other headers refuses requests with 429 when its limit is reached.
- */
-export function rateLimitIn(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
+/** Undefined if no header is readable. */
+export const rateLimitIn = (headers: IncomingHttpHeaders, serverNow: number): RateLimitStatus | undefined =>
+  byField(headers) ?? byHeaders(headers, serverNow);
+
+/** `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers, version 8 and later. */
+function byField(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
   const policies = membersOf(textOf(headers, 'ratelimit-policy'));
   return strictest(
     membersOf(textOf(headers, 'ratelimit')).flatMap(({ name, parameters }) => {
@@ -49,6 +50,21 @@ const strictest = (all: readonly RateLimitStatus[]): RateLimitStatus | undefined
     const isLonger = one.remaining === least.remaining && (one.resetMs ?? 0) > (least.resetMs ?? 0);
     return isLonger ? one : least;
   }, undefined);
+
+/** Numbers from here on are not waits but times, in seconds since 1970. */
+const firstMoment = 1e9;
+
+/** The headers of the first drafts and of earlier servers: one for each number. */
+function byHeaders(headers: IncomingHttpHeaders, serverNow: number): RateLimitStatus | undefined {
+  for (const prefix of ['ratelimit-', 'x-ratelimit-']) {
+    const remaining = numberIn(textOf(headers, `${prefix}remaining`));
+    if (remaining === undefined) continue;
+    const reset = numberIn(textOf(headers, `${prefix}reset`));
+    const resetMs = reset === undefined ? undefined : reset * 1_000 - (reset >= firstMoment ? serverNow : 0);
+    return { remaining, resetMs: resetMs && Math.max(0, resetMs), policy: undefined };
+  }
+  return undefined;
+}
 
 const numberIn = (text: string | undefined): number | undefined => {
   const digits = /^\s*(\d{1,15})\s*(?:[.,;]|$)/.exec(text ?? '')?.[1];

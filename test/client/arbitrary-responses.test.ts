@@ -102,7 +102,7 @@ test('reads any response, and describes it in one harmless line', () => {
       expect(typeof isRecognized(answer)).toBe('boolean');
       expect(readSync({ status: value }, safe).state).toMatch(/^(going-on|succeeded|failed)$/);
       expect(parseLinks(sent['link']).size).toBeLessThan(1_000);
-      const limit = rateLimitIn(sent);
+      const limit = rateLimitIn(sent, start);
       for (const number of [limit?.remaining, limit?.resetMs, limit?.policy?.windowMs]) {
         expect(number ?? 0).toBeGreaterThanOrEqual(0);
       }

@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
+import { start } from './test-client.ts';
 
 const draft = (ratelimit: string, policy?: string) => ({ ratelimit, ...(policy && { 'ratelimit-policy': policy }) });
+const versions = { 'ratelimit-limit': '100', 'ratelimit-remaining': '3', 'ratelimit-reset': '20' };
+const moment = { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': String(start / 1_000 + 90) };
 const minute = { quota: 100, windowMs: 60_000 };
 
 test.each([
@@ -21,13 +24,19 @@ test.each([
     4_000,
     undefined,
   ],
+  ['the headers of earlier drafts', versions, 3, 20_000, undefined],
+  ['the headers of GitHub and others, with a time of reset', moment, 0, 90_000, undefined],
 ])('the remaining rate limit is read from %s', (_, headers, remaining, resetMs, policy) => {
-  expect(rateLimitIn(headers)).toEqual({ remaining, resetMs, policy });
+  expect(rateLimitIn(headers, start)).toEqual({ remaining, resetMs, policy });
 });
 
-test.each([{}, draft(''), draft('unlimited'), draft('"token";r=-1;t=1'), draft('"token";r="many"')])(
-  'ignores invalid rate limit headers: %j',
-  (headers) => {
-    expect(rateLimitIn(headers)).toBeUndefined();
-  },
-);
+test.each([
+  {},
+  draft(''),
+  draft('unlimited'),
+  draft('"token";r=-1;t=1'),
+  draft('"token";r="many"'),
+  { 'x-ratelimit-remaining': 'a few' },
+])('ignores invalid rate limit headers: %j', (headers) => {
+  expect(rateLimitIn(headers, start)).toBeUndefined();
+});

@@ -50,7 +50,7 @@ function play(load: Load, tells = true) {
     function response(sentAt: number, { kind, headers, ...more }: ReturnType<typeof ask>): void {
       underWay -= 1;
       throttle.ended();
-      const status = tells ? rateLimitIn(headers) : undefined;
+      const status = tells ? rateLimitIn(headers, now) : undefined;
       if (status !== undefined) throttle.observe(status, now);
       if (kind === 'refused') {
         refused += 1;

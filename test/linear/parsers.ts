@@ -196,7 +196,11 @@ export const parsers: readonly Parser[] = [
   row('client/response.ts parseLinks', parseLinks, '<a>;rel="', ['<a>', ';rel', '']),
   row(
     'client/rate-limit.ts rateLimitIn',
-    (text) => rateLimitIn({ ratelimit: text, 'ratelimit-policy': text }),
+    (text) =>
+      rateLimitIn(
+        { ratelimit: text, 'ratelimit-policy': text, 'ratelimit-remaining': text, 'ratelimit-reset': text },
+        0,
+      ),
     ...['"a";r=1;', '"a",', '"'],
   ),
   row('client/clock.ts dateOf', (text) => dateOf({ date: text, age: text }), '('),
