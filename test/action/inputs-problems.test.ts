@@ -164,12 +164,14 @@ test.each([
 });
 
 test.each([
-  ['/nowhere/locks.json', '"/nowhere/locks.json"', 'ENOENT: no such file or directory'],
-  ['x'.repeat(20_000), `"${'x'.repeat(200)}…"`, 'ENAMETOOLONG: name too long'],
-])('a `locks-file` that cannot be read is named once, and truncated', (file, shown, reason) => {
-  expect(problemsOf(rightStep('unlock', { path: '', 'locks-file': file }))).toEqual([
-    `Input \`locks-file\` is ${shown}. The file cannot be read: ${reason}.`,
-  ]);
+  ['/nowhere/locks.json', '"/nowhere/locks.json"'],
+  ['x'.repeat(20_000), `"${'x'.repeat(200)}…"`],
+])('a `locks-file` that cannot be read is named once, and truncated', (file, shown) => {
+  const [problem = ''] = problemsOf(rightStep('unlock', { path: '', 'locks-file': file }));
+  const [named, reason] = problem.split('. ', 2);
+  expect(named).toBe(`Input \`locks-file\` is ${shown}`);
+  // Windows has other reasons for a path that is too long.
+  expect(reason).toMatch(/^The file cannot be read: E[A-Z]+: [^']+\.$/);
 });
 
 test('a check takes its locks from one input only', () => {

@@ -73,10 +73,10 @@ describe.each(['check', 'unlock'] as const)('the service and workspace of %s', (
   });
 
   test('are taken from its inputs and the environment first', async () => {
-    const given = { 'base-url': elsewhere.service, workspace: workspaceId('film') };
-    expect(await placeOf(operation, [inGame], given)).toEqual({ ...elsewhere, workspace: workspaceId('film') });
+    const given = { 'base-url': elsewhere.service, workspace: film.workspace };
+    expect(await placeOf(operation, [inGame], given)).toEqual({ ...elsewhere, workspace: film.workspace });
     const variables = { WORKSPACE_BASE_URL: elsewhere.service, WORKSPACE_ID: 'film' };
-    expect(await placeOf(operation, [inGame], {}, variables)).toEqual({ ...elsewhere, workspace: workspaceId('film') });
+    expect(await placeOf(operation, [inGame], {}, variables)).toEqual({ ...elsewhere, workspace: film.workspace });
   });
 
   test.each<[string, Given, typeof place]>([

@@ -19,9 +19,14 @@ describe('the error for a rejected input', () => {
       /^Input `type` is "shared"\. It must be exclusive.* \(POST \S+: 422 /,
     ],
     [
-      'the events of a webhook',
+      'one event of a webhook',
       { operation: 'register-hook', 'hook-url': url, 'hook-events': 'sync.failed, lock.stolen' },
-      /^Input `hook-events` is "sync\.failed, lock\.stolen"\. It must be one of .* \(POST \S+: 422 /,
+      /^Input `hook-events` has "lock\.stolen"\. It must be one of .* \(POST \S+: 422 /,
+    ],
+    [
+      'the branches of a webhook, truncated',
+      { operation: 'register-hook', 'hook-url': url, 'hook-options': `{"branches":"${'x'.repeat(20_000)}"}` },
+      /^Input `hook-options` has "branches": "x{199}…\. .{1,200} \(POST \S+: 422 /,
     ],
     [
       'the URL of a webhook, without the parts that may be secret',
@@ -36,7 +41,7 @@ describe('the error for a rejected input', () => {
     [
       'the format of a webhook',
       { operation: 'register-hook', 'hook-url': url, 'hook-options': '{"format":"gitlab"}' },
-      /^Input `hook-options` has a member "format" that is not valid\. It must be one of .* \(POST \S+: 422 /,
+      /^Input `hook-options` has "format": "gitlab"\. It must be one of .* \(POST \S+: 422 /,
     ],
     [
       'the headers of a webhook, without their values',
@@ -68,5 +73,13 @@ describe('the error for a rejected input', () => {
     );
     const listing = await (await jobAt(limited.baseUrl)).run({ with: { operation: 'list-branches' } });
     expect(errorsOf(listing)).toEqual([expect.stringMatching(/^limit: It must be a number \(GET /)]);
+  });
+
+  test('names no path if several were given and the service refuses one', async () => {
+    const server = await startOtherServer(problem(422, { errors: [{ pointer: '#/path', detail: 'Too deep.' }] }));
+    const result = await (await jobAt(server.baseUrl)).run({ with: { operation: 'lock', path: 'a\nb/c' } });
+    expect(errorsOf(result)).toEqual([
+      expect.stringMatching(/^Input `path` has a line that the service refuses\. Too deep \(POST /),
+    ]);
   });
 });

@@ -55,9 +55,10 @@ export const lineProblem = (name: InputName, line: string, reason: string): stri
 
 const maxShown = 200;
 
+export const truncated = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+
 /** A value as errors show it: on one line, and truncated if it is long. */
-export const quoted = (text: string): string =>
-  JSON.stringify(text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+export const quoted = (text: string): string => JSON.stringify(truncated(text));
 
 /** The part of a URL before an @, its query and its fragment often contain credentials. */
 const withoutCredentials = (text: string): string =>

@@ -1,8 +1,8 @@
 import { type RefusedField, ServiceError, withRequest } from '../../client/service-error.ts';
 import { errorText } from '../report/error-text.ts';
-import { parseJsonObject } from './parse.ts';
-import { inputText, quoted } from './reader.ts';
-import type { InputName, OperationName, RawInputs } from './table.ts';
+import { lines, parseJsonObject, splitWords } from './parse.ts';
+import { inputText, quoted, truncated } from './reader.ts';
+import type { OperationName, RawInputs } from './table.ts';
 
 export interface GivenInputs {
   readonly raw: RawInputs;
@@ -35,23 +35,41 @@ function refusalText({ failure, request }: ServiceError, given: GivenInputs): st
 
 const sentence = (text: RefusedField['detail']): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
-/** The inputs behind the fields of a request. */
-const inputsOf: Partial<Record<OperationName, Readonly<Record<string, InputName>>>> = {
-  sync: { branch: 'branch' },
-  lock: { type: 'type', ttl: 'ttl', path: 'path' },
-  unlock: { path: 'path' },
-  'list-locks': { path: 'path' },
-  'register-hook': { url: 'hook-url', secret: 'hook-secret', events: 'hook-events' },
-};
-
 /** Shows the input behind a field of the request, such as `branch` or `events/0`, and its value. */
 function textOf(field: string, { raw, task }: GivenInputs): string | undefined {
-  const [name = ''] = field.split('/');
-  const input = inputsOf[task.operation]?.[name];
-  if (input === 'hook-url') return `Input \`hook-url\` is ${quoted(receiver(raw['hook-url']))}.`;
-  const text = input === 'branch' ? (task.branch ?? raw.branch) : input && raw[input];
-  if (input !== undefined && text) return inputText(input, text);
-  return task.operation === 'register-hook' ? optionText(name, raw['hook-options']) : undefined;
+  switch (task.operation) {
+    case 'sync':
+      return field === 'branch' ? inputText('branch', task.branch ?? raw.branch) : undefined;
+    case 'lock':
+      if (field === 'type' || field === 'ttl') return inputText(field, raw[field]);
+      return field === 'path' ? pathText(raw.path) : undefined;
+    case 'unlock':
+    case 'list-locks':
+      return field === 'path' && raw.path !== '' ? pathText(raw.path) : undefined;
+    case 'register-hook':
+      return hookText(field, raw);
+    case 'check':
+    case 'list-workspaces':
+    case 'list-branches':
+      return undefined;
+  }
+}
+
+/** The path is shown if it is the only one: the error does not say which path was refused. */
+const pathText = (text: string): string =>
+  lines(text).length === 1 ? inputText('path', text) : 'Input `path` has a line that the service refuses.';
+
+function hookText(field: string, raw: RawInputs): string | undefined {
+  const [name = '', index = ''] = field.split('/');
+  if (name === 'url') return `Input \`hook-url\` is ${quoted(receiver(raw['hook-url']))}.`;
+  if (name === 'secret' && raw['hook-secret'] !== '') return inputText('hook-secret', raw['hook-secret']);
+  if (name === 'events' && raw['hook-events'] !== '') {
+    const event = /^\d+$/.test(index) ? splitWords(raw['hook-events'])[Number(index)] : undefined;
+    return event === undefined
+      ? inputText('hook-events', raw['hook-events'])
+      : `Input \`hook-events\` has ${quoted(event)}.`;
+  }
+  return optionText(name, raw['hook-options']);
 }
 
 /** The path and query of a webhook URL often contain its secret. */
@@ -60,9 +78,13 @@ function receiver(address: string): string {
   return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
-/** Without its value, which may be a secret. */
+/** Options whose values are shown. Any other option may contain a secret. */
+const shownOptions: ReadonlySet<string> = new Set(['format', 'events', 'branches']);
+
 function optionText(name: string, text: string): string | undefined {
   const options = parseJsonObject(text);
   if (!options.ok || !Object.hasOwn(options.value, name)) return undefined;
-  return `Input \`hook-options\` has a member ${quoted(name)} that is not valid.`;
+  return shownOptions.has(name)
+    ? `Input \`hook-options\` has ${quoted(name)}: ${truncated(JSON.stringify(options.value[name]))}.`
+    : `Input \`hook-options\` has a member ${quoted(name)} that is not valid.`;
 }

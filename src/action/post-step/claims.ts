@@ -67,8 +67,8 @@ interface Records {
 }
 
 /**
- * The locks of a step by the ledger. If a part of it is missing, the state kept by the runner and the step's file of locks complete it.
- * They do not show later releases, so locks from there are released only with proof of ownership.
+ * Reads the locks of a step in the ledger. If a part of it is missing, the state kept by the runner and the step's file
+ * of locks complete it. They do not show later releases, so locks from there are released only with proof of ownership.
  */
 export function readClaims(records: Records): ReleaseCandidates {
   const { ledger, step } = records;

@@ -41,6 +41,7 @@ describe('the locks that a step must release', () => {
   test.each<[string, readonly Entry[], held: readonly (readonly [string, string?])[], unanswered: readonly string[]]>([
     ['include granted locks that are not released yet', [...a, intentOf('b'), grantOf('b'), released], [['a']], []],
     ['include requests without an answer', [...a, intentOf('c')], [['a']], ['c']],
+    ['are none if the step ended before its first request', [plan], [], []],
     ['exclude the locks of other steps', [...a, ...others], [['a']], []],
     ['may be released if their release has started', [...a, begun], [['a', 'release-started']], []],
   ])('%s', (_, entries, held, unanswered) => {
