@@ -6,7 +6,7 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: [...configDefaults.exclude, ...excludedHere],
     globalSetup: ['test/support/build.ts', 'test/support/announce-database.ts', 'test/support/windows.ts'],
-    // Most of the time they wait, for a process, a lease or a time limit: more of them than there are processors.
+    // Tests mostly wait for processes, leases and time limits, so there are more workers than processors.
     maxWorkers: 4,
     // A worker keeps what it has compiled. No test changes what others share.
     isolate: false,

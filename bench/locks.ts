@@ -109,8 +109,8 @@ export const locks: Benchmark = {
 const ofRun = { referer: 'https://github.com/octo-games/dragon/actions/runs/1001/attempts/1' };
 
 /**
- * Compares the action with a minimal client: the same requests over as many connections, and no other work. A request
- * without the key of the action would take the service less time, because it remembers no response.
+ * Compares the action with a minimal client: the same requests over as many connections, and no other work. Without
+ * an idempotency key, the service would do less work: it would store no response.
  */
 async function besidePlainConnections(bench: Bench, { plain, rounds }: typeof full) {
   const service = await startService(bench, { rateLimit: 'off' });

@@ -42,8 +42,17 @@ test('the five commands of the README start a service and lock a file', async ()
   const port = String(await freePort());
   const environment = { HOME: cwd, NODE: process.execPath, COMMAND: command, WORKSPACE_SERVICE_PORT: port };
   // The command retries for a few seconds, and on a busy machine the service may take longer to start.
-  const started = 'until (: </dev/tcp/127.0.0.1/$WORKSPACE_SERVICE_PORT) 2>/dev/null; do sleep 0.1; done';
-  const asInstalled = `npx() { shift; if [[ $* == "lock take"* ]]; then ${started}; fi; "$NODE" "$COMMAND" "$@"; }\ntrap 'pkill -P $!; wait' EXIT\n`;
+  const asInstalled = `
+untilListening() {
+  until (: </dev/tcp/127.0.0.1/$WORKSPACE_SERVICE_PORT) 2>/dev/null; do kill -0 $! || exit 1; sleep 0.1; done
+}
+npx() {
+  shift
+  if [[ $* == "lock take"* ]]; then untilListening; fi
+  "$NODE" "$COMMAND" "$@"
+}
+trap 'pkill -P $!; wait' EXIT
+`;
   const stdout = await runSnippet(asInstalled + commands.join('\n'), {
     cwd,
     environment,

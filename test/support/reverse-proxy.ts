@@ -3,6 +3,7 @@ import { chown, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promis
 import { connect } from 'node:net';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parse } from 'yaml';
 import { freePort } from './listen.ts';
@@ -231,16 +232,13 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
     cwd: folder,
     env: { PATH: process.env['PATH'], ...product.environment?.(place) },
     ...unprivileged,
+    // Killed, nginx and Apache would leave their workers, which keep the port.
+    endSignal: 'SIGTERM',
   });
-  let hasEnded = false;
-  const onEnd = (): void => {
-    hasEnded = true;
-  };
-  const ended = proxy.ended().then(onEnd, onEnd);
 
   async function stop(): Promise<void> {
     proxy.signal('SIGTERM');
-    if (!hasEnded) await proxy.ended();
+    if (!proxy.hasEnded()) await proxy.ended();
     await rm(folder, { recursive: true, force: true, maxRetries: 3 });
   }
 
@@ -248,12 +246,12 @@ export async function startReverseProxy(product: Product, options: ReverseProxyO
 
   // No proxy reports when it is listening.
   for (const until = performance.now() + timeoutMs; !(await accepts(place.port)); ) {
-    if (hasEnded || performance.now() > until) {
+    if (proxy.hasEnded() || performance.now() > until) {
       const logged = await errors();
       await stop();
       throw new Error(`${product.name} does not start: ${proxy.stdout.text()}${proxy.stderr.text()}${logged}`);
     }
-    await Promise.race([ended, new Promise((resolve) => setTimeout(resolve, 20))]);
+    await sleep(20);
   }
   return {
     origin: `https://localhost:${place.port}`,

@@ -7,6 +7,8 @@ export type Ending = number | NodeJS.Signals;
 export interface StartedProcess {
   readonly pid: number;
   readonly stdin: Writable;
+  hasEnded(): boolean;
+  /** Rejects if it takes longer than the limit. */
   ended(): Promise<Ending>;
   readonly stdout: Output;
   readonly stderr: Output;
@@ -32,6 +34,8 @@ export interface StartOptions {
   /** The user and group that run it, if not those of the tests. */
   readonly uid?: number;
   readonly gid?: number;
+  /** Ends it with the tests. Default: SIGKILL, which leaves the children of a process running. */
+  readonly endSignal?: NodeJS.Signals;
   /** A generous limit: it only ends a test whose process hangs. */
   readonly timeoutMs?: number;
 }
@@ -55,13 +59,18 @@ export function endWithTests(end: () => void): () => void {
 }
 
 export function startProcess([program = '', ...args]: readonly string[], options: StartOptions): StartedProcess {
-  const { hasInput = false, timeoutMs = 60_000, ...more } = options;
+  const { hasInput = false, endSignal = 'SIGKILL', timeoutMs = 60_000, ...more } = options;
   const child = spawn(program, args, { ...more, stdio: 'pipe' });
   if (!hasInput) child.stdin.end();
-  const forget = endWithTests(() => child.kill('SIGKILL'));
+  const forget = endWithTests(() => child.kill(endSignal));
+  let hasEnded = false;
   const ended = new Promise<Ending>((resolve, reject) => {
-    child.once('error', reject);
+    child.once('error', (error) => {
+      hasEnded = true;
+      reject(error);
+    });
     child.once('close', (code, signal) => {
+      hasEnded = true;
       forget();
       // One of the two is set: a process ends by itself or by a signal.
       resolve(code ?? signal ?? 'SIGKILL');
@@ -112,6 +121,7 @@ export function startProcess([program = '', ...args]: readonly string[], options
   return {
     pid: child.pid ?? 0,
     stdin: child.stdin,
+    hasEnded: () => hasEnded,
     ended: () => inTime(ended, 'The process did not end'),
     stdout,
     stderr,

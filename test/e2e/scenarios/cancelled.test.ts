@@ -4,7 +4,6 @@ import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
 import type { RunningStep, StepResult } from '../../support/runner/step.ts';
 import { runnerDelays } from '../../support/runner/step-process.ts';
-import { forms } from '../../support/runs.ts';
 import { locking, manyPaths, type PlaceOptions, soak } from './place.ts';
 import { openStage, type Stage, useService } from './stage.ts';
 
@@ -118,7 +117,7 @@ describe('a job that is locking a thousand paths', () => {
     ['SIGINT', cancel],
     ['SIGTERM', terminate],
   ] as const;
-  test.each(forms(signals, 0))('rolls back by itself after %s, and ends within 5 s', async (_, how) => {
+  test.each(signals)('rolls back by itself after %s, and ends within 5 s', async (_, how) => {
     const { stage, proxy, job, step } = await acquiring();
     const result = await ending(step, how);
     const taken = proxy.passed.filter((one) => isLocking(one) && one.status === 201);

@@ -3,7 +3,7 @@ import { measured } from '../../soak/measured.ts';
 import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { everyForm, runs } from '../../support/runs.ts';
+import { runs } from '../../support/runs.ts';
 import { locking, type Place, soak } from './place.ts';
 import { useShippedService } from './shipped.ts';
 
@@ -65,7 +65,7 @@ describe('with the default settings of the service', () => {
         [4, 1_800],
         [1, 9_000],
       ]
-    : [[2, everyForm ? 1_200 : 200]];
+    : [[2, 1_200]];
 
   test.each(together)(
     '%i jobs that lock %i paths each with one token stay within the rate limit, and leave no locks behind',
@@ -104,19 +104,17 @@ describe('with a rate limit of five requests per second and token', () => {
     },
   );
 
-  if (everyForm) {
-    test('4 concurrent jobs get all their locks even if responses are lost, and leave none behind', {
-      timeout: 600_000,
-    }, async () => {
-      const place = await shipped.workspace({ ownToken: true });
-      const paths = Math.ceil((260 + beyond) / 4);
-      await expectAllServed(
-        place,
-        await playJobs(place, { jobs: 4, paths, inputs: soak ? patient : {}, proxied: true }),
-        paths,
-      );
-    });
-  }
+  test('4 concurrent jobs get all their locks even if responses are lost, and leave none behind', {
+    timeout: 600_000,
+  }, async () => {
+    const place = await shipped.workspace({ ownToken: true });
+    const paths = Math.ceil((260 + beyond) / 4);
+    await expectAllServed(
+      place,
+      await playJobs(place, { jobs: 4, paths, inputs: soak ? patient : {}, proxied: true }),
+      paths,
+    );
+  });
 
   test('a job that is killed while it waits for the rate limit leaves no locks behind', {
     timeout: 120_000,

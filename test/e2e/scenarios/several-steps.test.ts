@@ -3,7 +3,6 @@ import { isReleasing, type Manner, refusal } from '../../support/fault-proxy.ts'
 import { fasterTime } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
-import { forms } from '../../support/runs.ts';
 import { atEveryRequest, meetAt, troubles } from './faults.ts';
 import { locking, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
@@ -96,7 +95,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     });
   });
 
-  test.each(forms([403, 405], 0))('relies on its ledger if it may not list locks: %s', async (status) => {
+  test.each([403, 405])('relies on its ledger if it may not list locks: %s', async (status) => {
     const place = await shipped.workspace();
     const proxy = await place.proxy();
     const job = await place.job();

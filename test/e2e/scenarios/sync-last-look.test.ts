@@ -1,7 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { type Fault, type Manner, once, startFaultProxy } from '../../support/fault-proxy.ts';
 import { fasterTime } from '../../support/preload.ts';
-import { forms } from '../../support/runs.ts';
 import { jobAt } from '../scene.ts';
 import { type SyncService, startSyncService } from './model/sync-service.ts';
 
@@ -32,22 +31,19 @@ const slowAnswers: readonly (readonly [string, Manner, readonly Fault[]])[] = [
   ],
 ];
 
-test.each(forms(slowAnswers, 0, 2))(
-  'notices a sync that ends within the wait even if %s',
-  async (name, manner, faults) => {
-    const branch = `last-look-${name.length}-${faults.length}`;
-    service.remote.commit({ branch, files: { readme: name } });
-    const proxy = await startFaultProxy(service.port, manner);
-    onTestFinished(() => proxy.close());
-    proxy.meet(once(({ method }) => method === 'GET', ...faults));
-    const job = await jobAt(proxy.baseUrl, {
-      env: { WORKSPACE_TOKEN: service.token, WORKSPACE_ID: service.workspace },
-    });
-    const result = await job.run({
-      with: { operation: 'sync', branch, wait: `${waitSeconds}s` },
-      env: { NODE_OPTIONS: fasterTime(speed) },
-    });
-    expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded', branch } });
-    expect(await service.head(branch)).toBe(service.remote.head(branch));
-  },
-);
+test.each(slowAnswers)('notices a sync that ends within the wait even if %s', async (name, manner, faults) => {
+  const branch = `last-look-${name.length}-${faults.length}`;
+  service.remote.commit({ branch, files: { readme: name } });
+  const proxy = await startFaultProxy(service.port, manner);
+  onTestFinished(() => proxy.close());
+  proxy.meet(once(({ method }) => method === 'GET', ...faults));
+  const job = await jobAt(proxy.baseUrl, {
+    env: { WORKSPACE_TOKEN: service.token, WORKSPACE_ID: service.workspace },
+  });
+  const result = await job.run({
+    with: { operation: 'sync', branch, wait: `${waitSeconds}s` },
+    env: { NODE_OPTIONS: fasterTime(speed) },
+  });
+  expect(result, result.log).toMatchObject({ conclusion: 'success', outputs: { status: 'succeeded', branch } });
+  expect(await service.head(branch)).toBe(service.remote.head(branch));
+});

@@ -1,7 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Manner } from '../../support/fault-proxy.ts';
 import { clockAhead } from '../../support/preload.ts';
-import { forms } from '../../support/runs.ts';
 import { locking } from './place.ts';
 import { openStage, useService } from './stage.ts';
 
@@ -22,7 +21,7 @@ const clocks: readonly (readonly [string, Clocks])[] = [
   ['the service is an hour behind', { machine: 0, service: -hour }],
 ];
 
-describe.each(forms(clocks, 0))('when the clock of %s', (_, { machine, service }) => {
+describe.each(clocks)('when the clock of %s', (_, { machine, service }) => {
   async function play(manner: Manner = {}) {
     const stage = await openStage();
     const proxy = await stage.proxy({ ...manner, clockAheadMs: () => service });

@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test, vi } from 'vitest';
-import { forms } from '../../support/runs.ts';
 import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { commandEnvironment, runMain } from './run-main.ts';
@@ -41,7 +40,7 @@ const stopping = ({ command }: ServiceProcess): Promise<string> =>
 
 describe('a service that receives', () => {
   // Both signals at the same moment, as by Ctrl-C under npm, count as one.
-  test.concurrent.each(forms([['SIGTERM'], ['SIGINT', 'SIGTERM']] as const, 1))(
+  test.concurrent.each([['SIGTERM'], ['SIGINT', 'SIGTERM']] as const)(
     '%s completes running requests, and exits with 0',
     async (...signals) => {
       const service = await startService(signals.join('-'));
@@ -68,7 +67,7 @@ describe('a service that receives', () => {
     ['SIGINT', 130],
   ] as const;
 
-  test.concurrent.each(forms(endings, 1))('SIGTERM, and later %s, ends at once with %d', async (signal, code) => {
+  test.concurrent.each(endings)('SIGTERM, and later %s, ends at once with %d', async (signal, code) => {
     const service = await startService(`twice-${signal}`);
     await beginRequest(service);
     service.command.signal('SIGTERM');
