@@ -64,7 +64,7 @@ export function standingOf(
 type Ownership = 'ours' | 'other' | 'ambiguous';
 
 /** Ids decide if both are known. Everything else may be formatted differently in a list, or change with a renewal. */
-export function compareOwnership(own: OwnLock, listed: KnownLock): Ownership {
+function compareOwnership(own: OwnLock, listed: KnownLock): Ownership {
   if (own.id !== undefined && listed.id !== undefined) return own.id === listed.id ? 'ours' : 'other';
   if (isAnother(own, listed)) return 'other';
   return isSame(own, listed) ? 'ours' : 'ambiguous';

@@ -158,6 +158,6 @@ export function openLockSession(context: SessionContext) {
 }
 
 /** Without the note, the origin and other members from the service. */
-const grantedLock = ({ path, type, id, etag, owner, acquired_at, fence, expires_at }: AcquiredLock): GrantedLock => {
+function grantedLock({ path, type, id, etag, owner, acquired_at, fence, expires_at }: AcquiredLock): GrantedLock {
   return { path, type, id, etag, owner, acquired_at, fence, expires_at };
-};
+}

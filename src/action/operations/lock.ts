@@ -14,7 +14,7 @@ import {
 import { type AcquireLocksResult, acquireLocks } from '../../locks/acquire.ts';
 import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
-import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
+import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
 import { rollBackInTime } from '../../locks/roll-back.ts';
@@ -66,12 +66,18 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
     const others = withoutOwn(paths, own);
     if (others.length < wanted) return heldByThisJob(lockStep, own);
 
-    // Saved before the first request, so that the post-step knows that there may be locks to release.
-    saveState('step', step);
-    // The runner evaluates the inputs again for the post-step, but the value in this step counts.
-    saveState('on-lost', task.onLost);
-    log.debug(`The id of this step in the ledger is ${step}.`);
-    const session = openLockSession({ ...context, step, origin: runner.origin });
+    let isSaved = false;
+    // Between the first line of a request and the request itself: from here on, there may be locks to release.
+    const recordAndSave: Recorder = (entry) => {
+      record(entry);
+      if (isSaved) return;
+      isSaved = true;
+      saveState('step', step);
+      // The runner evaluates the inputs again for the post-step, but the value in this step counts.
+      saveState('on-lost', task.onLost);
+      log.debug(`The id of this step in the ledger is ${step}.`);
+    };
+    const session = openLockSession({ ...context, record: recordAndSave, step, origin: runner.origin });
     const terms = { service, workspace, type, ttl };
     const refresh =
       pool && (async (within: CallLimits) => ({ paths: withoutOwn(await pool.refresh(within), own), count: wanted }));

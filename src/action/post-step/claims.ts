@@ -79,10 +79,10 @@ export function readClaims(records: Records): ReleaseCandidates {
 
   const mentioned = new Set(entries.flatMap((entry) => (entry.kind === 'granted' ? [keyOf(entry.lock)] : [])));
   const missing = savedGrants(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
-  const planned = entries.some((entry) => entry.kind === 'plan' && entry.step === step);
+  const begun = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
   const ledgerError =
     problem ??
-    (missing.length > 0 || !planned ? `The ledger in ${ledger.file} lacks entries that this step wrote.` : undefined);
+    (missing.length > 0 || !begun ? `The ledger in ${ledger.file} lacks entries that this step wrote.` : undefined);
   if (ledgerError === undefined) {
     const claims = held.map(({ grant, releaseStarted, loss }) => ({
       grant,

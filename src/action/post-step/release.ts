@@ -1,6 +1,6 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
-import { ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
+import { createRecorder, ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { cleanupLimits } from '../../locks/release.ts';
 import { openLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
@@ -19,10 +19,10 @@ import { releaseClaims, unreleased } from './release-claims.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
-export const timeLimitMs = 45_000;
+const timeLimitMs = 45_000;
 
 /** Attempts are short, and as many as fit: a network that is down may come back. */
-export const maxRequestTimeout = { seconds: 10 };
+const maxRequestTimeout = { seconds: 10 };
 
 interface StepToRelease {
   /** The id of the step in the ledger. */
@@ -59,8 +59,13 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     return;
   }
 
-  // In memory: nothing reads the ledger after the post-step.
+  // For the post-steps of the job's earlier steps, which may know the same locks, and for the chart.
+  const recordInLedger = createRecorder(ledger, { warn: log.debug });
   const releases: Entry[] = [];
+  const record = (entry: Entry): void => {
+    recordInLedger(entry);
+    releases.push(entry);
+  };
 
   /** The results, and the current time by the clock of the service. */
   async function releaseAll() {
@@ -75,7 +80,6 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
     try {
       const time = { clock: steadyClock, sleep, random: Math.random };
-      const record = (entry: Entry): void => void releases.push(entry);
       const session = openLockSession({ ...time, client, record, step, origin });
       const { serverNow } = client;
       const results = await releaseClaims({ ...time, session, serverNow, log }, baseUrl, claims, within);

@@ -18,7 +18,7 @@ const isSavedState = hasShape({
 export type SavedState = Checked<typeof isSavedState>;
 
 export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: readonly Grant[], redact: Redact): string {
-  const all = lockJson({ ...about, locks: grants.map(({ lock }) => lock) }, redact);
+  const all = lockJson({ ...about, locks: grants.map(compact) }, redact);
   return fitsVariable(all) ? all : JSON.stringify(about);
 }
 
@@ -30,4 +30,9 @@ export function parseSavedState(text: string): SavedState | undefined {
   } catch {
     return undefined;
   }
+}
+
+/** Keeps the proof of ownership and the expiry, without the owner. */
+function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }: Grant): GrantedLock {
+  return { path, type, id, etag, acquired_at, fence, expires_at };
 }

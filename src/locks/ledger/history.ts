@@ -123,10 +123,12 @@ export function openHistory() {
       }
       case 'renewed': {
         const except = new Set(entry.except);
-        for (const lock of allHeld()) {
-          const { grant, releaseStarted, loss } = lock;
-          if (grant.step !== entry.step || except.has(grant.path) || releaseStarted || loss !== undefined) continue;
-          update(lock, { grant: { ...grant, lock: { ...grant.lock, expires_at: entry.expires_at } } });
+        for (const locks of held.values()) {
+          for (const [key, lock] of locks) {
+            const { grant, releaseStarted, loss } = lock;
+            if (grant.step !== entry.step || except.has(grant.path) || releaseStarted || loss !== undefined) continue;
+            locks.set(key, { ...lock, grant: { ...grant, lock: { ...grant.lock, expires_at: entry.expires_at } } });
+          }
         }
         renewalError.delete(entry.step);
         break;

@@ -41,7 +41,6 @@ describe('the locks that a step must release', () => {
   test.each<[string, readonly Entry[], held: readonly (readonly [string, string?])[], unanswered: readonly string[]]>([
     ['include granted locks that are not released yet', [...a, intentOf('b'), grantOf('b'), released], [['a']], []],
     ['include requests without an answer', [...a, intentOf('c')], [['a']], ['c']],
-    ['are none if the step ended before its first request', [plan], [], []],
     ['exclude the locks of other steps', [...a, ...others], [['a']], []],
     ['may be released if their release has started', [...a, begun], [['a', 'release-started']], []],
   ])('%s', (_, entries, held, unanswered) => {
@@ -78,7 +77,10 @@ describe('the locks that a step must release', () => {
     expect(claims({ saved: 'too many', inFile: 'half of a' }).held).toEqual([]);
   });
 
-  test('are reported as unknown if no records are left', () => {
-    expect(claims({}).ledgerError).toMatch(/They stay until their ttl expires\.$/);
+  test.each<[string, readonly Entry[]]>([
+    ['no records are left', []],
+    ['only the plan is left', [plan]],
+  ])('are reported as unknown if %s', (_, entries) => {
+    expect(claims({ entries }).ledgerError).toMatch(/They stay until their ttl expires\.$/);
   });
 });

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { isReleasing } from '../../support/fault-proxy.ts';
+import { isLocking, isReleasing } from '../../support/fault-proxy.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { forms } from '../../support/runs.ts';
 import { locking, manyPaths, unlocking } from './place.ts';
@@ -76,6 +76,20 @@ describe.each(forms(damages, 1))('when the ledger %s', (_, damage) => {
     expect(post?.annotations.map(({ level }) => level)).toEqual(['warning', 'warning']);
     expect(await stage.locks()).toHaveLength(1);
   });
+});
+
+test('the locks of a killed step are reported as unknown if its ledger ends before its requests', async () => {
+  const stage = await openStage();
+  const proxy = await stage.proxy();
+  proxy.meet((passing) => (isLocking(passing) ? { kind: 'done-then-silence' } : undefined));
+  const job = await stage.job();
+  const step = await job.step(locking('a'));
+  await expect.poll(() => stage.locks()).toHaveLength(1);
+  await step.kill();
+  await shortenLedger(job);
+  await expect(job.post()).resolves.toMatchObject([
+    { annotations: [{ level: 'warning', message: expect.stringMatching(/lacks entries.*ttl expires\.$/) }] },
+  ]);
 });
 
 test.each([

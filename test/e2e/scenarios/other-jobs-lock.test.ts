@@ -72,6 +72,20 @@ test('an unlock without force leaves the locks of others alone on paths that the
   expect(await stage.locks()).toEqual([]);
 });
 
+test('a lock of another job survives the post-steps of two steps that both had the path, whatever the service returns', async () => {
+  const stage = await openStage();
+  await stage.proxy({ givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true });
+  const job = await stage.job();
+  await job.run(locking(hero));
+  await stage.release(hero);
+  await expect(job.run(locking(hero))).resolves.toMatchObject({ conclusion: 'success' });
+  await (await job.nextPost())?.finished;
+  expect(await stage.locks()).toEqual([]);
+  const theirs = await stage.take(hero);
+  await expect((await job.nextPost())?.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
+  expect(await stage.locks()).toEqual([theirs]);
+});
+
 test('the post-step skips locks that were unlocked by the output of the lock step', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();
