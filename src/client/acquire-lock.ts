@@ -39,16 +39,16 @@ export interface AcquiredLock extends KnownLock {
   readonly expires_at: string;
 }
 
-/** A path that someone else has locked. */
+/** A path that is already locked. */
 export interface Conflict {
   readonly path: LockPath;
   /** Undefined if the service does not name the holder. */
   readonly holder: KnownLock | undefined;
   readonly retryAfterMs: number | undefined;
-  /** The service confirms the requested wait: the step has a place in line. */
+  /** The service confirms that it applied the requested wait. */
   readonly hasWaited: boolean;
   readonly queue: Queue | undefined;
-  /** Other paths of the step that the service would grant now. */
+  /** Other paths of the same place that the service would grant now. */
   readonly turn: readonly LockPath[];
   readonly error: ServiceError;
 }

@@ -20,8 +20,9 @@ export interface AskRequest {
 
 export type QueuedEntry = Readonly<ReturnType<typeof queued>>;
 
+/** Both throw a ServiceError. */
 export const createAsking = (context: ClientContext) => ({
-  /** The service takes the lock at the turn of the owner of the token. Returns what the service says of the place. */
+  /** The service takes the lock at the turn of the owner of the token. */
   async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
     const result = await context.call(
       {

@@ -54,7 +54,7 @@ export async function attemptOnce(
   if (sent.target === target && otherTarget !== undefined && rejectsSlashes(response)) {
     return attemptOnce(request, { ...sent, target: otherTarget }, { ...context, onEnd: () => undefined });
   }
-  // Without marks of the service, its responses look like those of a gateway.
+  // Other servers have no marks of the service: all their responses count as their own.
   const isRecognized = server === undefined ? isOfService : () => true;
   const judged = { ...context, serverNow: context.serverNow(), keyMayHaveArrived, expect, isRecognized };
   return { sent, result: classifyResponse(response, judged) };

@@ -185,8 +185,8 @@ export function createCall(options: CallOptions): Call {
         if (next.kind === 'give-up') return giveUp(next.failure);
         // Without the advice of the error: a retry needs none.
         const { reason, request: sentBefore } = fail(failure);
-        const told = options.server === undefined ? reason : `${options.server}: ${reason}`;
-        options.onRetry?.({ ...next.retry, reason: withRequest(told, sentBefore) });
+        const named = options.server === undefined ? reason : `${options.server}: ${reason}`;
+        options.onRetry?.({ ...next.retry, reason: withRequest(named, sentBefore) });
         if (!waitsTogether) await sleep(next.retry.delayMs, limit.signal);
       }
     } finally {

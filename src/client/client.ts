@@ -117,12 +117,14 @@ export function createClient(options: ClientOptions) {
     getPool: createGetPool(context),
     checkPaths: createCheckPaths(context),
 
+    /** The owner of the token's locks. Throws a ServiceError. */
     async getOwner(within: CallLimits): Promise<string> {
       const expect = expectFound(ownerIn, 'it does not name the owner of the token');
       const { response } = expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within));
       return ownerIn(response) ?? '';
     },
 
+    /** By the clock of the server, from its last response. */
     serverNow: serverClock.now,
 
     dispose(): void {

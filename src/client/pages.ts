@@ -94,7 +94,7 @@ export async function readPages<Item>(
   }
 }
 
-export function expectEntries(response: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
+function expectEntries(response: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
   if (entriesIn(response, name) !== undefined) return undefined;
   const reason = `it contains no list, neither on its own nor as ${name}, items, data or results`;
   return unusable(response, texts) ?? notUnderstood(response, texts, reason, membersOf(response, texts));

@@ -1,4 +1,5 @@
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
+import { oneOf } from '../interface/one-of.ts';
 import { asObject, isArray } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 
@@ -15,6 +16,8 @@ export interface LineRequest {
 export const urgencies = { low: 5, normal: 3, high: 1 } as const;
 
 export type Priority = keyof typeof urgencies;
+
+export const parsePriority = oneOf<Priority>(['low', 'normal', 'high']);
 
 export type Urgency = (typeof urgencies)[Priority];
 

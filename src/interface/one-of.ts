@@ -1,7 +1,7 @@
 import { closestName } from './closest-name.ts';
 import { accepted, type Parsed, refused } from './parsed.ts';
 
-/** Parser of a value that must be one of these names. */
+/** Parses a value that must be one of these names. */
 export const oneOf =
   <const Name extends string>(names: readonly Name[], allowed = `It must be one of ${names.join(', ')}.`) =>
   (text: string): Parsed<Name> => {

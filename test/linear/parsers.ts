@@ -161,7 +161,7 @@ const inputsOfAll = ['base-url', 'token', 'workspace'];
 
 /** Each of these functions reads an input of some operation. */
 const parsersOfInputs =
-  'parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseLossReaction parsePriority';
+  'parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseLossReaction parseUrgency';
 
 /** Every parser of external text. A new one needs its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [
@@ -571,6 +571,7 @@ export const ofAnyText = row(
 
 /** Exported functions named parse… or read… that have no row, each with the reason. */
 export const withoutRow: Readonly<Record<string, string>> = {
+  'src/client/queue.ts parsePriority': 'It is oneOf, which has its row.',
   'src/client/pages.ts readPages':
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
   'src/action/inputs/parse.ts parseHandoffFile': 'It passes the text of a file to parseHandoff.',

@@ -138,7 +138,7 @@ function retryAfterSeconds({ status, headers, bytes }: RawResponse): string | un
   return /secondary rate limit/i.test(new TextDecoder().decode(bytes)) ? defaultWaitSeconds : undefined;
 }
 
-type Headers = Readonly<Record<string, string>>;
+type RequestHeaders = Readonly<Record<string, string>>;
 
 /** A renamed repository redirects to its new URL. Such chains are short. */
 const maxRedirects = 5;
@@ -149,13 +149,13 @@ const maxRedirects = 5;
  * request, even if a link or a redirect leads elsewhere.
  */
 function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
-  async function read(target: URL, headers: Headers): Promise<AnsweredCall> {
+  async function read(target: URL, headers: RequestHeaders): Promise<AnsweredCall> {
     const outcome = await call({ method: 'GET', target: target.pathname + target.search, headers }, within);
     if (outcome.kind === 'given-up') throw outcome.error;
     return outcome;
   }
 
-  return async (address: string, { headers }: { readonly headers: Headers }): Promise<Response> => {
+  return async (address: string, { headers }: { readonly headers: RequestHeaders }): Promise<Response> => {
     let target = new URL(address);
     if (target.origin !== apiUrl.origin) {
       throw new Error(

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
-import { type Urgency, urgencies } from '../../client/queue.ts';
+import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -15,8 +15,8 @@ export type OnLost = 'fail' | 'warn';
 
 export const parseLossReaction: Parse<OnLost> = oneOf(['fail', 'warn']);
 
-export function parsePriority(text: string): Parsed<Urgency> {
-  const priority = oneOf(['low', 'normal', 'high'])(text);
+export function parseUrgency(text: string): Parsed<Urgency> {
+  const priority = parsePriority(text);
   return priority.ok ? accepted(urgencies[priority.value]) : priority;
 }
 
@@ -92,7 +92,7 @@ export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
     return parseHandoff(readFileSync(file, 'utf8'));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    // The path stands in the message as well, in full. Problems of inputs show it themselves, truncated.
+    // The message repeats the complete path. The problem already shows it, truncated.
     return refused(`The file cannot be read: ${message.replace(/, open '.*$/s, '')}.`);
   }
 }

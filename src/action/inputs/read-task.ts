@@ -14,8 +14,8 @@ import {
   parseJsonObject,
   parseLossReaction,
   parsePathCount,
-  parsePriority,
   parseText,
+  parseUrgency,
   parseWorkspace,
   splitWords,
 } from './parse.ts';
@@ -91,7 +91,7 @@ function readLock(reader: Reader) {
     type: read('type', parseText('It must be a kind of lock, such as exclusive.')),
     ttl: read('ttl', parseTtl),
     wait: read('wait', parseWait),
-    urgency: read('priority', parsePriority),
+    urgency: read('priority', parseUrgency),
     autoRelease,
     renew,
     onLost: read('on-lost', parseLossReaction),

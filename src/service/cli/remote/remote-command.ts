@@ -1,6 +1,6 @@
 import type { CallLimits, Client, WorkspaceId } from '../../../client/client.ts';
+import { parsePriority } from '../../../client/queue.ts';
 import { parseDurationBetween } from '../../../interface/duration.ts';
-import { oneOf } from '../../../interface/one-of.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import {
@@ -113,12 +113,7 @@ export const waitFlags = {
     'default not at all',
     parseDurationBetween({ seconds: 1 }, { seconds: 30 * 86_400 }),
   ),
-  priority: withDefault(
-    'PRIORITY',
-    'the place in line while waiting: low, normal or high',
-    'normal',
-    oneOf(['low', 'normal', 'high']),
-  ),
+  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', 'normal', parsePriority),
 } as const;
 
 export const aboutPaths = 'Paths are relative to the root of the repository.';
