@@ -91,7 +91,9 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     });
     // Nothing handles an error after the deadline, which would end the process.
     asked.catch(() => undefined);
-    const inTime = await Promise.race([asked, sleep(timeoutMs, undefined, { ref: false })]);
+    const answered = new AbortController();
+    const timeout = sleep(timeoutMs, undefined, { ref: false, signal: answered.signal }).catch(() => undefined);
+    const inTime = await Promise.race([asked, timeout]).finally(() => answered.abort());
     return inTime ?? accepted(await previousCount(storage.read, workspace, branch));
   };
 }

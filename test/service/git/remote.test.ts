@@ -20,7 +20,16 @@ describe('the address of a remote', () => {
     ['file:///srv/assets.git', 'file', 'file:///srv/assets.git'],
     ['/srv/assets.git', 'file', '/srv/assets.git'],
   ])('%s is accepted', (text, kind, address) => {
-    expect(parse(text)).toMatchObject({ ok: true, value: { kind, address } });
+    const ssh = kind === 'ssh' && { ssh: expect.anything() };
+    expect(parse(text)).toEqual({ ok: true, value: { kind, address, ...ssh } });
+  });
+
+  test.each([
+    ['git@e.com:a/b', { host: 'e.com', login: 'git@e.com', port: undefined, path: 'a/b' }],
+    ['ssh://git@[::1]:22/a', { host: '[::1]', login: 'git@::1', port: '22', path: '/a' }],
+    ['ssh://e.com/~me/a', { host: 'e.com', login: 'e.com', port: undefined, path: '/~me/a' }],
+  ])('%s is taken apart for ssh', (text, ssh) => {
+    expect(parse(text)).toMatchObject({ value: { ssh } });
   });
 
   test.each([
@@ -97,7 +106,7 @@ describe('the address of a remote', () => {
           case 'file':
             expect(address).toMatch(/^(file:\/\/)?\//);
         }
-        expect(parse(address)).toMatchObject({ ok: true, value: { kind, address } });
+        expect(parse(address)).toEqual({ ok: true, value: { ...remote.value, credentials: undefined } });
       }),
       { numRuns: runs(500, 10_000) },
     );
