@@ -37,6 +37,9 @@ export function openIssuer(
     maxConnections: 1,
     headers: { authorization: `Bearer ${requestToken}`, accept: 'application/json' },
     secrets: [requestToken],
+    // The headers of this server say nothing about the service.
+    onResponse: undefined,
+    onThrottled: undefined,
   });
 
   const expect = expectFound(identityIn, 'the response contains no identity token');

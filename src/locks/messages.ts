@@ -11,7 +11,7 @@ export function lostRenewalText(
   const lost = `The lock on ${path} was lost at ${pastMoment(Date.parse(at), now)}, when the service refused to renew it.`;
   if (found === 'nobody') return `${lost} Nobody holds ${path} now.`;
   if (found !== undefined) return `${lost} ${heldText(path, found, now, true)}.`;
-  return next?.owner === undefined ? lost : `${lost} It was then held by ${next.owner}.`;
+  return next === undefined ? lost : `${lost} It was then held${holderText(next, now, true)}.`;
 }
 
 /** The reason why a step cannot acquire its locks: too few of its paths are free. */
@@ -69,17 +69,26 @@ export const unansweredText = ({ path, ttl, at }: Intent): string =>
  * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min
  * ago), with the note "new armor"". Without `now`, as in a summary, times are absolute and the run is shown by name.
  */
-export function heldText(path: string, holder: KnownLock | undefined, now?: number, withStart = false): string {
-  const parts = [`${path} is held`];
-  if (holder?.owner !== undefined) parts.push(` by ${holder.owner}`);
-  if (holder?.expires_at !== undefined) parts.push(` until ${formatTime(Date.parse(holder.expires_at), now)}`);
-  if (holder?.origin !== undefined) {
-    const name = now === undefined ? runName(holder.origin) : undefined;
-    parts.push(`, taken by ${name ?? holder.origin}`);
+export const heldText = (path: string, holder: KnownLock | undefined, now?: number, withStart = false): string =>
+  `${path} is held${holder === undefined ? '' : holderText(holder, now, withStart)}`;
+
+type Holder = Partial<Pick<KnownLock, 'owner' | 'origin' | 'acquired_at' | 'expires_at' | 'note'>>;
+
+function holderText(
+  { owner, origin, acquired_at, expires_at, note }: Holder,
+  now: number | undefined,
+  withStart: boolean,
+) {
+  const [start, end] = [Date.parse(acquired_at ?? ''), Date.parse(expires_at ?? '')];
+  const parts: string[] = [];
+  if (owner !== undefined) parts.push(` by ${owner}`);
+  if (!Number.isNaN(end)) parts.push(` until ${formatTime(end, now)}`);
+  if (origin !== undefined) {
+    const name = now === undefined ? runName(origin) : undefined;
+    parts.push(`, taken by ${name ?? origin}`);
   }
-  if (withStart && holder?.acquired_at !== undefined)
-    parts.push(`, since ${pastMoment(Date.parse(holder.acquired_at), now)}`);
-  if (holder?.note !== undefined) parts.push(`, with the note "${holder.note}"`);
+  if (withStart && !Number.isNaN(start)) parts.push(`, since ${pastMoment(start, now)}`);
+  if (note !== undefined) parts.push(`, with the note "${note}"`);
   return parts.join('');
 }
 

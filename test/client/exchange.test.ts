@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type ClientOptions, sleep } from '../../src/client/client.ts';
 import { createTokenSource, type ExchangeContext, type ExchangeOptions } from '../../src/client/exchange.ts';
+import { openIssuer } from '../../src/client/identity-token.ts';
 import { isTransient } from '../../src/client/retry.ts';
 import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, problem, raw, reset, silence } from '../support/other-servers/responses.ts';
@@ -307,4 +308,20 @@ describe('an exchange', () => {
     cancelled.abort();
     for (const error of await Promise.all(errors)) expect(error.failure.kind).toBe('aborted');
   });
+});
+
+test('headers of the issuer are not taken for those of the service', async () => {
+  const issuer = await startOtherServer(json(200, { value: 'a.b.c' }, { deprecation: 'true' }));
+  const open = async (context: ExchangeContext) => {
+    const identity = { server: 'GitHub', requestUrl: issuer.baseUrl, requestToken: 'of-the-runner', audience: 'x' };
+    const prove = openIssuer(identity, context, () => undefined);
+    return createTokenSource({ ...context, texts, prove, onToken: () => undefined });
+  };
+  const service = await startOtherServer((response, request) =>
+    (request.url === '/v1/token' ? json(200, { access_token: 'wsa_1', expires_in: 900 }) : list)(response, request),
+  );
+  const client = testClient(service.baseUrl, { credentials: { kind: 'exchanged', open } });
+  await client.ask();
+  expect(issuer.requests).toHaveLength(1);
+  expect(client.warnings).toEqual([]);
 });

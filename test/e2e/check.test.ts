@@ -200,6 +200,13 @@ const plainService = (locks: readonly object[], pageSize: number) =>
 const numbered = (count: number, folder: string) =>
   Array.from({ length: count }, (_, index) => `${folder}${String(index).padStart(4, '0')}.umap`);
 
+test('a lock from an output is checked even if its expiry is not a time', async () => {
+  const server = await plainService([{ path: 'a', id: 'lock_1' }], 50);
+  const locks = JSON.stringify([{ path: 'a', id: 'lock_1', expires_at: 'soon' }]);
+  const result = await (await jobAt(server.baseUrl)).run(check({ locks }));
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'kept', count: '1' } });
+});
+
 describe('a service without filters and ids', () => {
   const mine = numbered(40, 'Content/');
   const others = numbered(500, 'Art/').map((path) => ({ path, owner: 'ada' }));

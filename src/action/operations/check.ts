@@ -161,7 +161,9 @@ function rowOf(result: CheckResult): readonly string[] {
 
 function lineOf(result: CheckResult, now: number): string {
   const [what, holder, end] = cellsOf(result);
-  const until = end === undefined ? '' : ` until ${formatTime(Date.parse(end), now)}`;
+  // The output of another job may have any text in place of a time.
+  const time = Date.parse(end ?? '');
+  const until = Number.isNaN(time) ? '' : ` until ${formatTime(time, now)}`;
   return `${result.path}: ${what}${result.kind === 'lost' ? `, held by ${holder}` : ''}${until}`;
 }
 

@@ -25,9 +25,8 @@ interface Found {
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client, connection, log, redact } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
-  const within = defaultLimits(context);
-  const toList = await pathsToList(task, context, within);
-  const { items, incomplete } = await listAmong(context, task, toList, within);
+  const toList = await pathsToList(task, context);
+  const { items, incomplete } = await listAmong(context, task, toList);
   if (incomplete !== undefined) log.warn(incomplete);
   // Most owners here are logins of people, which are case-insensitive.
   const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
@@ -72,13 +71,11 @@ interface PathsToList {
   readonly folders: readonly ResolvedFolder[];
   /** The text after the name of the workspace in a sentence. */
   readonly among: string;
+  /** The limits of all requests, which begin after the patterns have been compared with the checkout. */
+  readonly within: CallLimits;
 }
 
-async function pathsToList(
-  { scope, workspace }: TaskOf<'list-locks'>,
-  context: Context,
-  within: CallLimits,
-): Promise<PathsToList> {
+async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: Context): Promise<PathsToList> {
   const { runner, connection, ledger, log } = context;
   if (scope.kind === 'changed-files') {
     const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
@@ -86,10 +83,11 @@ async function pathsToList(
     // Loaded on demand: only a step with `changed-files` needs it.
     const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');
     const { change, repository } = source.value;
+    const within = defaultLimits(context);
     const { files, paths } = await lookUpChangedFiles(source.value, context, within);
     const changed = `${capitalised(change.name)} of ${repository.owner}/${repository.repo} changes ${pluralize(files, 'file')}.`;
     log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
-    return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${change.name}` };
+    return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${change.name}`, within };
   }
   const { held } = readJobLocks(ledger, connection.baseUrl, workspace);
   const resolved = await resolvePaths(scope.paths, {
@@ -99,9 +97,10 @@ async function pathsToList(
   });
   const { folders, warning } = resolved;
   if (warning !== undefined) log.warn(warning);
-  if (resolved.paths.length + folders.length === 0) return { paths: undefined, folders, among: '' };
+  const within = defaultLimits(context);
+  if (resolved.paths.length + folders.length === 0) return { paths: undefined, folders, among: '', within };
   const paths = resolved.paths.map(({ path }) => path);
-  return { paths, folders, among: amongText(paths, folders) };
+  return { paths, folders, among: amongText(paths, folders), within };
 }
 
 function amongText(paths: readonly LockPath[], folders: readonly ResolvedFolder[]): string {
@@ -118,8 +117,7 @@ const capitalised = (text: string): string => text.charAt(0).toUpperCase() + tex
 async function listAmong(
   { client }: Context,
   { workspace }: TaskOf<'list-locks'>,
-  { paths, folders }: PathsToList,
-  within: CallLimits,
+  { paths, folders, within }: PathsToList,
 ): Promise<List<KnownLock>> {
   if (paths === undefined) return client.listLocks({ workspace }, within);
   const onPaths = await listOnPaths(client, workspace, paths, within);

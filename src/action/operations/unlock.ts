@@ -14,9 +14,12 @@ import type { Outcome } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 
+/** Time limit for looking up the holders of locks that are left alone: they are only information. */
+const lookUpOthersMs = 10_000;
+
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
-  const { client, log, connection, ledger } = context;
+  const { client, clock, log, connection, ledger } = context;
   const { workspace, force } = task;
   const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace);
   const { targets, gap } = await unlockTargets(context, task, jobLocks);
@@ -63,6 +66,32 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
     }
   }
 
+  async function releaseFound(): Promise<void> {
+    const paths = targets.filter(isOfKind('path')).map(({ path }) => path);
+    const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
+    await inParallel(paths, async (path) => {
+      const found = lookup(path);
+      if (found.kind === 'failed') results.push(failed(path, found.error));
+      else {
+        await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, asked: 'by-name' }));
+      }
+    });
+  }
+
+  /** The holders of locks that this job may not release. For a pattern, paths without a known holder are left out. */
+  async function lookUpOthers(): Promise<void> {
+    const others = targets.filter(({ kind }) => kind === 'not-ours' || kind === 'matched');
+    const paths = others.map(({ path }) => path);
+    const briefly = { ...within, deadline: Math.min(within.deadline, clock() + lookUpOthersMs) };
+    const lookup = await lookupIn(listOnPaths(client, workspace, paths, briefly));
+    for (const { path, kind } of others) {
+      const found = lookup(path);
+      const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
+      if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked });
+      else if (asked === 'by-name') results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
+    }
+  }
+
   // The job's own locks come first: a slow list must not use up their time.
   await inParallel(targets.filter(isOfKind('lock')), ({ path, lock, mayBeReleased, asked }) =>
     // A lock that this job may have released itself is not lost.
@@ -70,21 +99,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
       mayBeReleased ? { path, kind: 'held', holder, asked } : { path, kind: 'lost', holder },
     ),
   );
-  const others = targets.filter(({ kind }) => kind !== 'lock').map(({ path }) => path);
-  const lookup = await lookupIn(listOnPaths(client, workspace, others, within));
-  await inParallel(targets.filter(isOfKind('path')), async ({ path }) => {
-    const found = lookup(path);
-    if (found.kind === 'failed') results.push(failed(path, found.error));
-    else await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, asked: 'by-name' }));
-  });
-  for (const { path, kind } of targets) {
-    if (kind !== 'not-ours' && kind !== 'matched') continue;
-    const found = lookup(path);
-    const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
-    if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked });
-    // For a pattern, paths without a known holder are left out.
-    else if (asked === 'by-name') results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
-  }
+  await Promise.all([releaseFound(), lookUpOthers()]);
   results.sort(byPath);
 
   const now = client.serverNow();

@@ -40,6 +40,13 @@ export type Renewed = EntryOf<'renewed'>;
 /** The ETag is as the service sent it, with quotes. */
 const proof = { id: isOptional(isText), etag: isOptional(isText) };
 
+const isHolder = hasShape({
+  owner: isOptional(isText),
+  origin: isOptional(isText),
+  acquired_at: isOptional(isText),
+  expires_at: isOptional(isText),
+});
+
 export const isGrantedLock = hasShape({
   ...proof,
   path: isValid(parseHeldPath),
@@ -89,7 +96,7 @@ const shapes = {
   /** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
   unrenewed: { ...ofStep, reason: isText },
   /** The service refused to renew the lock, and may have named its new holder: it ended while the job relied on it. */
-  lost: { ...request, holder: isOptional(hasShape({ owner: isOptional(isText) })) },
+  lost: { ...request, holder: isOptional(isHolder) },
   /** No lock of the step is renewed after this line. */
   'stop-renewing': { step: isText, at: isText },
   /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */

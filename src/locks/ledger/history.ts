@@ -62,6 +62,12 @@ export function historyOf(entries: readonly Entry[]) {
   return history.read();
 }
 
+/** All locks of a step then expire at this time, except those on some paths. */
+interface Renewal {
+  readonly expires_at: string;
+  readonly except: ReadonlySet<string>;
+}
+
 export interface JobLock {
   /** With the expiry after the last renewal. */
   readonly grant: Grant;
@@ -71,11 +77,21 @@ export interface JobLock {
   readonly loss?: Loss | undefined;
 }
 
+/** A lock as its own entries describe it. asRenewed() adds the renewals. */
+interface RecordedLock extends JobLock {
+  /** The number of renewals of its step before it was granted. */
+  readonly renewedFrom: number;
+  /** The same when it was lost, or its release started: from then on, it was not renewed. */
+  readonly renewedUntil?: number;
+}
+
 /** The results of all requests of a job's steps, which grow with the ledger. */
 export function openHistory() {
   const unanswered = new Map<string, Intent>();
   /** By path, then by idempotency key: a repeated request with the same key is about the same lock. */
-  const held = new Map<string, Map<string, JobLock>>();
+  const held = new Map<string, Map<string, RecordedLock>>();
+  /** The renewals of each step, by its id. One line is about all of its locks, so locks are compared when they are read. */
+  const renewals = new Map<string, Renewal[]>();
   const grants = new Map<string, Grant>();
   const endings = new Map<string, Entry>();
   const losses = new Map<string, Loss>();
@@ -83,20 +99,34 @@ export function openHistory() {
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
 
-  function locksAt(address: LockAddress): Map<string, JobLock> {
+  function locksAt(address: LockAddress): Map<string, RecordedLock> {
     const key = addressKey(address);
-    const locks = held.get(key) ?? new Map<string, JobLock>();
+    const locks = held.get(key) ?? new Map<string, RecordedLock>();
     held.set(key, locks);
     return locks;
   }
 
-  const update = (lock: JobLock, change: Partial<JobLock>): void =>
-    void locksAt(lock.grant).set(lock.grant.key, { ...lock, ...change });
+  function renewalsOf(step: string): Renewal[] {
+    const all = renewals.get(step) ?? [];
+    renewals.set(step, all);
+    return all;
+  }
 
-  const allHeld = (): readonly JobLock[] => [...held.values()].flatMap((locks) => [...locks.values()]);
+  function update({ grant, ...lock }: RecordedLock, change: Partial<JobLock>): void {
+    const renewedUntil = lock.renewedUntil ?? renewalsOf(grant.step).length;
+    locksAt(grant).set(grant.key, { ...lock, grant, renewedUntil, ...change });
+  }
+
+  function asRenewed({ grant, releaseStarted, loss, renewedFrom, renewedUntil }: RecordedLock): JobLock {
+    const all = renewalsOf(grant.step);
+    let last = (renewedUntil ?? all.length) - 1;
+    while (last >= renewedFrom && all[last]?.except.has(grant.path)) last -= 1;
+    const { expires_at } = (last >= renewedFrom ? all[last] : undefined) ?? grant.lock;
+    return { grant: { ...grant, lock: { ...grant.lock, expires_at } }, releaseStarted, loss };
+  }
 
   /** The locks that an entry is about, by id or ETag. One that cannot be compared is among them. */
-  const locksOf = (entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly JobLock[] =>
+  const locksOf = (entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] =>
     [...locksAt(entry).values()].filter(({ grant }) => isSameLock(entry, grant.lock) ?? true);
 
   function addEntry(entry: Entry): void {
@@ -116,23 +146,15 @@ export function openHistory() {
         // A second grant is the same lock, with a new ETag after a renewal.
         const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
         locks.delete(entry.key);
-        locks.set(entry.key, { grant, releaseStarted: false });
+        locks.set(entry.key, { grant, releaseStarted: false, renewedFrom: renewalsOf(entry.step).length });
         grants.set(`${entry.step} ${addressKey(entry)}`, grant);
         endings.delete(entry.key);
         break;
       }
-      case 'renewed': {
-        const except = new Set(entry.except);
-        for (const locks of held.values()) {
-          for (const [key, lock] of locks) {
-            const { grant, releaseStarted, loss } = lock;
-            if (grant.step !== entry.step || except.has(grant.path) || releaseStarted || loss !== undefined) continue;
-            locks.set(key, { ...lock, grant: { ...grant, lock: { ...grant.lock, expires_at: entry.expires_at } } });
-          }
-        }
+      case 'renewed':
+        renewalsOf(entry.step).push({ expires_at: entry.expires_at, except: new Set(entry.except) });
         renewalError.delete(entry.step);
         break;
-      }
       case 'unrenewed':
         renewalError.set(entry.step, entry.reason);
         break;
@@ -162,12 +184,15 @@ export function openHistory() {
       for (const entry of entries) addEntry(entry);
     },
     /** The lock of this grant, unless it has ended. */
-    find: (grant: Grant): JobLock | undefined => held.get(addressKey(grant))?.get(grant.key),
+    find(grant: Grant): JobLock | undefined {
+      const lock = held.get(addressKey(grant))?.get(grant.key);
+      return lock && asRenewed(lock);
+    },
     /** Whether the renewal of the step's locks has stopped. */
     hasStopped: (step: string): boolean => stopped.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: allHeld(),
+      held: [...held.values()].flatMap((locks) => Array.from(locks.values(), asRenewed)),
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** The last grant of each step and path, even if that lock has ended. */

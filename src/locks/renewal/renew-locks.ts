@@ -1,4 +1,4 @@
-import { type Client, inParallel } from '../../client/client.ts';
+import { type Client, inParallel, type KnownLock } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { LockContext } from '../context.ts';
 import type { Loss } from '../ledger/entry.ts';
@@ -136,7 +136,7 @@ async function renewOne(
       return { kind: 'renewed', expiresAt };
     }
     case 'lost':
-      return lost(renewal.holder && { owner: renewal.holder.owner });
+      return lost(renewal.holder && newHolder(renewal.holder));
     case 'replaced':
       return lost(undefined);
     case 'refused':
@@ -144,3 +144,8 @@ async function renewOne(
       return { kind: 'failed', reason: renewal.error.message, answered: renewal.kind === 'refused' };
   }
 }
+
+/** Without the note and other members from the service. */
+const newHolder = ({ owner, origin, acquired_at, expires_at }: KnownLock): Loss['holder'] => {
+  return { owner, origin, acquired_at, expires_at };
+};

@@ -147,6 +147,16 @@ describe('an unlock with a pattern', () => {
     expect(await place.locks()).toEqual([theirs]);
   });
 
+  test('does not keep a named path locked while the list of the others has no response', async () => {
+    const { place, proxy, job } = await openMaps();
+    await place.take(hero);
+    const theirs = await place.take(cave);
+    proxy.meet(({ method, url }) => (method === 'GET' && url.includes('prefix=') ? { kind: 'silence' } : undefined));
+    const result = await job.run({ ...unlocking({ path: `${maps}\n${hero}` }), env });
+    expect(result.outputs).toEqual({ status: 'released', released: JSON.stringify([hero]) });
+    expect(await place.locks()).toEqual([theirs]);
+  });
+
   test('matches the locks of the job even without a checkout, except excluded ones', async () => {
     const place = await shipped.workspace();
     const job = await place.job();

@@ -94,6 +94,7 @@ test('a growing history finds locks by the key of their request, and records whi
 test.each<[string, (size: number) => readonly Entry[]]>([
   ['rounds', (size) => [...paths(100).map((path) => grant(path)), ...rounds(20 * size, paths(50))]],
   ['locks', (size) => [...paths(20 * size).map((path) => grant(path)), ...rounds(20)]],
+  ['locks and rounds', (size) => [...paths(20 * size).map((path) => grant(path)), ...rounds(20 * size)]],
   ['losses', (size) => [...paths(20 * size).flatMap((path) => [grant(path), lost(path, 1)]), ...rounds(20)]],
 ])('reads a history with sixteen times as many %s in roughly sixteen times as long, not 256', (_, entriesOf) => {
   /** CPU time, since other processes may run too. The minimum of five runs is the most precise. */
