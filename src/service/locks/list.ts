@@ -67,13 +67,16 @@ const visibleLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>, workspaces: 
     .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));
 
 /**
- * Changes when a lock is acquired, renewed or released, or expires, and when someone joins or leaves a line. Much
- * cheaper than reading all locks. A string, because the sum exceeds the safe integers of JavaScript.
+ * Changes when a lock is acquired, renewed or released, expires, or is removed after it expired, and when someone joins
+ * or leaves a line. Much cheaper than reading all locks. A string, because the sum exceeds the safe integers of
+ * JavaScript.
  */
 export async function lockSignature(storage: Storage, workspace: string): Promise<string> {
-  const { signature } = await ofWorkspace(storage, workspace)
+  const { signature } = await storage.read
+    .selectFrom('locks')
+    .where('workspace_id', '=', workspace)
     .select(
-      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(fence), 0) as text) || ' ' || cast(coalesce(sum(expires_at), 0) as text) || ' ' || ${linesSignature(storage, workspace)}`.as(
+      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(fence), 0) as text) || ' ' || cast(coalesce(sum(expires_at) filter (where expires_at > (select ${storage.now})), 0) as text) || ' ' || ${linesSignature(storage, workspace)}`.as(
         'signature',
       ),
     )

@@ -2,6 +2,7 @@ import type { KyselyPlugin } from 'kysely';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
+import { removeExpiredLocks } from '../../../src/service/locks/expire.ts';
 import { joinLines, removePlaces } from '../../../src/service/locks/line.ts';
 import { renewLock } from '../../../src/service/locks/renew.ts';
 import { watchLocks } from '../../../src/service/locks/watch-locks.ts';
@@ -44,7 +45,7 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
   /** Whether the watch has sent a notification; false if it has ended. */
   const notified = async (news: AsyncGenerator<void, void, undefined>) => (await news.next()).done !== true;
 
-  test('arrives at the start, and after each acquired, renewed, released or expired lock', async () => {
+  test('arrives at the start, and after each acquired, renewed, released, expired or removed lock', async () => {
     await take('first');
     const news = follow();
     expect(await notified(news)).toBe(true);
@@ -64,6 +65,9 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     expect(await notified(news)).toBe(true);
     // Nothing removes the row: the lock has expired only by the clock of the database.
     await changeRows(storage, 'locks', { expires_at: 1 }, { path: 'second' });
+    expect(await notified(news)).toBe(true);
+    // Adds it to the history.
+    await removeExpiredLocks(storage);
     expect(await notified(news)).toBe(true);
     expect(await notified(follow())).toBe(true);
   });

@@ -4,6 +4,7 @@ import { pathAddress } from '../../../../src/service/dashboard/elements/lock-lis
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
+import { changeRows } from '../../../support/stored-rows.ts';
 import { locksOf } from '../../http/shared-service.ts';
 import { takeLock } from '../locked-service.ts';
 import { signIn } from './signed-in.ts';
@@ -46,6 +47,9 @@ test('the page of a path shows changes as they happen, and its history can be do
   await page.getByRole('link', { name: 'Release' }).waitFor();
   await expect.poll(() => page.locator('[data-part="history"] tbody tr').count()).toBe(5);
   expect(await page.evaluate('document.activeElement.closest("[data-part]").dataset.part')).toBe('history');
+  await changeRows(service.storage, 'locks', { expires_at: 1 }, { path });
+  await facts.getByText('Nobody holds a lock on this path.').waitFor();
+  await page.getByRole('cell', { name: 'expired' }).waitFor();
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
 
   await page.getByRole('link', { name: 'History of its folder' }).click();
