@@ -73,7 +73,8 @@ function show(call: PageCall, state: PathState, isLater: boolean): Markup {
   return html`${liveState(`/workspaces/${workspace}/locks/events`, call.now)}
     <section data-part="lock">${present(call, state)}</section>
     <h2>Waiting for it</h2>
-    <section data-part="waiting">${waitingTable(call, state.waiting)}${state.asked ? withdrawal(state) : ''}</section>
+    <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
+    <section data-part="withdrawal">${state.asked ? withdrawal(state) : ''}</section>
     <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) })}">History of its folder</a></div></div>
     <section data-part="history">${pastTable(call, state, isLater)}</section>`;
 }

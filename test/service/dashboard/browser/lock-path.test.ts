@@ -65,3 +65,23 @@ test('the page of a path shows changes as they happen, and its history can be do
     /^\uFEFFat,kind.*\r\n[^,]+,released,Content\/Hero #1\?.uasset,ada/,
   );
 });
+
+test('the focus stays on the withdrawal while others join the line', async ({ openPage }) => {
+  const workspace = await service.workspace();
+  const [bob, eve] = [await service.token({ name: 'bob' }), await service.token({ name: 'eve' })];
+  await takeLock(service, workspace, bob.secret, 'a');
+  const page = await openPage();
+  const { secret } = await service.token({ name: 'ada' });
+  await signIn(page, service, secret, `/workspaces/${workspace}/locks/ask?path=a`);
+  await page.getByRole('button', { name: 'Lock it for me' }).click();
+  await page.locator('#live').getByText('Live').waitFor();
+  const withdraw = page.getByRole('button', { name: 'Withdraw' });
+  await withdraw.focus();
+  const asked = locksOf(service, workspace, eve.secret).take('a', { prefer: 'wait=30' });
+  await page.getByRole('cell', { name: 'eve' }).waitFor();
+  expect(await page.evaluate('document.activeElement.textContent')).toBe('Withdraw');
+  await withdraw.press('Enter');
+  await page.getByRole('link', { name: 'Ask for it' }).waitFor();
+  await locksOf(service, workspace, bob.secret).release('a');
+  expect((await asked).status).toBe(201);
+});
