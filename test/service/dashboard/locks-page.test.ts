@@ -197,6 +197,23 @@ describe('releasing a lock', () => {
     expect(await audited(now.id)).toEqual([]);
   });
 
+  test('does not say that it released locks that ended just before', async () => {
+    const workspace = await service.workspace();
+    const writer = await signedIn(service, { scopes: ['locks:write'] });
+    const { path, id: lock } = await takeLock(service, workspace, writer.secret, 'a');
+    const { promise: otherPageShown, resolve } = Promise.withResolvers<unknown>();
+    const ended = service.storage.commit({ workspace }, async (db) => {
+      await db.deleteFrom('locks').where('id', '=', lock).execute();
+      await otherPageShown;
+    });
+    const sent = writer.post(`/workspaces/${workspace}/locks/release`, { path, lock });
+    // The form has found the lock by then.
+    resolve(await writer.get(listOf(workspace)));
+    await ended;
+    const { status, text } = await sent;
+    expect([status, text]).toEqual([404, expect.stringContaining('Nothing was released.')]);
+  });
+
   test('shows that the lock no longer exists, if there is none', async () => {
     const workspace = await service.workspace();
     const writer = await signedIn(service, { scopes: ['locks:write'] });

@@ -85,6 +85,7 @@ export function addReleasePages(site: Site): void {
     });
     const releases = await site.locks.commitReleases(workspace, (_, release) => release(requests));
     const released = releases.filter(({ kind }) => kind === 'released').length;
+    if (released === 0) return ask(call, shown);
     const all = ids.length === 1 ? 'released' : 'released-all';
     return { to: back, notice: released === ids.length ? all : 'released-some' };
   });
