@@ -104,6 +104,14 @@ test('any token of the owner can extend a lock to a chosen time, but not shorten
   expect(await lastsOf(workspace, lock)).toBeLessThan(6 * 3_600);
 });
 
+test('the id alone determines the lock to extend, even if the path in the address is another one', async () => {
+  const workspace = await service.workspace();
+  const ada = await signedIn(service, { name: 'ada', scopes: ['locks:write'] });
+  const lock = await takeLock(service, workspace, ada.secret, 'a', { ttl: '1h' });
+  for (const path of ['b', '../c']) expect((await extend(ada, workspace, { ...lock, path }, '5h')).status).toBe(303);
+  expect(await lastsOf(workspace, lock)).toBeGreaterThanOrEqual(5 * 3_600);
+});
+
 test('a lock of another owner cannot be extended, and neither can one that replaced the shown lock', async () => {
   const workspace = await service.workspace();
   const admin = await signedIn(service, { name: 'root', scopes: ['locks:admin'] });

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
-import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
@@ -61,11 +60,11 @@ export function addExtendPage(site: Site): void {
     const shown = { path: form.text('path'), id, back };
     const ttl = parseTtl(form.text('duration').trim());
     if (!ttl.ok) return show(call, shown, form, ttl.reason);
-    const path = parseHeldPath(shown.path);
-    const { kind } = path.ok
-      ? await site.locks.extend({ workspace, path: path.value, ttl: ttl.value, bearer, match: (held) => held === id })
-      : { kind: 'absent' };
-    if (kind === 'renewed') return { to: back, notice: 'extended' };
-    return show(call, shown, form, 'The lock already lasts longer. Choose more, or leave it as it is.');
+    const [row] = await shownLocks(site, workspace, [id]);
+    const match = (held: string) => held === id;
+    const extension = row && (await site.locks.extend({ workspace, path: row.path, ttl: ttl.value, bearer, match }));
+    if (extension?.kind === 'renewed') return { to: back, notice: 'extended' };
+    const problem = 'The lock already lasts longer. Choose more, or leave it as it is.';
+    return show(call, shown, form, extension?.kind === 'not-longer' ? problem : undefined);
   });
 }

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { actorOf } from '../../http/context.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
@@ -17,7 +16,7 @@ import {
   type WorkspaceCall,
 } from '../frame/page.ts';
 import { lockPageSize, releaseWay } from './lock-table.ts';
-import { backLink, endedLock, listAt, nothingToDo, shownLocks } from './shown-lock.ts';
+import { backLink, endedLock, type HeldLock, listAt, nothingToDo, shownLocks } from './shown-lock.ts';
 
 const route = { path: '/locks/release', access: 'locks:write' } as const;
 
@@ -35,7 +34,7 @@ interface ShownLocks {
 /** The pages that release the locks that were shown, one or several, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
   /** The locks that can still be released, or why there are none. */
-  async function releasable(call: WorkspaceCall, shown: ShownLocks): Promise<readonly LockRow[] | View> {
+  async function releasable(call: WorkspaceCall, shown: ShownLocks): Promise<readonly HeldLock[] | View> {
     const held = await shownLocks(site, call.workspace.id, shown.ids);
     const title = titleOf(shown);
     if (held.length === 0) return endedLock(site, call, shown, { title, nothingDone: 'Nothing was released.' });
@@ -79,10 +78,7 @@ export function addReleasePages(site: Site): void {
     const problem = force ? reasonProblem(reason) : undefined;
     if (problem !== undefined) return confirmation(call, shown, found, { form, problem });
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
-    const requests = found.flatMap((row) => {
-      const path = parseHeldPath(row.path);
-      return path.ok ? [{ workspace, path: path.value, match: (held: string) => held === row.id, releaser }] : [];
-    });
+    const requests = found.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
     const releases = await site.locks.commitReleases(workspace, (_, release) => release(requests));
     const released = releases.filter(({ kind }) => kind === 'released').length;
     if (released === 0) return ask(call, shown);

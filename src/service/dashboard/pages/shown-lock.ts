@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { parseHeldPath } from '../../../interface/lock-path.ts';
+import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { lockFacts } from '../elements/lock.ts';
@@ -15,10 +15,19 @@ export interface ShownLock {
   readonly back: string;
 }
 
-/** The active locks with these ids. Others are not looked up: they may contain characters that a database rejects. */
-export async function shownLocks({ storage }: Site, workspace: string, ids: readonly string[]): Promise<LockRow[]> {
+export type HeldLock = LockRow & { readonly path: LockPath };
+
+/**
+ * The active locks with these ids. Invalid ids are not looked up, because they may contain characters that a database
+ * rejects.
+ */
+export async function shownLocks({ storage }: Site, workspace: string, ids: readonly string[]): Promise<HeldLock[]> {
   const valid = ids.filter((id) => /^[!-~]{1,128}$/.test(id));
-  return valid.length === 0 ? [] : locksWithIds(storage, workspace, valid);
+  const rows = valid.length === 0 ? [] : await locksWithIds(storage, workspace, valid);
+  return rows.flatMap((row) => {
+    const path = parseHeldPath(row.path);
+    return path.ok ? [{ ...row, path: path.value }] : [];
+  });
 }
 
 /** Says that the lock no longer exists, and who holds the path now. */
