@@ -129,6 +129,7 @@ describe('releasing a lock', () => {
     expect(page.status).toBe(200);
     expect(page.text).toContain('Content/Hero.uasset');
     expect(page.text).not.toContain('name="reason"');
+    for (const said of ['push your changes first', 'A job that is still running']) expect(page.text).toContain(said);
     const back = addressIn(page.text, /name="back" value="([^"]*)"/);
     const fields = { path: lock.path, lock: lock.id, back };
     const send = () => writer.post(`/workspaces/${workspace}/locks/release`, fields);
@@ -192,9 +193,25 @@ describe('releasing a lock', () => {
       expect(response.status).toBe(412);
       expect(response.text).toContain('Nothing was released');
       expect(response.text).toContain('<bdi>second</bdi>');
+      expect(response.text).toContain(`href="${listOf(workspace, '?path=a')}">Show the new lock</a>`);
     }
     expect(await isHeld(workspace, now)).toBe(true);
     expect(await audited(now.id)).toEqual([]);
+  });
+
+  test('says of several locks that they have ended, or that others hold them', async () => {
+    const workspace = await service.workspace();
+    const writer = await signedIn(service, { scopes: ['locks:write'] });
+    const { secret } = await service.token({ name: 'release-bot' });
+    const taken = await Promise.all(['a', 'b'].map((path) => takeLock(service, workspace, secret, path)));
+    const send = (action: string) => writer.post(listOf(workspace, action), { lock: taken.map(({ id }) => id) });
+    const held = await send('/release-selected');
+    expect([held.status, held.text]).toEqual([403, expect.stringContaining('Someone else holds these locks. Only')]);
+    for (const path of ['a', 'b']) await locksOf(service, workspace, secret).release(path);
+    for (const action of ['/release-selected', '/release']) {
+      const { status, text } = await send(action);
+      expect([status, text]).toEqual([404, expect.stringContaining('These locks no longer exist. Nothing was')]);
+    }
   });
 
   test('does not say that it released locks that ended just before', async () => {

@@ -69,6 +69,7 @@ test('releasing a lock from My locks leads back to it, without force', async () 
   const release = addressIn(text, /href="([^"]+)" aria-label="Release a"/);
   const page = await ada.get(release, { referer: `${service.baseUrl}/my-locks?notice=taken` });
   expect(page.text).toContain('push your changes first');
+  expect(page.text).not.toContain('A job that is still running');
   const back = addressIn(page.text, /name="back" value="([^"]*)"/);
   expect(back).toBe('/my-locks');
   const fields = { path: 'a', lock: lock.id, back };
@@ -123,6 +124,7 @@ test('a lock of another owner cannot be extended, and neither can one that repla
     for (const response of [await extend(admin, workspace, first, '9h'), await admin.get(extendOf(workspace, first))]) {
       expect(response.status).toBe(412);
       expect(response.text).toContain('Nothing was extended.');
+      expect(response.text).toContain(`href="/workspaces/${workspace}/locks?path=a">Show the new lock</a>`);
     }
     const shown = secret === admin.secret ? 303 : 403;
     expect((await extend(admin, workspace, second, '9h')).status).toBe(shown);

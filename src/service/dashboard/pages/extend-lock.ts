@@ -15,41 +15,39 @@ import {
   type WorkspaceCall,
 } from '../frame/page.ts';
 import { releaseWay } from './lock-table.ts';
-import { backLink, endedLock, listAt, type ShownLock, shownLocks } from './shown-lock.ts';
+import { backLink, cameFrom, endedLocks, listAt, refusedView, type ShownLocks, shownLocks } from './shown-lock.ts';
 
 const route = { path: '/locks/extend', access: 'locks:write' } as const;
 const title = 'Extend a lock';
 
 /** The page that extends the lock that was shown, never a later one on the same path. */
 export function addExtendPage(site: Site): void {
-  async function show(call: WorkspaceCall, shown: ShownLock, values: Form, problem?: string): Promise<View> {
+  async function show(call: WorkspaceCall, shown: ShownLocks, values: Form, problem?: string): Promise<View> {
     const { bearer, workspace, now } = call;
-    const { path, id, back } = shown;
-    const [row] = await shownLocks(site, workspace.id, [id]);
-    if (row === undefined) return endedLock(site, call, shown, { title, nothingDone: 'Nothing was extended.' });
-    const facts = lockFacts(lockOf(row), now);
+    const { ids, back } = shown;
+    const [row] = await shownLocks(site, workspace.id, ids);
+    if (row === undefined) return endedLocks(site, call, shown, { title, nothingDone: 'Nothing was extended.' });
+    const details = lockFacts(lockOf(row), now);
     if (releaseWay(bearer, row) !== 'own') {
-      const main = html`<p class="warning">Someone else holds this lock. Only its holder can extend it.</p>
-        ${facts}
-        <div class="actions">${backLink(back)}</div>`;
-      return { title, main, status: 403 };
+      const warning = html`Someone else holds this lock. Only its holder can extend it.`;
+      return refusedView({ title, warning, details, back, status: 403 });
     }
     const form = postForm({
       action: `/workspaces/${workspace.id}/locks/extend`,
-      hidden: { path, lock: id, back },
+      hidden: { path: row.path, lock: row.id, back },
       values,
       fields: [durationField('For how long, from now')],
       errors: { duration: problem },
       button: 'Extend',
       cancel: backLink(back, 'Cancel'),
     });
-    return { title, main: html`${facts}${form}`, status: problem === undefined ? 200 : 422 };
+    return { title, main: html`${details}${form}`, status: problem === undefined ? 200 : 422 };
   }
 
   addWorkspacePage(site, route, async (call) => {
     const { path, lock } = queryOf(call, 'path', 'lock');
-    const back = listAt(call.c.req.header('referer') ?? '', call.workspace.id);
-    return show(call, { path, id: lock, back }, filledIn({ duration: formatDuration(lfsLockTtl(call.workspace)) }));
+    const values = filledIn({ duration: formatDuration(lfsLockTtl(call.workspace)) });
+    return show(call, { ids: [lock], path, back: cameFrom(call) }, values);
   });
 
   addWorkspaceAction(site, route, async (call) => {
@@ -57,10 +55,10 @@ export function addExtendPage(site: Site): void {
     const workspace = call.workspace.id;
     const id = form.text('lock');
     const back = listAt(form.text('back'), workspace);
-    const shown = { path: form.text('path'), id, back };
+    const shown = { ids: [id], path: form.text('path'), back };
     const ttl = parseTtl(form.text('duration').trim());
     if (!ttl.ok) return show(call, shown, form, ttl.reason);
-    const [row] = await shownLocks(site, workspace, [id]);
+    const [row] = await shownLocks(site, workspace, shown.ids);
     const match = (held: string) => held === id;
     const extension = row && (await site.locks.extend({ workspace, path: row.path, ttl: ttl.value, bearer, match }));
     if (extension?.kind === 'renewed') return { to: back, notice: 'extended' };

@@ -15,21 +15,23 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { lockPageSize, releaseWay } from './lock-table.ts';
-import { backLink, endedLock, type HeldLock, listAt, nothingToDo, shownLocks } from './shown-lock.ts';
+import { lockPageSize, releaseTexts, releaseWay } from './lock-table.ts';
+import {
+  backLink,
+  cameFrom,
+  endedLocks,
+  type HeldLock,
+  listAt,
+  nothingToDo,
+  refusedView,
+  type ShownLocks,
+  shownLocks,
+} from './shown-lock.ts';
 
 const route = { path: '/locks/release', access: 'locks:write' } as const;
 
 /** Without JavaScript, a page of the list sends a field for each of its locks. */
-const selection = { ...route, path: '/locks/release-selected', maxFields: lockPageSize + 50 } as const;
-
-interface ShownLocks {
-  readonly ids: readonly string[];
-  /** The path of a single lock. */
-  readonly path: string;
-  /** The list to return to. */
-  readonly back: string;
-}
+const selectedRoute = { ...route, path: '/locks/release-selected', maxFields: lockPageSize + 50 } as const;
 
 /** The pages that release the locks that were shown, one or several, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
@@ -37,14 +39,13 @@ export function addReleasePages(site: Site): void {
   async function releasable(call: WorkspaceCall, shown: ShownLocks): Promise<readonly HeldLock[] | View> {
     const held = await shownLocks(site, call.workspace.id, shown.ids);
     const title = titleOf(shown);
-    if (held.length === 0) return endedLock(site, call, shown, { title, nothingDone: 'Nothing was released.' });
+    if (held.length === 0) return endedLocks(site, call, shown, { title, nothingDone: 'Nothing was released.' });
     const found = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
     if (found.length > 0) return found;
-    const main = html`
-      <p class="warning">Someone else holds this lock. Only its holder, or a token with the scope <code>locks:admin</code>, can release it.</p>
-      ${lockTable(call, held)}
-      <div class="actions">${backLink(shown.back)}</div>`;
-    return { title, main, status: 403 };
+    const [what, whose, it] =
+      held.length > 1 ? ['these locks', 'their holders', 'them'] : ['this lock', 'its holder', 'it'];
+    const warning = html`Someone else holds ${what}. Only ${whose}, or a token with the scope <code>locks:admin</code>, can release ${it}.`;
+    return refusedView({ title, warning, details: lockDetails(call, held), back: shown.back, status: 403 });
   }
 
   async function ask(call: WorkspaceCall, shown: ShownLocks): Promise<View> {
@@ -54,11 +55,11 @@ export function addReleasePages(site: Site): void {
 
   addWorkspacePage(site, route, async (call) => {
     const { path, lock } = queryOf(call, 'path', 'lock');
-    return ask(call, { ids: [lock], path, back: listAt(call.c.req.header('referer') ?? '', call.workspace.id) });
+    return ask(call, { ids: [lock], path, back: cameFrom(call) });
   });
 
-  addWorkspaceAction(site, selection, async (call) => {
-    const back = listAt(call.c.req.header('referer') ?? '', call.workspace.id);
+  addWorkspaceAction(site, selectedRoute, async (call) => {
+    const back = cameFrom(call);
     const ids = idsIn(call.form);
     if (ids.length > 0) return ask(call, { ids, path: '', back });
     const main = nothingToDo(back, 'No lock is selected.', 'Check the boxes of those that you want to release.');
@@ -100,15 +101,15 @@ function confirmation(
 ): View {
   const forced = forcedOf(call, rows);
   const { ids, path, back } = shown;
-  const main = html`<p class="warning">${warningOf(forced, rows.length)}</p>
-    ${lockTable(call, rows)}
+  const main = html`<p class="warning">${warningOf(forced, rows)}</p>
+    ${lockDetails(call, rows)}
     ${postForm({
       action: `/workspaces/${call.workspace.id}/locks/release`,
       hidden: { lock: rows.map(({ id }) => id).join(' '), path, back },
       ...(rejected && { values: rejected.form }),
       fields: forced > 0 ? [reasonField] : [],
       errors: { reason: rejected?.problem },
-      button: `${forced > 0 ? 'Force release' : 'Release'}${ids.length > 1 ? ` ${plural(rows.length, 'lock')}` : ''}`,
+      button: `${releaseTexts[forced > 0 ? 'force' : 'own']}${ids.length > 1 ? ` ${plural(rows.length, 'lock')}` : ''}`,
       kind: 'danger',
       autofocus: forced === 0,
       cancel: backLink(back, 'Cancel'),
@@ -122,16 +123,22 @@ const titleOf = ({ ids }: ShownLocks): string => (ids.length > 1 ? 'Release lock
 const forcedOf = ({ bearer }: WorkspaceCall, rows: readonly LockRow[]): number =>
   rows.filter((row) => releaseWay(bearer, row) === 'force').length;
 
-function warningOf(forced: number, all: number): string {
+function warningOf(forced: number, rows: readonly LockRow[]): string {
   const relies = 'A job that is still running relies on its lock';
   const ended = 'Make sure that the run has ended.';
-  if (forced === 0) return `Others can then lock the file: push your changes first. ${relies}. ${ended}`;
-  const whose = all === 1 ? 'this lock' : `${forced} of these locks`;
-  return `Someone else holds ${whose}. ${relies}, and may overwrite changes that others make now. ${ended}`;
+  const isOne = rows.length === 1;
+  if (forced > 0) {
+    const whose = isOne ? 'this lock' : `${forced} of these locks`;
+    return `Someone else holds ${whose}. ${relies}, and may overwrite changes that others make now. ${ended}`;
+  }
+  const own = isOne
+    ? 'This lock is yours. Once it is released, others can lock the file: push your changes first.'
+    : 'These locks are yours. Once they are released, others can lock the files: push your changes first.';
+  return rows.some(({ origin }) => origin !== null) ? `${own} ${relies}. ${ended}` : own;
 }
 
 /** All details of a single lock, and the most important ones of several. */
-function lockTable({ workspace, bearer, now }: WorkspaceCall, rows: readonly LockRow[]): Markup {
+function lockDetails({ workspace, bearer, now }: WorkspaceCall, rows: readonly LockRow[]): Markup {
   const [only] = rows;
   if (only !== undefined && rows.length === 1) return lockFacts(lockOf(only), now);
   return htmlTable(

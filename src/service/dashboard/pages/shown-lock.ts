@@ -2,15 +2,17 @@ import { html } from 'hono/html';
 import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { buttonLink } from '../elements/fields.ts';
 import { lockFacts } from '../elements/lock.ts';
 import { listAddress, ownLocksAddress, parseListQuery } from '../elements/lock-list.ts';
 import { empty, literal, type Markup } from '../elements/text.ts';
 import type { Site, View, WorkspaceCall } from '../frame/page.ts';
 
-/** A lock on an earlier page, which may have ended since then. */
-export interface ShownLock {
+/** Locks on an earlier page, which may have ended since then. */
+export interface ShownLocks {
+  readonly ids: readonly string[];
+  /** The path of a single lock. */
   readonly path: string;
-  readonly id: string;
   /** The list to return to. */
   readonly back: string;
 }
@@ -30,32 +32,52 @@ export async function shownLocks({ storage }: Site, workspace: string, ids: read
   });
 }
 
-/** Says that the lock no longer exists, and who holds the path now. */
-export async function endedLock(
+/** Says that the locks no longer exist, and who holds the path of a single one now. */
+export async function endedLocks(
   { locks }: Site,
   { workspace, now }: WorkspaceCall,
-  { path: text, back }: Omit<ShownLock, 'id'>,
+  { ids, path: text, back }: ShownLocks,
   { title, nothingDone }: { readonly title: string; readonly nothingDone: string },
 ): Promise<View> {
   const path = parseHeldPath(text);
   const current = path.ok ? await locks.find({ workspace: workspace.id, path: path.value }) : undefined;
   if (current?.live) {
-    const main = html`
-      <p class="warning" role="alert"><strong>${nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:</p>
-      ${lockFacts(lockOf(current), now)}
-      <div class="actions">${backLink(back)}</div>`;
-    return { title, main, status: 412 };
+    const warning = html`<strong>${nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:`;
+    const more = buttonLink(listAddress(workspace.id, { path: current.path }), 'Show the new lock');
+    return refusedView({ title, warning, details: lockFacts(lockOf(current), now), back, more, status: 412 });
   }
-  const reason = 'It was released, has expired, or was never taken.';
+  const [gone, reason] =
+    ids.length > 1
+      ? ['These locks no longer exist.', 'They were released, have expired, or were never taken.']
+      : ['This lock no longer exists.', 'It was released, has expired, or was never taken.'];
   const next = text === '' ? reason : html`Nobody holds a lock on ${literal(text)}. ${reason}`;
-  return { title, main: nothingToDo(back, `This lock no longer exists. ${nothingDone}`, next), status: 404 };
+  return { title, main: nothingToDo(back, `${gone} ${nothingDone}`, next), status: 404 };
 }
+
+interface RefusedView extends Pick<View, 'title' | 'status'>, Pick<ShownLocks, 'back'> {
+  readonly warning: Markup;
+  /** The locks that were not changed. */
+  readonly details: Markup;
+  /** A further link. */
+  readonly more?: Markup;
+}
+
+export const refusedView = ({ warning, details, back, more, ...view }: RefusedView): View => ({
+  ...view,
+  main: html`<p class="warning" role="alert">${warning}</p>
+    ${details}
+    <div class="actions">${backLink(back)} ${more ?? ''}</div>`,
+});
 
 export const nothingToDo = (back: string, reason: string, next: Markup | string): Markup =>
   html`${empty(reason, next)}<div class="actions">${backLink(back)}</div>`;
 
 export const backLink = (back: string, text = 'Back to the locks'): Markup =>
   html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
+
+/** The list that the request comes from. */
+export const cameFrom = ({ c, workspace }: WorkspaceCall): string =>
+  listAt(c.req.header('referer') ?? '', workspace.id);
 
 /** URL of the list of locks, with the search of the given URL. Never links to another page, even if that URL does. */
 export function listAt(address: string, workspace: string): string {
