@@ -16,6 +16,8 @@ function find(selector, type) {
 const body = find('table.locks tbody', HTMLElement);
 const form = find('.filters', HTMLFormElement);
 const search = find('#search', HTMLInputElement);
+const sort = find('#sort', HTMLSelectElement);
+const headings = find('table.locks thead', HTMLTableSectionElement);
 const count = find('#lock-count', HTMLElement);
 const announcement = find('#lock-announcement', HTMLElement);
 
@@ -76,4 +78,14 @@ form.addEventListener('input', ({ target }) => {
   clearTimeout(typing);
   if (target === search) typing = setTimeout(() => void show(addressOfForm()), typingPauseMs);
   else void show(addressOfForm());
+});
+// Unlike a new page, the same one keeps the checked boxes.
+headings.addEventListener('click', async (event) => {
+  const heading = event.target instanceof HTMLAnchorElement ? event.target.closest('th') : null;
+  const link = heading?.querySelector('a');
+  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  event.preventDefault();
+  sort.value = new URL(link.href).searchParams.get('sort') ?? 'path';
+  await show(link.href);
+  headings.rows[0]?.cells[heading.cellIndex]?.querySelector('a')?.focus();
 });

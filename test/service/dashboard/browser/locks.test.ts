@@ -236,7 +236,19 @@ describe('the locks page', () => {
     expect(await place()).toBeCloseTo(before ?? Number.NaN, 0);
     expect(await page.evaluate('document.activeElement.title')).toBe(path);
     expect(await page.getByLabel(`Select ${path}`).isChecked()).toBe(true);
+    const since = page.getByRole('columnheader', { name: 'Since' });
+    for (const [order, value] of [
+      ['ascending', 'since'],
+      ['descending', '-since'],
+    ]) {
+      await since.getByRole('link').press('Enter');
+      await since.and(page.locator(`[aria-sort="${order}"]`)).waitFor();
+      expect(await page.getByLabel('Sort by').inputValue()).toBe(value);
+      await expect.poll(() => page.evaluate('document.activeElement.textContent')).toBe('Since');
+    }
     await page.getByRole('button', { name: 'Release selected (1)' }).waitFor();
+    expect(await page.getByLabel(`Select ${path}`).isChecked()).toBe(true);
+    await link.focus();
     await changeRows(service.storage, 'locks', { expires_at: 1 }, { path });
     await gone(page, path);
     await page.getByRole('button', { name: 'Release selected', exact: true }).waitFor();
