@@ -6,6 +6,9 @@ import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveReason } from '../../webhooks/hooks.ts';
 import { faint, literals, type Markup, time } from './text.ts';
 
+/** URL of the page of a webhook. */
+export const hookAddress = (workspace: string, id: string): string => `/workspaces/${workspace}/hooks/${id}`;
+
 /** Description of each event. */
 export const eventMeanings: Readonly<Record<HookEvent, string>> = {
   'sync.succeeded': 'A sync brought a branch up to date.',

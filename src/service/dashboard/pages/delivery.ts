@@ -9,7 +9,7 @@ import { requireAdminForAudit } from '../../webhooks/hooks.ts';
 import type { ReceiverResponse } from '../../webhooks/receiver-response.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { noSuchDelivery, sendAgain } from '../../webhooks/send-again.ts';
-import { deliveryState, nextAttempt, subjectOf } from '../elements/hook.ts';
+import { deliveryState, hookAddress, nextAttempt, subjectOf } from '../elements/hook.ts';
 import { faint, literal, type Markup, time, userText, verbatim } from '../elements/text.ts';
 import {
   addWorkspaceAction,
@@ -33,7 +33,7 @@ export function addDeliveryPages(site: Site): void {
     const { event, last_attempt, attempts, last_error } = delivery;
     // Checked for the event, too: the webhook may have had it only in the past.
     requireAdminForAudit([event.type], call.bearer.scopes);
-    const hookPage = `/workspaces/${call.workspace.id}/hooks/${hook.id}`;
+    const hookPage = hookAddress(call.workspace.id, hook.id);
     const main = html`
       ${refused === undefined ? '' : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
       ${facts(call, hookPage, hook, delivery)}
@@ -59,7 +59,7 @@ export function addDeliveryPages(site: Site): void {
     const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery));
     if (!sent.ok) return show(call, sent.reason);
     onHooksChanged();
-    return { to: `/workspaces/${workspace}/hooks/${hook.id}/deliveries/${delivery}`, notice: sent.value };
+    return { to: `${hookAddress(workspace, hook.id)}/deliveries/${delivery}`, notice: sent.value };
   });
 }
 

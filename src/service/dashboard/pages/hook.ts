@@ -24,6 +24,7 @@ import {
   deliveryState,
   droppedEvents,
   formatNames,
+  hookAddress,
   hookState,
   nextAttempt,
   shownBranches,
@@ -33,7 +34,7 @@ import { addressWith, htmlTable, navigationLinks, olderLinks, positionIn, type R
 import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
 import type { Notice } from '../frame/notices.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
-import { addressedHook, addressedOverview } from './hooks.ts';
+import { addressedHook, addressedHookPage } from './hooks.ts';
 
 const route = { path: '/hooks/:hook', access: 'hooks:write' } as const;
 const pageSize = 50;
@@ -48,7 +49,7 @@ export function addHookPages(site: Site): void {
   const { storage, onHooksChanged } = site;
 
   addWorkspacePage(site, route, async (call) => {
-    const { hook, overview, page } = await addressedOverview(call, storage);
+    const { hook, overview, page } = await addressedHookPage(call, storage);
     const query = queryOf(call, 'state', 'before');
     const only = deliveryFilters.find((filter) => filter === query.state);
     const before = positionIn(query.before);
@@ -83,7 +84,7 @@ export function addHookPages(site: Site): void {
       const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
       const notice = await storage.commit({ workspace }, (db) => change(db, storage.now, asked));
       onHooksChanged();
-      return { to: `/workspaces/${workspace}/hooks/${hook.id}`, notice: notice };
+      return { to: hookAddress(workspace, hook.id), notice };
     });
   }
   addChange('pause', pauseHook);
@@ -93,7 +94,7 @@ export function addHookPages(site: Site): void {
   const removal = { ...route, path: `${route.path}/remove` } as const;
 
   addWorkspacePage(site, removal, async (call) => {
-    const { hook, overview, page } = await addressedOverview(call, storage);
+    const { hook, overview, page } = await addressedHookPage(call, storage);
     const main = html`
       <p>The webhook to ${literal(shownUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
       ${whatIsLost(overview.pending_deliveries)}

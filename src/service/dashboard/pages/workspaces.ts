@@ -10,7 +10,7 @@ import { failingHooks, type HookOverview } from '../../webhooks/hook-overview.ts
 import { branchStatuses, countBranchStates, isOutdated } from '../../workspaces/branch-state.ts';
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
 import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
-import { hookState } from '../elements/hook.ts';
+import { hookAddress, hookState } from '../elements/hook.ts';
 import { htmlTable, link, type Row } from '../elements/list.ts';
 import { pathLink } from '../elements/lock.ts';
 import { listAddress } from '../elements/lock-list.ts';
@@ -190,11 +190,7 @@ function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace
   const { workspace, id, last_error } = hook;
   const error = last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`;
   return [
-    [
-      'Address',
-      html`<a href="/workspaces/${workspace}/hooks/${id}">${addressText(shownUrl(hook))}</a>${error}`,
-      'head',
-    ],
+    ['Address', html`<a href="${hookAddress(workspace, id)}">${addressText(shownUrl(hook))}</a>${error}`, 'head'],
     ['Workspace', html`<a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a>`],
     ['State', hookState(hook, now)],
   ];
