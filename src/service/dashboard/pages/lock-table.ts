@@ -23,7 +23,7 @@ import type { WorkspaceCall } from '../frame/page.ts';
 /** Number of rows per page of the list. */
 export const lockPageSize = 200;
 
-export interface TableRows {
+interface TableRows {
   readonly locks: readonly LockRow[];
   /** Number of locks in each folder, on all pages. */
   readonly folders: ReadonlyMap<string, number>;
@@ -54,8 +54,10 @@ export function lockTableHtml(call: WorkspaceCall, query: ListQuery, { locks, fo
 
 export const mayLock = ({ bearer }: WorkspaceCall): boolean => grants(bearer.scopes, 'locks:write');
 
+type ReleaseWay = 'own' | 'force' | 'none';
+
 /** How the viewer can release a lock. */
-export function releaseWay(bearer: Bearer, lock: LockRow): 'own' | 'force' | 'none' {
+export function releaseWay(bearer: Bearer, lock: LockRow): ReleaseWay {
   if (isOwnLock(lock, bearer)) return grants(bearer.scopes, 'locks:write') ? 'own' : 'none';
   return grants(bearer.scopes, 'locks:admin') ? 'force' : 'none';
 }
@@ -83,15 +85,13 @@ function lockRow(call: WorkspaceCall, row: LockRow, isBelowFolder: boolean, wait
   const lock = lockOf(row);
   const { id, path, origin, acquired_at, expires_at } = lock;
   const way = releaseWay(call.bearer, row);
-  const link = (text: string, href: string) =>
-    html`<a href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
   return html`<tr data-key="${id}">
     <th scope="row"><div class="lock-path">${way !== 'none' ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}${waitingLink(workspace, path, waiting)}</div></th>
     <td data-label="${columnNames.holder}">${holderCell(lock)}</td>
     <td data-label="${columnNames.run}">${originLink(origin, 'short')}</td>
     <td data-label="${columnNames.since}">${time(acquired_at, now)}</td>
     <td data-label="${columnNames.left}">${countdown(expires_at, now)}</td>
-    ${mayLock(call) ? html`<td>${way === 'own' ? link('Extend', extendAddress(workspace, lock)) : ''} ${way === 'none' ? '' : link(releaseTexts[way], releaseAddress(workspace, lock))}</td>` : ''}
+    ${mayLock(call) ? html`<td>${changeLinks(workspace, lock, way)}</td>` : ''}
   </tr>`;
 }
 
@@ -100,6 +100,13 @@ export const selectionForm = 'release-selected';
 
 const selection = ({ id, path }: Lock): Markup =>
   html`<input type="checkbox" class="select" name="lock" value="${id}" form="${selectionForm}" aria-label="Select ${safeText(path)}">`;
+
+function changeLinks(workspace: string, lock: Lock, way: ReleaseWay): Markup {
+  const link = (text: string, href: string) =>
+    html`<a href="${href}" aria-label="${text} ${safeText(lock.path)}">${text}</a>`;
+  return html`${way === 'own' ? link('Extend', extendAddress(workspace, lock)) : ''}
+    ${way === 'none' ? '' : link(releaseTexts[way], releaseAddress(workspace, lock))}`;
+}
 
 export const releaseTexts = { own: 'Release', force: 'Force release' } as const;
 
