@@ -3,21 +3,13 @@ import { isLoopback } from '../../../interface/loopback.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { lfsClientSettings } from '../../lfs/client-settings.ts';
-import { unsealed } from '../../sessions/secret.ts';
 import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
 import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/presets.ts';
-import { looksLikeTokenId } from '../../tokens/secret.ts';
 import type { Token } from '../../tokens/tokens.ts';
 import { copyable, type Markup, plural, userText } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';
 import { gitLfsAddress } from './git-lfs.ts';
 import { tokenFacts } from './tokens.ts';
-
-/** Id of the future token, sealed in the form, so that sending the form twice creates one token. */
-export function sealedTokenId({ c }: PageCall, sealedId: string): string | undefined {
-  const id = unsealed(sealedId, c.get('session').secret);
-  return id !== undefined && looksLikeTokenId(id) ? id : undefined;
-}
 
 /** The public origin of the service, or otherwise the origin that the browser uses. */
 export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): URL {

@@ -3,11 +3,11 @@ import type { Duration } from '../../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import { actorOf } from '../../http/context.ts';
-import { sealed } from '../../sessions/secret.ts';
+import { sealed, unsealed } from '../../sessions/secret.ts';
 import { createTokenOnce } from '../../tokens/audited.ts';
 import { scopeLimitProblem, tokenFields } from '../../tokens/new-token.ts';
 import { isTokenPreset, tokenPresets } from '../../tokens/presets.ts';
-import { newTokenId } from '../../tokens/secret.ts';
+import { looksLikeTokenId, newTokenId } from '../../tokens/secret.ts';
 import { findToken, type NewToken, type Token } from '../../tokens/tokens.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import {
@@ -25,7 +25,7 @@ import { type Markup, userText } from '../elements/text.ts';
 import { type Form, filledIn, unknownForm } from '../frame/form.ts';
 import { allValues, type FieldErrors, type FormResult, optional } from '../frame/form-values.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
-import { madeTokenView, sealedTokenId, serviceOrigin } from './made-token.ts';
+import { madeTokenView, serviceOrigin } from './made-token.ts';
 import { readScopes, readWorkspaces, scopesField, workspacesField } from './permissions.ts';
 
 type TokenErrors = FieldErrors<'name' | 'owner' | 'scopes' | 'expires' | 'workspaces'>;
@@ -77,6 +77,12 @@ export function addNewTokenPages(site: Site): void {
         return showForm(call, id, form, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
     }
   });
+}
+
+/** Id of the future token, sealed in the form, so that sending the form twice creates one token. */
+function sealedTokenId({ c }: PageCall, sealedId: string): string | undefined {
+  const id = unsealed(sealedId, c.get('session').secret);
+  return id !== undefined && looksLikeTokenId(id) ? id : undefined;
 }
 
 const newTokenDefaults = filledIn({ expires: '90d', reach: 'all' });
