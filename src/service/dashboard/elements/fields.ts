@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import type { Field } from '../../contract/field.ts';
 import type { Markup } from './text.ts';
 
-/** What people entered, or the defaults of a form. */
+/** Values that people entered, or the defaults of a form. */
 export interface FieldValues {
   all(name: string): readonly string[];
 }
@@ -27,13 +27,12 @@ interface PostForm {
 
 /** A form that changes something. If it was rejected, a summary with links to the invalid fields comes first. */
 export function postForm(form: PostForm): Markup {
-  const { action, values = noValues, hidden = {}, fields = [], errors = {}, button, kind = 'primary' } = form;
-  const { autofocus, cancel = '' } = form;
+  const { action, values = noValues, hidden = {}, fields = [], errors = {}, button, kind, autofocus, cancel } = form;
   return html`${problemSummary(form)}
     <form method="post" action="${action}" class="narrow">
       ${Object.entries(hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
       ${fields.map(({ id, render }) => render(values, errors[id]))}
-      <div class="actions"><button class="${kind}"${autofocus ? html` autofocus` : ''}>${button}</button> ${cancel}</div>
+      <div class="actions"><button class="${kind ?? 'primary'}"${autofocus ? html` autofocus` : ''}>${button}</button> ${cancel ?? ''}</div>
     </form>`;
 }
 
@@ -45,7 +44,7 @@ interface FilterForm extends Pick<PostForm, 'errors'> {
   readonly fields: readonly FormField[];
   readonly button?: string;
   /** The text of a link to the complete list; omitted if the list is complete. */
-  readonly showAll: string | undefined;
+  readonly showAll?: string | undefined;
 }
 
 /** A form that selects the rows of a list. */

@@ -6,7 +6,7 @@ import type { Markup } from './text.ts';
 export const unseen = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
 
 /** A cell below its heading, with CSS classes for both. The kind `head` names the row. */
-export type Cell = readonly [heading: Markup | string, content: Markup | string, kind?: string];
+type Cell = readonly [heading: Markup | string, content: Markup | string, kind?: string];
 
 /** Empty texts stand for columns that are omitted. */
 export type Row = readonly (Cell | '')[];

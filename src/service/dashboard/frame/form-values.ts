@@ -26,6 +26,6 @@ export function allValues<Fields extends Readonly<Record<string, Parsed<unknown>
   return { ok: false, errors: errors as FieldErrors<keyof Fields & string> };
 }
 
-/** The value of a field that may be empty; then undefined. */
+/** Parses a field that may be empty. Returns undefined if it is. */
 export const optional = <Value>(text: string, parse: (text: string) => Parsed<Value>): Parsed<Value | undefined> =>
   text.trim() === '' ? accepted(undefined) : parse(text.trim());

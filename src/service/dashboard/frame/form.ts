@@ -20,7 +20,10 @@ export interface Form extends FieldValues {
 
 /** A form with these values, and otherwise those of another one. */
 export const filledIn = (values: Readonly<Record<string, string | readonly string[]>>, others?: Form): Form =>
-  formOf((name) => [values[name] ?? others?.all(name) ?? []].flat());
+  formOf((name) => {
+    const value = values[name];
+    return value === undefined ? (others?.all(name) ?? []) : [value].flat();
+  });
 
 /** Distinguishes a form sent twice from two forms. */
 export const newFormId = ({ c }: InSession): string => sealed(randomUUID(), c.get('session').secret);

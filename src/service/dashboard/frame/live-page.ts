@@ -8,7 +8,7 @@ import { callOf, inWorkspace, type Site, type WorkspaceCall, type WorkspaceRoute
 import { requireSession } from './session.ts';
 
 /** A page that receives events. */
-export interface Listener {
+interface Listener {
   /** `note` is shown once the page has reloaded its parts. Resolves when more can be sent; rejects when the listener is gone. */
   send(event: 'changed' | 'over', note?: string): Promise<void>;
   /** Aborted when the page is closed, its session ends, or the service stops. */
@@ -21,7 +21,7 @@ export interface Listener {
  */
 const heartbeatMs = 10_000;
 
-/** Delay before a page reconnects: about three seconds by default in browsers. */
+/** Delay before a page reconnects. Browsers would wait about three seconds. */
 const retryAfterMs = 1_000;
 
 const headers = {
@@ -33,7 +33,7 @@ const headers = {
 };
 
 /** Sends the current state and then its changes, until the listener is gone. */
-export type Follow = (listener: Listener) => Promise<void>;
+type Follow = (listener: Listener) => Promise<void>;
 
 /**
  * Adds a route for server-sent events. `find` looks up the subject before the response starts, because an unknown one

@@ -86,7 +86,7 @@ interface Route<Path> {
   readonly maxFields?: number;
 }
 
-export type PageRoute = Route<`/${string}`>;
+type PageRoute = Route<`/${string}`>;
 
 /** The path continues the URL of a workspace. */
 export type WorkspaceRoute = Route<`/${string}` | ''>;
@@ -123,7 +123,7 @@ interface WithForm {
   readonly form: Form;
 }
 
-export type ActionCall = PageCall & WithForm;
+type ActionCall = PageCall & WithForm;
 
 export type WorkspaceActionCall = WorkspaceCall & WithForm;
 

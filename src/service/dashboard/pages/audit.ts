@@ -3,7 +3,7 @@ import { accepted } from '../../../interface/parsed.ts';
 import { type AuditAction, auditActions, isAuditAction } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { auditFormats, exportAudit } from '../../audit/export-audit.ts';
-import { type AuditPage, readAudit } from '../../audit/read-audit.ts';
+import { type AuditPage, type AuditQuery, readAudit } from '../../audit/read-audit.ts';
 import { invalid } from '../../contract/problem.ts';
 import type { RecordedEntry } from '../../outbox/event.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
@@ -23,7 +23,7 @@ import {
   verbatim,
 } from '../elements/text.ts';
 import { download } from '../frame/download.ts';
-import { allValues, optional } from '../frame/form-values.ts';
+import { allValues, type FormResult, optional } from '../frame/form-values.ts';
 import { addPage, callOf, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { requireSession } from '../frame/session.ts';
 
@@ -99,7 +99,10 @@ function auditFilter(filter: Filter, errors: Partial<Filter> = {}): Markup {
 
 const noFilter: Filter = { action: '', actor: '', workspace: '', from: '', to: '' };
 
-function readFilter(entered: Filter) {
+type ReadFilter = FormResult<Omit<AuditQuery, 'limit'>, keyof Filter>;
+
+/** The filter to show again, and as a query. */
+function readFilter(entered: Filter): { readonly filter: Filter; readonly read: ReadFilter } {
   const action = canBeAction(entered.action) ? entered.action : '';
   const read = allValues({
     action: accepted(action === '' ? undefined : action),
@@ -111,7 +114,7 @@ function readFilter(entered: Filter) {
   // An invalid value may be a secret: do not show it again.
   if (!read.ok) return { filter: { ...noFilter, action }, read };
   const { to, ...query } = read.value;
-  return { filter: { ...entered, action }, read: { ok: true, value: { ...query, until: to } } as const };
+  return { filter: { ...entered, action }, read: { ok: true, value: { ...query, until: to } } };
 }
 
 /** Also accepts actions that only other versions of the service record. */

@@ -97,7 +97,6 @@ function filters(workspace: string, query: ListQuery): Markup {
           html`<label><input type="checkbox" name="group" value="folder"${query.group ? html` checked` : ''}> Group by folder</label>`,
       },
     ],
-    showAll: undefined,
   });
 }
 
