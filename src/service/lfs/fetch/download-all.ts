@@ -180,5 +180,7 @@ export async function downloadAll(
     await downloader.end();
   }
   signal.throwIfAborted();
+  // Otherwise, the signal that the thread follows is never garbage-collected.
+  ending.abort();
   return tally.result();
 }
