@@ -70,6 +70,8 @@ async function receive(
   const signal = AbortSignal.any([terms.signal, tooSlow.signal]);
   try {
     const response = await ask(terms, offer, partial.offset, signal);
+    // The watch looks only at the end of each window.
+    response.setTimeout(terms.idleMs, () => tooSlow.abort());
     const refusal = refusalIn(response);
     if (refusal !== undefined) return refusal;
     const begin = beginOf(response, partial.offset);

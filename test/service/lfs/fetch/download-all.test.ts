@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { queryObjects } from 'node:v8';
 import { expect, test } from 'vitest';
 import { objectsSetUp, oidOf } from './set-up.ts';
@@ -15,4 +16,25 @@ test('leaves nothing in memory that follows the signal of the process', async ()
     ports.push(queryObjects(MessagePort, { format: 'count' }));
   }
   expect(ports.at(-1)).toBe(ports[0]);
+});
+
+test('ends a download that stalls after a burst as soon as nothing has arrived for the idle time', async () => {
+  const { store, point, fetch } = await objectsSetUp();
+  const content = Buffer.alloc(200_000, 'content');
+  point({ 'a.uasset': store.put(content) });
+  const idleMs = 2_000;
+  let silentMs = 0;
+  store.behaviour.download = () => {
+    store.behaviour.download = undefined;
+    return async (response) => {
+      response.writeHead(200, { 'content-length': content.length });
+      response.write(content.subarray(0, 100_000));
+      const began = performance.now();
+      await once(response, 'close');
+      silentMs = performance.now() - began;
+    };
+  };
+  expect(await fetch({ idleMs })).toMatchObject({ received: { objects: 1 } });
+  expect(silentMs).toBeGreaterThan(idleMs * 0.9);
+  expect(silentMs).toBeLessThan(idleMs * 1.5);
 });
