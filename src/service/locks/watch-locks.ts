@@ -13,13 +13,17 @@ const restPerWork = 4;
 const shortestRestMs = 50;
 const maxRestMs = 600;
 
+interface Watch {
+  readonly followers: Set<object>;
+  /** Result of the last check; undefined before the first one. */
+  result: string | Error | undefined;
+}
+
 /** Checks all followed workspaces in one loop, so that the cost does not grow with the number of open pages. */
 export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions) {
-  /** The workspace of each follower. */
-  const followed = new Map<object, string>();
-  /** Result of the last check, by workspace. */
-  let signatures: ReadonlyMap<string, string> = new Map();
-  /** Settled when followers must look at the properties above. */
+  /** The followed workspaces. */
+  const watches = new Map<string, Watch>();
+  /** Fulfilled when followers must look at their watch. */
   let changed = Promise.withResolvers<void>();
   let woken = Promise.withResolvers<void>();
   let running: Promise<void> | undefined;
@@ -29,22 +33,19 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     changed = Promise.withResolvers();
   }
 
-  async function check(): Promise<void> {
-    const workspaces = [...new Set(followed.values())];
-    const read = workspaces.map(async (workspace) => [workspace, await lockSignature(storage, workspace)] as const);
-    signatures = new Map(await Promise.all(read));
+  async function check([workspace, watch]: readonly [string, Watch]): Promise<void> {
+    watch.result = await lockSignature(storage, workspace).catch((error: unknown) => {
+      onError(error);
+      return new Error('The locks could not be read.', { cause: error });
+    });
+    notify();
   }
 
   async function run(): Promise<void> {
-    while (followed.size > 0) {
+    while (watches.size > 0) {
       woken = Promise.withResolvers();
       const began = performance.now();
-      await check().catch((error: unknown) => {
-        onError(error);
-        changed.promise.catch(() => undefined);
-        changed.reject(new Error('The locks could not be read.', { cause: error }));
-      });
-      notify();
+      await Promise.all(Array.from(watches, check));
       const rest = Math.min(Math.max((performance.now() - began) * restPerWork, shortestRestMs), maxRestMs);
       const timer = setTimeout(woken.resolve, pollMs);
       await Promise.all([woken.promise, sleep(rest)]);
@@ -60,20 +61,23 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     async *follow(workspace: string, gone: AbortSignal): AsyncGenerator<void, void, undefined> {
       if (gone.aborted) return;
       const follower = {};
+      const watch = watches.get(workspace) ?? { followers: new Set(), result: undefined };
       const leave = (): void => {
-        followed.delete(follower);
+        if (watch.followers.delete(follower) && watch.followers.size === 0) watches.delete(workspace);
         notify();
       };
       gone.addEventListener('abort', leave, { once: true });
-      followed.set(follower, workspace);
+      watches.set(workspace, watch);
+      watch.followers.add(follower);
       woken.resolve();
       running ??= run();
       try {
-        for (let seen: string | undefined; followed.has(follower); ) {
-          const signature = signatures.get(workspace);
-          if (signature === seen) await changed.promise;
+        for (let seen: string | undefined; watch.followers.has(follower); ) {
+          const { result } = watch;
+          if (result instanceof Error) throw result;
+          if (result === seen) await changed.promise;
           else {
-            seen = signature;
+            seen = result;
             yield;
           }
         }
@@ -85,7 +89,8 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
     /** Must be called when locks may have changed. */
     wake: (): void => woken.resolve(),
     async stop(): Promise<void> {
-      followed.clear();
+      for (const { followers } of watches.values()) followers.clear();
+      watches.clear();
       notify();
       woken.resolve();
       await running;

@@ -140,6 +140,30 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     expect(await notified(follow())).toBe(true);
   });
 
+  test('arrives only for changes of the workspace, and does not end if another one cannot be read', async () => {
+    let isFilmBroken = false;
+    const breaking: KyselyPlugin = {
+      transformQuery({ node }) {
+        if (isFilmBroken && JSON.stringify(node).includes('"film"')) throw new Error('The table is damaged.');
+        return node;
+      },
+      transformResult: async ({ result }) => result,
+    };
+    Object.assign(storage, { read: storage.read.withPlugin(breaking) });
+    const [news, other] = [follow(), watch.follow('film', leaving.signal)];
+    expect([await notified(news), await notified(other)]).toEqual([true, true]);
+    const failed = expect(notified(other)).rejects.toThrow('could not be read');
+    for (const path of ['a', 'b']) {
+      await take(path);
+      expect(await notified(news)).toBe(true);
+    }
+    const next = notified(news);
+    isFilmBroken = true;
+    await failed;
+    await take('c');
+    expect(await next).toBe(true);
+  });
+
   test('arrives at once for changes at the same instance', async () => {
     const slow = watchLocks(storage, { pollMs: 60_000, onError: () => undefined });
     const news = slow.follow('game', leaving.signal);
