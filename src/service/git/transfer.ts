@@ -5,7 +5,7 @@ import { type BranchName, branchRef } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
-import type { Limits } from './run-git.ts';
+import { endedBy, type Limits } from './run-git.ts';
 import { inScratchFolder } from './scratch.ts';
 
 export type Progress =
@@ -24,6 +24,7 @@ export interface Transfer {
   readonly silenceMs?: number | undefined;
   /** Called when git or the remote writes any line. */
   readonly onSign?: (() => void) | undefined;
+  /** Ends the fetch once the caller knows enough. This is not an error. */
   readonly enough?: AbortSignal | undefined;
 }
 
@@ -45,8 +46,8 @@ export async function transferBeside<T>(
     try {
       await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
         purpose: `fetch the branch ${branch} of ${remote.address}`,
-        limits,
-        enough: enough === undefined ? silent.signal : AbortSignal.any([silent.signal, enough]),
+        limits: endedBy(limits, silent.signal),
+        enough,
         repository,
         remote,
         onErrorLine: (line) => {
@@ -60,18 +61,18 @@ export async function transferBeside<T>(
         },
       });
     } catch (error) {
+      if (error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted) {
+        throw new GitError(
+          'timeout',
+          `git could not fetch the branch ${branch} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
+        );
+      }
       if (error instanceof GitError && error.output.includes("couldn't find remote ref")) {
         throw new GitError('no-such-branch', `There is no branch ${branch} in ${remote.address}.`, error.output);
       }
       throw error;
     } finally {
       clearTimeout(silence);
-    }
-    if (silent.signal.aborted) {
-      throw new GitError(
-        'timeout',
-        `git could not fetch the branch ${branch} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
-      );
     }
     return use(repository);
   });
