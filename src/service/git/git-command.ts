@@ -75,7 +75,7 @@ export function gitCommand(setup: {
 export const inRepository =
   (git: GitCommand, repository: string): GitCommand =>
   (args, task) =>
-    git(args, { repository, ...task });
+    git(args, { ...task, repository });
 
 const failed = (purpose: string, output: string): GitError =>
   new GitError('failed', `git could not ${purpose}: ${output}`, output);
