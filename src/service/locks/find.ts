@@ -40,7 +40,7 @@ const selectBy = (db: Database, members: Members, now: Now, column: 'id' | 'path
     .selectAll('locks')
     .select([inputIndex.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]);
 
-/** On its path, and, if live, on the other spellings of it: an expired lock does not block other paths. */
+/** Locks on the path, and live locks on its other spellings: an expired lock does not block other paths. */
 const selectLocks = batchQuery((db, members, now) =>
   selectBy(db, members, now, 'path', 'path').unionAll(
     selectBy(db, members, now, 'folded_path', 'foldedPath').where(sql<boolean>`expires_at > ${now}`),
@@ -57,12 +57,12 @@ export async function findLocks(
   places: readonly LockPlace[],
 ): Promise<readonly (StoredLock | undefined)[]> {
   const asked = places.map(({ workspace, path, foldedPath }) => ({ workspace, path, foldedPath }));
-  const isLive = ({ remaining }: SelectedLock): number => Number(remaining > 0);
-  const isExact = ({ place, path }: SelectedLock): number => Number(path === places[place]?.path);
+  /** The lock with the highest rank counts, because it is the last one of its place. */
+  const rankOf = ({ place, path, remaining }: SelectedLock): number =>
+    (remaining > 0 ? 2 : 0) + (path === places[place]?.path ? 1 : 0);
   const found = await selectLocks(db, now, asked);
-  // The last lock of a place counts.
-  const inOrder = found.toSorted((a, b) => isLive(a) - isLive(b) || isExact(a) - isExact(b));
-  return inInputOrder(places, inOrder).map((row) => row && foundLock(row));
+  const ranked = found.toSorted((one, other) => rankOf(one) - rankOf(other));
+  return inInputOrder(places, ranked).map((row) => row && foundLock(row));
 }
 
 type SelectedLock = LockRow & { readonly place: number; readonly remaining: number };
