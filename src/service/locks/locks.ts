@@ -192,7 +192,7 @@ export function createLocks(options: LocksOptions) {
       return [...new Map(found.flatMap((lock) => (lock?.live ? [[lock.id, lock] as const] : []))).values()];
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
-    wait: (request: Wait) => waiters.watch({ ...request, ...lineOf(request) }),
+    wait: (request: Omit<Wait, keyof LinePath> & LockPlace) => waiters.watch({ ...request, ...lineOf(request) }),
     /** Those who wait for locks, in the order of their lines. */
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
