@@ -33,8 +33,8 @@ export async function heldLocks(storage: Storage, workspace: string): Promise<re
 export const oldestLocks = (storage: Storage, { workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
   visibleLocks(storage, workspaces).orderBy('acquired_at').orderBy('path').limit(limit).execute();
 
-/** The locks that expire within this time, first those that expire first. */
-export const locksEndingWithin = (ms: number, storage: Storage, { workspaces }: Bearer, limit: number) =>
+/** The locks that expire within this time, soonest first. */
+export const locksEndingWithin = (storage: Storage, { workspaces }: Bearer, limit: number, ms: number) =>
   visibleLocks(storage, workspaces)
     .where(sql<boolean>`expires_at <= (select ${storage.now}) + ${ms}`)
     .orderBy('expires_at')

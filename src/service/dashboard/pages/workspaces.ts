@@ -147,7 +147,7 @@ const endingSoonMs = 60 * 60_000;
 async function lockSections({ bearer, now }: PageCall, { storage }: Site): Promise<readonly Markup[]> {
   const [oldest, ending] = await Promise.all([
     oldestLocks(storage, bearer, maxShown),
-    locksEndingWithin(endingSoonMs, storage, bearer, maxShown),
+    locksEndingWithin(storage, bearer, maxShown, endingSoonMs),
   ]);
   return [
     section({
