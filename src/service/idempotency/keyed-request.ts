@@ -15,7 +15,10 @@ export interface KeyedRequest {
   readonly fingerprint: string;
 }
 
-/** `content` is all that must be the same if the request is sent again with its key. */
+/**
+ * `content` is all that must be the same if the request is sent again with its key. Its order must not change, because
+ * fingerprints are stored.
+ */
 export function keyedRequest(tokenId: string, key: string, content: readonly unknown[]): KeyedRequest {
   if (key.length > maxKeyLength || !keyPattern.test(key)) {
     throw invalid({

@@ -79,7 +79,8 @@ export type LockWaiters = ReturnType<typeof createLockWaiters>;
 
 /**
  * Queries the database for the first client of a path, and then once per change of the path, however many clients wait.
- * There is no polling, except while a free path waits for a place at another instance.
+ * There is no polling, except while a free path waits for a place at another instance, or for a client to become
+ * present again.
  */
 export function createLockWaiters({ look: query, watchOthers, onCount, onError }: LockWaitersOptions) {
   const lines = new Map<string, Line>();
@@ -148,8 +149,8 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
     }
     for (const end of [...line.watchers]) end({ kind: 'free' });
     if (isEmpty(line)) return;
-    // Its client may be at another instance, or about to send its next request. Without it, another request of a client
-    // that waits here may have ended its presence, which is renewed soon.
+    // Its client may be at another instance, or about to send its next request. If no client in line is present, one
+    // that waits here may be: another of its requests may have ended its presence, which is renewed soon.
     lookIn(line, Math.min(Math.max(first?.presentMs ?? betweenRequestsMs, 1), betweenRequestsMs));
     if (first === undefined || line.notified === first.id) return;
     line.notified = first.id;

@@ -1,4 +1,4 @@
-/** Sets a value in a memory of limited size. Beyond it, drops the value that was set the longest ago. */
+/** Sets a value in a map of limited size. If the map is full, the oldest value is dropped. */
 export function remember<Key, Value>(memory: Map<Key, Value>, key: Key, value: Value, max: number): void {
   memory.delete(key);
   memory.set(key, value);

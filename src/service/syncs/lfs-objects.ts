@@ -24,7 +24,7 @@ export const noObjects: FetchedObjects = {
   missing: { count: 0, named: [] },
 };
 
-/** Rejects with an LfsError if no object can be fetched, or with the reason of the signal. */
+/** Rejects with an LfsError or a GitError if no object can be fetched, or with the reason of the signal. */
 export type FetchObjects = (
   wanted: WantedObjects,
   /** The timeout applies to git, and to the time that a store sends nothing. */

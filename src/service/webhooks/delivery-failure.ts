@@ -29,7 +29,7 @@ const certificateFaults: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'is for another name',
 };
 
-/** Limit for headers and body, with all interim responses: RFC 9110, section 15.2 allows any number of them. */
+/** Limit for headers and body, including all interim responses: RFC 9110, section 15.2 allows any number of them. */
 export const maxResponseBytes = 64 * 1_024;
 
 export const tooLong = 'RESPONSE_TOO_LONG';
