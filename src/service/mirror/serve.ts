@@ -7,7 +7,7 @@ import { GitError } from '../git/git-error.ts';
 import { errorPacket, type UploadPackRequest } from '../git/upload-pack-request.ts';
 import { bearerOf, type Environment, responseHeaders } from '../http/context.ts';
 import { type OutputResponse, sendOutput } from '../http/send-output.ts';
-import type { GitOutcomeLabel, Metrics } from '../runtime/metrics.ts';
+import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isRevoked as isTokenRevoked } from '../tokens/tokens.ts';
@@ -47,7 +47,7 @@ export function createServe({ storage, git, metrics, log, limits, places }: Serv
     let isRevoked = false;
 
     function note(outcome: GitOutcomeLabel, error?: string): void {
-      metrics.gitRequests.inc({ request: kind, outcome });
+      metrics.gitRequests.inc({ request: kind satisfies GitRequestLabel, outcome });
       metrics.gitSentBytes.inc(response.sentBytes());
       const duration_ms = Math.round(performance.now() - began);
       const about = { request_id: requestId, workspace, token, bytes: response.sentBytes(), duration_ms, outcome };

@@ -1,7 +1,9 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 
+const gitRequests = ['info-refs', 'ls-refs', 'fetch'] as const;
 const gitOutcomes = ['served', 'refused', 'busy', 'too-slow', 'timeout', 'gone', 'failed'] as const;
 
+export type GitRequestLabel = (typeof gitRequests)[number];
 export type GitOutcomeLabel = (typeof gitOutcomes)[number];
 
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -93,7 +95,7 @@ export function createMetrics() {
   // Prometheus needs a previous value to detect an increase: without an initial zero, it would miss the first failure.
   for (const status of ['succeeded', 'failed']) metrics.syncs.inc({ status }, 0);
   for (const status of [400, 408, 413, 431]) metrics.unreadable.inc({ status }, 0);
-  for (const request of ['info-refs', 'ls-refs', 'fetch'])
+  for (const request of gitRequests)
     for (const outcome of gitOutcomes) metrics.gitRequests.inc({ request, outcome }, 0);
   for (const outcome of ['delivered', 'retry', 'given-up', 'gone']) metrics.deliveries.inc({ outcome }, 0);
   for (const outcome of ['exchanged', 'refused', 'invalid-scope', 'limited', 'unavailable'])
