@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { createOnce } from '../runtime/once.ts';
+import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
@@ -86,10 +87,7 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     const at = performance.now();
     if (last !== undefined && at - last.at <= maxAgeMs) return last;
     const done = await once(key, () => refresh(workspace, branch, at));
-    refreshes.delete(key);
-    refreshes.set(key, done);
-    const [oldest] = refreshes.keys();
-    if (refreshes.size > maxRemembered && oldest !== undefined) refreshes.delete(oldest);
+    remember(refreshes, key, done, maxRemembered);
     return done;
   }
 

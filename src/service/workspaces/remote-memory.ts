@@ -3,6 +3,7 @@ import { GitError } from '../git/git-error.ts';
 import type { Limits } from '../git/run-git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
+import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { listBranchesTimeout, type Remotes } from './remotes.ts';
 import type { StoredWorkspace } from './workspaces.ts';
@@ -69,11 +70,8 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     return remembered?.remote === remote ? remembered.known : nothing;
   }
 
-  function remember<T extends KnownRemote>({ id, remote }: StoredWorkspace, learnt: T): T {
-    memory.delete(id);
-    memory.set(id, { remote, known: learnt });
-    const [oldest] = memory.keys();
-    if (memory.size > maxRemembered && oldest !== undefined) memory.delete(oldest);
+  function learn<T extends KnownRemote>({ id, remote }: StoredWorkspace, learnt: T): T {
+    remember(memory, id, { remote, known: learnt }, maxRemembered);
     return learnt;
   }
 
@@ -83,12 +81,12 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
     try {
       const response = await remotes.branches(workspace, limits, onBegin);
-      return remember(workspace, { listing: { ...response, ...times() }, failure: undefined });
+      return learn(workspace, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       const failure = { reason: error.message, isBusy: error.kind === 'busy', ...times() };
       const asked = { listing: known(workspace).listing, failure };
-      return failure.isBusy ? asked : remember(workspace, asked);
+      return failure.isBusy ? asked : learn(workspace, asked);
     }
   }
 
