@@ -3,7 +3,7 @@ import { createRedactor } from '../../../interface/redact.ts';
 import { parseJson } from '../../contract/validate.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
-import { readResponseText, type StoreConnection, transientStatuses } from './connection.ts';
+import { isBusy, readResponseText, type StoreConnection, transientStatuses } from './connection.ts';
 import { headerFields, type Store, storeAddress } from './store.ts';
 import { StoreError } from './store-error.ts';
 
@@ -77,7 +77,7 @@ export async function requestBatch(
     }),
     signal,
   });
-  const { statusCode: status = 0, headers } = response;
+  const { statusCode: status = 0 } = response;
   const text = await readResponseText(response, maxResponseBytes);
   const words = wordsOf(parseJson(messageSchema, text)?.message ?? '', store);
   const refuse = (reason: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${reason}${words}`);
@@ -89,8 +89,7 @@ export async function requestBatch(
     return { kind: 'unauthorized', reason: refuse(`${given} (${status}).`).message };
   }
   if (status === 413) return { kind: 'too-many' };
-  const retryAfter = headers['retry-after'];
-  if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
+  if (isBusy(response)) return { kind: 'busy', retryAfter: response.headers['retry-after'] };
   if (transientStatuses.has(status)) throw new StoreError(`it responded with status ${status}`);
   if (status >= 300 && status < 400)
     throw refuse(`responded with a redirect (${status}). Set --lfs-url to its target.`);

@@ -9,6 +9,10 @@ import { StoreError, toStoreError } from './store-error.ts';
 /** Statuses of transient errors. */
 export const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
 
+/** Whether a store refuses a request only for now. */
+export const isBusy = ({ statusCode, headers }: IncomingMessage): boolean =>
+  statusCode === 429 || (statusCode === 503 && headers['retry-after'] !== undefined);
+
 export interface StoreRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;

@@ -4,7 +4,7 @@ import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectStore, PartialObject } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
 import type { Offer } from './batch.ts';
-import { type StoreConnection, transientStatuses } from './connection.ts';
+import { isBusy, type StoreConnection, transientStatuses } from './connection.ts';
 import { StoreError, toStoreError } from './store-error.ts';
 
 /** Result of one attempt to download an object, as plain data. Each `reason` is a sentence. */
@@ -141,14 +141,13 @@ async function ask(
 
 /** Classifies a response without content of the object; undefined for one with content. */
 function refusalIn(response: IncomingMessage): DownloadResult | undefined {
-  const { statusCode: status = 0, headers } = response;
+  const { statusCode: status = 0 } = response;
   if (status === 200 || status === 206 || status === 416) return undefined;
   response.destroy();
   const reason = `The store responded with status ${status}.`;
   if (status === 404 || status === 410) return { kind: 'none', reason: 'The store does not have it.' };
   if (status === 401 || status === 403) return { kind: 'unauthorized', reason };
-  const retryAfter = headers['retry-after'];
-  if (status === 429 || (status === 503 && retryAfter !== undefined)) return { kind: 'busy', retryAfter };
+  if (isBusy(response)) return { kind: 'busy', retryAfter: response.headers['retry-after'] };
   return transientStatuses.has(status) ? { kind: 'transient', reason } : { kind: 'none', reason };
 }
 
