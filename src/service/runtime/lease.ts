@@ -49,8 +49,9 @@ export async function endAllLeases({ claim }: Storage): Promise<void> {
   });
 }
 
-/** Renews a lease until the returned function is called. Calls `lost` once if the lease is lost. */
-export function keepLease(renew: () => Promise<boolean>, everyMs: number, lost: () => void): () => void {
+/** Renews a lease until `end` is called. The signal is aborted if the service stops or the lease is lost. */
+export function keepLease(renew: () => Promise<boolean>, everyMs: number, stopping: AbortSignal) {
+  const lost = new AbortController();
   let ended = false;
   const end = (): void => {
     ended = true;
@@ -61,12 +62,12 @@ export function keepLease(renew: () => Promise<boolean>, everyMs: number, lost: 
     async () => {
       if ((await renew()) || ended) return;
       end();
-      lost();
+      lost.abort();
     },
     // If the database does not respond, the next renewal may still succeed: the lease is longer than one interval.
     () => undefined,
   );
-  return end;
+  return { signal: AbortSignal.any([stopping, lost.signal]), lose: () => lost.abort(), end };
 }
 
 /**

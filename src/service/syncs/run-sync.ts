@@ -57,29 +57,23 @@ export async function runSync(
   onQuiet: (isQuiet: boolean) => void = () => undefined,
 ): Promise<void> {
   const { storage, metrics, log, onEvent, maintainSoon } = parts;
-  const lost = new AbortController();
   let progress: Progress = {};
-  const stopRenewing = keepLease(
-    () => renewLease(storage, 'syncs', sync, progress),
-    renewEveryMs,
-    () => lost.abort(),
-  );
+  const lease = keepLease(() => renewLease(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
-  const ending = AbortSignal.any([stopping, lost.signal]);
   const quiet = watchQuiet(onQuiet);
   metrics.syncsRunning.inc();
   try {
-    const end = await fetch(parts, sync, ending, {
+    const end = await fetch(parts, sync, lease.signal, {
       onProgress(now) {
         progress = now;
       },
       onSign: quiet.onSign,
       async beforeLanding() {
-        if (!(await renewLease(storage, 'syncs', sync))) lost.abort();
-        ending.throwIfAborted();
+        if (!(await renewLease(storage, 'syncs', sync))) lease.lose();
+        lease.signal.throwIfAborted();
       },
     });
-    stopRenewing();
+    lease.end();
     if (end.kind === 'succeeded' && sync.releasesLocks) await parts.releaseMerged({ ...sync, head: end.head });
     const removed = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
     if (removed === undefined) return;
@@ -94,11 +88,11 @@ export async function runSync(
     onEvent();
     maintainSoon(sync.workspace, end);
   } catch (error) {
-    if (!ending.aborted) throw error;
+    if (!lease.signal.aborted) throw error;
     if (stopping.aborted) await endLease(storage, 'syncs', sync);
     else log.warn(about, 'a sync was taken over by another instance, or its workspace was removed');
   } finally {
-    stopRenewing();
+    lease.end();
     quiet.end();
     metrics.syncsRunning.dec();
   }

@@ -117,15 +117,9 @@ export async function runDelivery(
   stopping: AbortSignal,
   { timeoutMs, renewEveryMs, schedule } = defaultTerms,
 ): Promise<DeliveryEnd | undefined> {
-  const lost = new AbortController();
-  const stopRenewing = keepLease(
-    () => renewLease(storage, 'deliveries', delivery),
-    renewEveryMs,
-    () => lost.abort(),
-  );
-  const signal = AbortSignal.any([stopping, lost.signal]);
+  const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
   const begun = performance.now();
-  const outcome = await attempt(targets, delivery, { timeoutMs, signal }).finally(stopRenewing);
+  const outcome = await attempt(targets, delivery, { timeoutMs, signal: lease.signal }).finally(lease.end);
   const response = 'response' in outcome ? (outcome.response ?? null) : null;
   const made = { durationMs: performance.now() - begun, response };
   const end = endOf(outcome, delivery, schedule);
