@@ -22,7 +22,7 @@ test('ends a download that stalls after a burst as soon as nothing has arrived f
   const { store, point, fetch } = await objectsSetUp();
   const content = Buffer.alloc(200_000, 'content');
   point({ 'a.uasset': store.put(content) });
-  const idleMs = 2_000;
+  const idleMs = 4_000;
   let silentMs = 0;
   store.behaviour.download = () => {
     store.behaviour.download = undefined;
