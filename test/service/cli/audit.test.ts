@@ -9,13 +9,12 @@ const operator = `operator:${userInfo().username}`;
 /** Records entries as another version, or someone with access to the database, may have done. */
 const record = (...entries: { actor: string; action: string; detail: string; at?: number; address?: string }[]) =>
   inDatabase(({ commit, now }) =>
-    commit('global', async (db) => {
-      for (const entry of entries)
-        await db
-          .insertInto('audit')
-          .values({ at: now, ...entry })
-          .execute();
-    }),
+    commit('global', (db) =>
+      db
+        .insertInto('audit')
+        .values(entries.map((entry) => ({ at: now, ...entry })))
+        .execute(),
+    ),
   );
 
 const lines = (stdout: string): string[] => stdout.trimEnd().split('\n');
@@ -108,6 +107,17 @@ describe('audit', () => {
     );
     expect(next).toBe(entries.at(-1).sequence);
     expect((await json('audit', '--limit', '2100', '--actor', 'many')).next).toBeNull();
+  });
+
+  test('finds entries of a workspace that are older than 10,000 entries of another', async () => {
+    const of = (workspace: string) => ({ actor: 'ada', action: 'x', detail: JSON.stringify({ workspace }) });
+    await record(of('early'));
+    const busy = Array.from({ length: 1_000 }, () => of('busy'));
+    for (let thousand = 0; thousand < 10; thousand += 1) await record(...busy);
+    expect(await json('audit', '--workspace', 'early')).toMatchObject({
+      entries: [{ detail: { workspace: 'early' } }],
+      next: null,
+    });
   });
 
   test('escapes control characters and misleading text in recorded values', async () => {

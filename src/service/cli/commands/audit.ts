@@ -68,11 +68,15 @@ export const audit = defineStorageCommand({
   example: '--since 7d --action lock.force-released',
   async run({ flags: { limit, format, since, from, to, action, actor, workspace, before } }, storage) {
     const query = { since, from, until: to, action, actor, workspace, before };
-    if (format !== undefined) {
-      const readPage = (before = query.before) => readAudit(storage, { ...query, before, limit: pageSize });
-      return { file: exportAudit(format, readPage) };
-    }
-    const { entries, next } = await readAudit(storage, { ...query, limit });
+    const readPage = (before = query.before, limit = pageSize) => readAudit(storage, { ...query, before, limit });
+    if (format !== undefined) return { file: exportAudit(format, readPage) };
+    const entries: RecordedEntry[] = [];
+    let next: number | undefined;
+    do {
+      const page = await readPage(next, Math.min(pageSize, limit - entries.length));
+      entries.push(...page.entries);
+      next = page.next;
+    } while (next !== undefined && entries.length < limit);
     const table = textTable(
       entries,
       {
