@@ -13,6 +13,8 @@ import type { RemoteService } from '../../../src/service/cli/remote/remote-comma
 import { acquireRemoteLocks } from '../../../src/service/cli/remote/take.ts';
 import { lockPath, workspaceId } from '../../client/test-client.ts';
 import { readPage, snippetWith } from '../../docs/pages.ts';
+import { json, problem } from '../../support/other-servers/responses.ts';
+import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
 import { compileCache, runCommand, startCommand } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { valueIn } from '../../support/value-in.ts';
@@ -261,6 +263,26 @@ describe('lock, over HTTP', () => {
     expect(await lockHere('admin', ...release)).toMatchObject({ code: 0, stdout: 'Released a.\n' });
     const { entries } = await readAudit(service.storage, { limit: 1, action: 'lock.force-released' });
     expect(entries).toMatchObject([{ actor: 'root', detail: { workspace, path: 'a', reason: 'Bob is ill & away' } }]);
+  });
+
+  test('names the path that could not be released, and says if that is uncertain', async () => {
+    const errors = [{ pointer: '#/reason', detail: 'Unknown parameter. This endpoint supports force.' }];
+    const earlier = await startOtherServer((response, request) =>
+      (request.method === 'GET'
+        ? json(200, { locks: [{ id: 'lock_1', path: 'a', owner: 'bob' }] })
+        : problem(422, { title: 'Invalid request', errors }))(response, request),
+    );
+    const environment = { ...environmentOf('admin'), WORKSPACE_BASE_URL: earlier.baseUrl };
+    const refused = await runMain(['lock', 'release', 'a', '--force', '--reason', 'Bob is ill'], environment);
+    expect(refused.stderr).toContain('a was not released. Invalid request. reason: Unknown parameter.');
+
+    await lockHere('ada', 'take', 'a');
+    const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
+    const lost = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error }) }));
+    expect(await releaseRemoteLocks(lost, { paths: [lockPath('a')], force: false })).toEqual({
+      released: [],
+      problems: [`a may not have been released. ${error.message}`],
+    });
   });
 
   test('releases only the lock that it has seen, and not a newer one, even with --force', async () => {

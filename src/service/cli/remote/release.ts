@@ -39,10 +39,13 @@ export async function releaseRemoteLocks(
         return `There is no longer a lock on ${path}.`;
       case 'lost':
         return `The lock on ${path} was replaced by another one, which was left to ${holderText(result.holder ?? lock)}.`;
-      case 'failed':
-        return result.error.status === 403 && !force
+      case 'failed': {
+        // Without a response, or after an error of a server, the lock may be released.
+        const { status = 500, message } = result.error;
+        return status === 403 && !force
           ? `The lock on ${path} is held by ${holderText(lock)}. It was not released. To release it anyway, add --force; the token needs the scope locks:admin.`
-          : result.error.message;
+          : `${path} ${status < 500 ? 'was not' : 'may not have been'} released. ${message}`;
+      }
     }
   }
 
