@@ -1,4 +1,4 @@
-import { spawnSync } from 'node:child_process';
+import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
 import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 
 /** The checked-out branch of the current folder; undefined outside a checkout, and without a branch. */
@@ -17,15 +17,11 @@ export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<Lock
 }
 
 /** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */
-export const runGit = (args: readonly string[], folder?: string, input?: string) =>
-  spawnSync('git', args, {
-    ...{ cwd: folder, input, encoding: 'utf8' },
-    timeout: 60_000,
-    maxBuffer: 64 * 1_024 * 1_024,
-  });
+export const runGit = (args: readonly string[], options: Pick<SpawnSyncOptions, 'cwd' | 'input' | 'timeout'> = {}) =>
+  spawnSync('git', args, { encoding: 'utf8', timeout: 60_000, maxBuffer: 64 * 1_024 * 1_024, ...options });
 
 /** Undefined if git fails. */
 export function outputOf(...args: readonly string[]): string | undefined {
-  const { status, stdout } = runGit(args);
+  const { status, stdout } = runGit(args, { timeout: 10_000 });
   return status === 0 ? stdout : undefined;
 }

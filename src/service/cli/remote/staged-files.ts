@@ -17,7 +17,7 @@ export function stagedLockableFiles(): readonly string[] {
 
 /** Omits files that a merge takes unchanged from the other branch: the people who changed them there held the locks. */
 function withoutMerged(names: readonly string[], folder: string): readonly string[] {
-  const merging = runGit(['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], folder).status === 0;
+  const merging = runGit(['rev-parse', '--quiet', '--verify', 'MERGE_HEAD'], { cwd: folder }).status === 0;
   if (!merging) return names;
   const alsoChangedHere = new Set(stagedSince(folder, 'MERGE_HEAD'));
   return names.filter((name) => alsoChangedHere.has(name));
@@ -30,7 +30,7 @@ const stagedSince = (folder: string, ...commit: readonly string[]): readonly str
     .filter((name) => name !== '');
 
 function git(args: readonly string[], folder?: string, input?: string): string {
-  const { status, error, stdout, stderr } = runGit(args, folder, input);
+  const { status, error, stdout, stderr } = runGit(args, { cwd: folder, input });
   if (error !== undefined) throw new CommandError(`git could not list the staged files: ${error.message}`);
   if (status !== 0)
     throw new CommandError(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
