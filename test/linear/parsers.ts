@@ -67,7 +67,7 @@ import { protocolOf } from '../../src/service/mirror/read-request.ts';
 import { parseTarget } from '../../src/service/outbound/target.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { safeText } from '../../src/service/platform/safe-text.ts';
-import { parsePoolItems, parsePoolItemWords, parsePoolName } from '../../src/service/pools/pool-item.ts';
+import { parsePoolItems, parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parsePushEvent } from '../../src/service/syncs/push-event.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
@@ -93,7 +93,7 @@ import { parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseBranchPatterns, parseLatestMode, parsePushLockMode } from '../../src/service/workspaces/latest.ts';
 import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
 import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
-import { parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
+import { parsePoolName, parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
 import { hookRow } from '../service/webhooks/samples.ts';
 import { valueIn } from '../support/value-in.ts';
 
@@ -546,7 +546,7 @@ export const parsers: readonly Parser[] = [
   row('service/webhooks/signature.ts parseSecret', (text) => [parseSecret(text), parseSecret(`whsec_${text}`)]),
   row('service/outbound/target.ts parseTarget', (text) => [parseTarget(text), parseTarget(`https://${text}`)]),
   row('service/workspaces/workspace-id.ts parseWorkspaceId', parseWorkspaceId),
-  row('service/pools/pool-item.ts parsePoolName', parsePoolName),
+  row('service/workspaces/workspace-id.ts parsePoolName', parsePoolName),
   row('service/pools/pool-item.ts parsePoolItems, service/pools/pool-item.ts parsePoolItemWords', (text) => [
     parsePoolItems(text),
     parsePoolItems(JSON.stringify([{ path: text, properties: { [text]: text }, secret: [text] }])),

@@ -3,7 +3,7 @@ import { Refusal } from '../contract/problem.ts';
 import type { Environment } from '../http/context.ts';
 import type { Storage } from '../storage/storage.ts';
 import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
-import { parsePoolName } from './pool-item.ts';
+import { parsePoolName } from '../workspaces/workspace-id.ts';
 import { findPools, noSuchPool, type StoredPool } from './pools.ts';
 
 export async function addressedPool(c: Context<Environment>, storage: Storage): Promise<StoredPool> {

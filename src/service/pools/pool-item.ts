@@ -4,10 +4,6 @@ import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { PoolItem } from '../../interface/resources.ts';
 import { parsedBy } from '../contract/schemas.ts';
-import { parserOfId } from '../workspaces/workspace-id.ts';
-
-/** Like a workspace id, because it is a segment of URLs as well. */
-export const parsePoolName = parserOfId('pool name');
 
 /** An item with the values of all its properties, also of secret ones. */
 export interface NewPoolItem extends PoolItem {

@@ -8,7 +8,10 @@ export const workspaceIdPattern = new RegExp(`^[a-z0-9](?:[a-z0-9._-]{0,${maxWor
 /** An id is a segment of URLs and the name of a folder, also on file systems that ignore case. */
 export const parseWorkspaceId = parserOfId('workspace id');
 
-export function parserOfId(what: string): (text: string) => Parsed<string> {
+/** A segment of URLs as well. */
+export const parsePoolName = parserOfId('pool name');
+
+function parserOfId(what: string): (text: string) => Parsed<string> {
   return (text) =>
     workspaceIdPattern.test(text)
       ? accepted(text)

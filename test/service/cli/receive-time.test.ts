@@ -58,7 +58,12 @@ test('an ordinary push does not wait long for the check, over a network of 10 ms
   measured('a push waited for the check of its files, over a network of 10 ms', medianOf(times));
 });
 
-test('lock check loads no package of the service, such as its query builder', async () => {
+test.each([
+  { name: 'check', args: ['Content/Hero.uasset'] },
+  { name: 'take', args: ['Content/Hero.uasset'] },
+  { name: 'ask', args: ['Content/Hero.uasset'] },
+  { name: 'run', args: ['Content/Hero.uasset', '--', 'true'] },
+])('lock $name loads no package of the service, such as its query builder', async ({ name, args }) => {
   const tellingPackages = preload(`
     import { registerHooks } from 'node:module';
     const packages = new Set();
@@ -71,8 +76,7 @@ test('lock check loads no package of the service, such as its query builder', as
     process.on('exit', () => console.log([...packages].join(' ').trim()));
   `);
   const environment = { NODE_OPTIONS: tellingPackages, WORKSPACE_TOKEN: 'wsa_x', WORKSPACE_ID: 'game' };
-  const args = ['lock', 'check', 'Content/Hero.uasset'];
-  const { stdout } = await runCommand(args, {
+  const { stdout } = await runCommand(['lock', name, ...args], {
     environment: { ...environment, WORKSPACE_BASE_URL: `${service.baseUrl}/v1` },
   });
   expect(stdout.trim().split(' ').toSorted()).toEqual(['@actions/http-client', 'commander']);

@@ -2,7 +2,7 @@ import { parseDurationBetween } from '../../../interface/duration.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { oneOf } from '../../../interface/one-of.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { parsePoolName } from '../../pools/pool-item.ts';
+import { parsePoolName } from '../../workspaces/workspace-id.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
 import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
 import { parseProperty, wholeNumber } from '../definition/values.ts';

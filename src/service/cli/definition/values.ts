@@ -2,7 +2,6 @@ import { oneOf } from '../../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
-import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
 import { parseTokenName } from '../../tokens/new-token.ts';
 
 function pathOf(what: string): (text: string) => Parsed<string> {
@@ -76,13 +75,6 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
     );
   }
   return accepted({ perSecond, burst: perSecond * burstSeconds });
-}
-
-export function parseTrustedProxy(text: string): Parsed<Cidr> {
-  const network = parseCidr(text);
-  return network.ok && network.value[1] === 0
-    ? refused('It includes all addresses, so every client could choose its own. Name the networks of your proxies.')
-    : network;
 }
 
 /** The prefix decides: the name of a token cannot begin like an id or a secret. */

@@ -1,15 +1,9 @@
 import { parseDurationBetween } from '../../../interface/duration.ts';
 import { oneOf } from '../../../interface/one-of.ts';
-import { parseCidr } from '../../platform/ip-address.ts';
+import { type Parsed, refused } from '../../../interface/parsed.ts';
+import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
 import { type FlagValues, list, optional, toggle, withDefault } from '../definition/flags.ts';
-import {
-  parseByteCount,
-  parseHost,
-  parsePublicUrl,
-  parseRateLimit,
-  parseTrustedProxy,
-  wholeNumber,
-} from '../definition/values.ts';
+import { parseByteCount, parseHost, parsePublicUrl, parseRateLimit, wholeNumber } from '../definition/values.ts';
 import { commonFlags } from '../storage/storage-command.ts';
 
 const maxRetention = { seconds: 36_500 * 86_400 };
@@ -110,3 +104,10 @@ export const serveFlags = {
 } as const;
 
 export type ServeSettings = FlagValues<typeof serveFlags>;
+
+export function parseTrustedProxy(text: string): Parsed<Cidr> {
+  const network = parseCidr(text);
+  return network.ok && network.value[1] === 0
+    ? refused('It includes all addresses, so every client could choose its own. Name the networks of your proxies.')
+    : network;
+}
