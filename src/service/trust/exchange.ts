@@ -72,6 +72,9 @@ const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[])
   return questions.map(() => known);
 });
 
+/** The subject is for createRefusalLimits() only. */
+type WithSubject = ExchangeResult & { readonly subject?: string | undefined };
+
 type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 
 export function createExchangeToken({ storage, targets, metrics, log, publicUrl, clock }: ExchangeParts) {
@@ -84,10 +87,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
   const { admit: admitRule } = limitRate(exchangesOfRule, clock);
   const limitExchanges = limitParallel(parallel);
 
-  async function exchange(
-    request: ExchangeRequest,
-    unverified: Unverified | undefined,
-  ): Promise<ExchangeResult & { readonly subject?: string | undefined }> {
+  async function exchange(request: ExchangeRequest, unverified: Unverified | undefined): Promise<WithSubject> {
     const audience = publicUrl();
     if (audience === undefined) {
       return { kind: 'refused', reason: 'The service does not know its public address: start it with --public-url.' };
@@ -118,7 +118,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
 
   return async (request: ExchangeRequest): Promise<ExchangeResult> => {
     const source = subscriberOf(request.address ?? '');
-    const exchanged = await limitExchanges(source, () => {
+    const { subject: _, ...exchanged }: WithSubject = await limitExchanges(source, () => {
       const unverified = decodeIdentity(request.jwt);
       return limitRefusals(source, unverified, () => exchange(request, unverified));
     }).catch((error: unknown): ExchangeResult => {
