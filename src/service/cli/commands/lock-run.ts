@@ -6,7 +6,7 @@ import { parsePoolName } from '../../workspaces/workspace-id.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
 import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
 import { parseProperty, wholeNumber } from '../definition/values.ts';
-import { checkedOutBranch } from '../remote/checkout.ts';
+import { headBranch } from '../remote/checkout.ts';
 import { aboutPaths, allowHttpFlag, branchFlag, connectTo, variables, waitFlags } from '../remote/remote-command.ts';
 
 export const lockRun = defineCommand({
@@ -57,7 +57,7 @@ export const lockRun = defineCommand({
   },
   async run({ flags, arguments: { paths: named }, childCommand: command, exitWith, ...surroundings }) {
     if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
-    const { branch = checkedOutBranch(), pool, where, any, wait = { seconds: 0 }, allowHttp } = flags;
+    const { branch = headBranch(), pool, where, any, wait = { seconds: 0 }, allowHttp } = flags;
     const paths = [...new Set(named)];
     if (pool !== undefined && paths.length > 0) throw new CommandError('Set either paths or --pool, not both.', 2);
     if (pool === undefined && paths.length === 0)

@@ -3,7 +3,7 @@ import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { timeCell } from '../../../interface/words.ts';
 import { optional, rest, withDefault } from '../definition/flags.ts';
-import { checkedOutBranch } from '../remote/checkout.ts';
+import { headBranch } from '../remote/checkout.ts';
 import { aboutPaths, branchFlag, defineRemoteCommand, waitFlags } from '../remote/remote-command.ts';
 
 export const lockTake = defineRemoteCommand({
@@ -22,7 +22,7 @@ export const lockTake = defineRemoteCommand({
   },
   example: 'Content/Hero.uasset --ttl 4h --note Armor',
   async run({ flags, arguments: { paths } }, connect) {
-    const { branch = checkedOutBranch(), note, wait = { seconds: 0 } } = flags;
+    const { branch = headBranch(), note, wait = { seconds: 0 } } = flags;
     const { acquireRemoteLocks } = await import('../remote/take.ts');
     const request = { ...flags, paths, branch, note: note ?? undefined, wait };
     const locks = await acquireRemoteLocks(await connect(branch), request);

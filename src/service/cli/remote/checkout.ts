@@ -1,9 +1,8 @@
 import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
 import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 
-/** The checked-out branch of the current folder; undefined outside a checkout, and without a branch. */
-export const checkedOutBranch = (): string | undefined =>
-  outputOf('symbolic-ref', '--quiet', '--short', 'HEAD')?.trim();
+/** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
+export const headBranch = (): string | undefined => outputOf('symbolic-ref', '--quiet', '--short', 'HEAD')?.trim();
 
 /** The git blobs of the files in the checked-out commit. Files that it does not have are missing. */
 export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<LockPath, string> {

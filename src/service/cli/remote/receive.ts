@@ -4,7 +4,7 @@ import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 import { pluralize } from '../../../interface/words.ts';
 import { foldCase } from '../../locks/windows-path.ts';
 import { holderText } from '../output/locks.ts';
-import { checkedOutBranch } from './checkout.ts';
+import { headBranch } from './checkout.ts';
 import { filesThatDiffer, type PushedBranch, pushedFiles, readPush } from './pushed-files.ts';
 import { pusherOf } from './pusher.ts';
 import type { RemoteService } from './remote-command.ts';
@@ -84,7 +84,7 @@ async function withoutTakenOver(
   files: readonly PushedFile[],
 ): Promise<readonly KnownLock[]> {
   if (locks.length === 0) return [];
-  const head = checkedOutBranch();
+  const head = headBranch();
   // On a service with --windows-paths, the case of a locked path may differ.
   const byPath = Map.groupBy(files, ({ path }) => foldCase(path));
   const namesOn = ({ path }: KnownLock) => byPath.get(foldCase(path))?.map(({ name }) => name) ?? [path];
