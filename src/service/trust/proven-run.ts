@@ -1,5 +1,5 @@
 import { isGitHub } from '../../interface/github-issuer.ts';
-import { secretHash } from '../tokens/secret.ts';
+import { hashOf } from './verify-identity.ts';
 
 export interface ProvenRun {
   /** Shared by all tokens that the jobs of a run get for an owner. */
@@ -25,7 +25,7 @@ export function provenRun(issuer: string, claims: Claims, owner: string): Proven
     runOfBuildkite(claims) ??
     runOfSubject(claims);
   // The owner is part of the id, because the id of the token that acquired a lock allows releasing it.
-  const hash = secretHash(JSON.stringify([issuer, run.claims, owner]));
+  const hash = hashOf([issuer, run.claims, owner]);
   return { ...run, id: `run_${hash.slice(0, 32)}`, name: run.name.slice(0, maxNameLength).toWellFormed() };
 }
 

@@ -139,4 +139,4 @@ function idOf(jwt: string, { iss, jti }: JWTPayload): string {
   return hashOf([iss, ...unique]);
 }
 
-const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
+export const hashOf = (value: unknown): string => createHash('sha256').update(JSON.stringify(value)).digest('hex');
