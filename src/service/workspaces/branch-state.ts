@@ -61,7 +61,7 @@ export function countBranchStates(branches: readonly BranchStatus[]): Readonly<R
 }
 
 function branchStateOf(head: string | undefined, synced: string | undefined): BranchState {
-  if (synced === undefined) return 'unsynced';
   if (head === undefined) return 'unknown';
+  if (synced === undefined) return 'unsynced';
   return head === synced ? 'current' : 'behind';
 }
