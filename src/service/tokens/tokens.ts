@@ -17,7 +17,7 @@ export interface Bearer {
   readonly scopes: readonly Scope[];
   /** Null for all. */
   readonly workspaces: readonly string[] | null;
-  /** Set if a job got the token for its identity token: see exchanged.ts. */
+  /** Set if a job got the token for its identity token: see trust/exchanged-tokens.ts. */
   readonly run?: {
     /** The run URL, if the identity token proves one. */
     readonly origin: string | null;
@@ -165,7 +165,10 @@ const bearerOf = (row: Row): Bearer => ({
   ...(row.run_id !== null && { run: { origin: row.run_origin, tokenId: row.id } }),
 });
 
-/** The permissions of a token, or of the tokens of a trust rule. Only their functions write these columns. */
+/**
+ * The permissions of a token, or of the tokens of a trust rule. Only createToken(), createExchangedToken() and
+ * addTrustRule() write these columns.
+ */
 export const permissionsOf = ({
   scopes,
   workspaces,
