@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { describedLockPath } from '../contract/schemas.ts';
-import type { Environment } from '../http/context.ts';
+import { bearerOf, type Environment } from '../http/context.ts';
 import { type KeyedRequest, keyedRequest, keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
 import { syncIdPattern } from '../syncs/queue.ts';
 import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
@@ -52,8 +52,10 @@ export const keyHeader = z.object({
   }),
 });
 
-export function keyedRequestOf({ req, get }: Context<Environment>): KeyedRequest | undefined {
+export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefined {
+  const { req } = c;
   const key = req.header('idempotency-key');
-  const content = [req.method, req.path, req.header('if-match') ?? null, get('bodyText')];
-  return key === undefined ? undefined : keyedRequest(get('bearer').id, key, content);
+  if (key === undefined) return undefined;
+  const content = [req.method, req.path, req.header('if-match') ?? null, c.get('bodyText')];
+  return keyedRequest(bearerOf(c).id, key, content);
 }
