@@ -6,8 +6,8 @@ import type { ServeSettings } from './settings.ts';
 
 /** Text on a terminal, which a person reads; JSON in a pipe, for programs. Callers must not log secrets. */
 export function createLog({ log, logLevel: level }: Pick<ServeSettings, 'log' | 'logLevel'>, output: Output): Logger {
-  const format = log === 'auto' && output.columns === undefined ? 'json' : log;
-  const written = format === 'json' ? safeJson : logText;
+  const isJson = log === 'json' || (log === 'auto' && output.columns === undefined);
+  const written = isJson ? safeJson : logText;
   return pino(
     {
       level,
