@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { joinFirst } from '../../interface/words.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
@@ -109,9 +110,4 @@ export async function previousCount(db: Database, workspace: StoredWorkspace, br
   return row?.received_objects ?? 0;
 }
 
-const maxNamed = 5;
-
-const some = (names: readonly string[]): string =>
-  names.length === 0
-    ? 'has none yet.'
-    : `has ${names.slice(0, maxNamed).join(', ')}${names.length > maxNamed ? ` and ${names.length - maxNamed} more` : ''}.`;
+const some = (names: readonly string[]): string => (names.length === 0 ? 'has none yet.' : `has ${joinFirst(names)}.`);
