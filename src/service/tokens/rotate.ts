@@ -5,7 +5,7 @@ import { createTokenAudited } from './audited.ts';
 import { findToken, type Token } from './tokens.ts';
 
 /**
- * Replaces a token by a new one with the same name, owner and permissions, which therefore owns the locks of
+ * Replaces a token with a new one of the same name, owner and permissions, which therefore owns the locks of
  * the old one. The old secret stays valid for `keepMs`, unless the token expires sooner; 0 revokes it at once.
  */
 export async function rotateToken(
@@ -16,7 +16,7 @@ export async function rotateToken(
 ) {
   const old = await findToken(db, now, id);
   if (old === undefined) return { kind: 'unknown' } as const;
-  // Expired, revoked, or already rotated, maybe by the same form: its secret is no longer known.
+  // Expired, revoked, or already rotated, maybe by the same form: the new secret cannot be shown again.
   if (old.state !== 'active' || old.replaced_by !== null) return { kind: 'over', token: old } as const;
   const { name, owner, scopes, workspaces } = old;
   const newToken = { name, owner, scopes, workspaces, lifetime: lifetimeOf(old) };

@@ -5,7 +5,7 @@ import { type Flags, type FlagValues, flagName, toggle, variableOf } from './fla
 
 /** An expected failure of a command. The message is written for the user and contains no secret. */
 export class CommandError extends Error {
-  override readonly name = 'Failure';
+  override readonly name = 'CommandError';
   readonly exitCode: number;
 
   /** 2 for wrong usage that is detected only when the command runs. */
