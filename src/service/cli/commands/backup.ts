@@ -1,5 +1,6 @@
 import { open, rm } from 'node:fs/promises';
 import { timeCell } from '../../../interface/words.ts';
+import type { Counts } from '../../backup/format.ts';
 import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
@@ -8,7 +9,8 @@ import { required } from '../definition/flags.ts';
 import { parseFile } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import { packageVersion } from '../output/process-io.ts';
-import { rowCounts, withFileErrors } from '../storage/backup-file.ts';
+import { type OutputBlock, textTable } from '../output/table.ts';
+import { withFileErrors } from '../storage/file-errors.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
 
 export const backup = defineStorageCommand({
@@ -39,6 +41,13 @@ export const backup = defineStorageCommand({
     };
   },
 });
+
+export const rowCounts = (rows: Counts): readonly OutputBlock[] =>
+  textTable(
+    Object.entries(rows).filter(([, count]) => count > 0),
+    { KIND: ([name]) => name.replaceAll('_', ' '), ROWS: ([, count]) => String(count) },
+    'Nothing is stored yet.',
+  );
 
 /** Creates a file for the current user only, and removes it if it cannot be completed. */
 async function writeToFile(storage: Storage, file: string): Promise<WrittenBackup> {

@@ -15,7 +15,7 @@ import { parseFile } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { textTable } from '../output/table.ts';
-import { withFileErrors } from '../storage/backup-file.ts';
+import { withFileErrors } from '../storage/file-errors.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 
 const itemFlag: Flag<readonly NewPoolItem[]> = {

@@ -9,9 +9,10 @@ import { parseFile } from '../definition/values.ts';
 import { type CommandOutput, printOutput } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { withOwnDatabase } from '../serve/instance-lock.ts';
-import { rowCounts, withFileErrors } from '../storage/backup-file.ts';
+import { withFileErrors } from '../storage/file-errors.ts';
 import { printMigration } from '../storage/open-storage.ts';
 import { commonFlags, operatorActor, storageVariables } from '../storage/storage-command.ts';
+import { rowCounts } from './backup.ts';
 
 export const restore = defineCommand({
   name: 'restore',

@@ -1,8 +1,7 @@
-import { BackupError, type Counts } from '../../backup/format.ts';
+import { BackupError } from '../../backup/format.ts';
 import { systemErrorText } from '../../platform/system-errors.ts';
 import { CommandError } from '../definition/command.ts';
 import { quoted } from '../output/print.ts';
-import { type OutputBlock, textTable } from '../output/table.ts';
 
 /** Explains errors of the file and its content. Other errors, such as those of the database, stay as they are. */
 export const withFileErrors = <T>(
@@ -24,10 +23,3 @@ const fileErrors: Readonly<Record<string, string>> = {
   EISDIR: 'it is a folder',
   EPIPE: 'the process that reads it has ended',
 };
-
-export const rowCounts = (rows: Counts): readonly OutputBlock[] =>
-  textTable(
-    Object.entries(rows).filter(([, count]) => count > 0),
-    { KIND: ([name]) => name.replaceAll('_', ' '), ROWS: ([, count]) => String(count) },
-    'Nothing is stored yet.',
-  );
