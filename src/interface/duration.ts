@@ -26,6 +26,11 @@ export const parseDurationBetween =
       : refused(`It must be from ${formatDuration(min)} to ${formatDuration(max)}.`);
   };
 
+/** A hundred years. */
+export const maxDuration: Duration = { seconds: 36_500 * secondsIn.d };
+
+export const parsePositiveDuration = parseDurationBetween({ seconds: 1 }, maxDuration);
+
 /** Formats milliseconds like formatSpan, rounded up: "300 ms", "40 s". */
 export const spanOfMs = (ms: number): string =>
   ms < 1_000 ? `${Math.ceil(ms)} ms` : formatSpan(Math.ceil(ms / 1_000));

@@ -21,7 +21,7 @@ import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
 import { closestName } from '../../src/interface/closest-name.ts';
-import { parseDuration, parseDurationBetween } from '../../src/interface/duration.ts';
+import { parseDuration, parseDurationBetween, parsePositiveDuration } from '../../src/interface/duration.ts';
 import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
 import { oneOf } from '../../src/interface/one-of.ts';
@@ -71,7 +71,7 @@ import { parsePoolItems, parsePoolItemWords } from '../../src/service/pools/pool
 import { unsealed } from '../../src/service/sessions/secret.ts';
 import { parsePushEvent } from '../../src/service/syncs/push-event.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
-import { parseLifetime, parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
+import { parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
 import { looksLikeTokenSecret } from '../../src/service/tokens/secret.ts';
 import {
   parseEvent,
@@ -271,6 +271,7 @@ export const parsers: readonly Parser[] = [
   row('action/inputs/parse.ts parseBoolean', parseBoolean),
   row('action/inputs/parse.ts parseWholeNumber', parseWholeNumber(9)),
   row('interface/duration.ts parseDurationBetween', parseDurationBetween({ seconds: 0 }, { seconds: 9 })),
+  row('interface/duration.ts parsePositiveDuration', parsePositiveDuration),
   row('action/inputs/parse.ts parseJsonObject', parseJsonObject),
   row('action/inputs/parse.ts parseHandoff', parseHandoff, ['[', '{"path":"a"},', '{"path":"a"}]']),
   row('action/changed-files/change.ts parseChange', (text) =>
@@ -491,7 +492,6 @@ export const parsers: readonly Parser[] = [
   row('service/audit/day.ts parseDay', parseDay),
   row('service/audit/day.ts parseEndOfDay', parseEndOfDay),
   row('service/sessions/secret.ts unsealed', (text) => unsealed(text, 'secret')),
-  row('service/tokens/new-token.ts parseLifetime', parseLifetime),
   row('service/tokens/new-token.ts parseTokenName', parseTokenName),
   row('service/tokens/new-token.ts parseTokenOwner', parseTokenOwner),
   row(

@@ -1,4 +1,4 @@
-import { parseDurationBetween } from '../../src/interface/duration.ts';
+import { parsePositiveDuration } from '../../src/interface/duration.ts';
 import type { Parsed } from '../../src/interface/parsed.ts';
 import { parseByteCount, parseRateLimit, wholeNumber } from '../../src/service/cli/definition/values.ts';
 import { serveFlags } from '../../src/service/cli/serve/settings.ts';
@@ -17,12 +17,10 @@ export const shippedRateLimit: RateLimit = defaultOf('rateLimit', parseRateLimit
 
 const count = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 
-const duration = parseDurationBetween({ seconds: 1 }, { seconds: 36_500 * 86_400 });
-
 export const shippedRetention = {
-  keepLockHistory: defaultOf('keepLockHistory', duration),
-  keepSyncs: defaultOf('keepSyncs', duration),
-  keepDeliveries: defaultOf('keepDeliveries', duration),
+  keepLockHistory: defaultOf('keepLockHistory', parsePositiveDuration),
+  keepSyncs: defaultOf('keepSyncs', parsePositiveDuration),
+  keepDeliveries: defaultOf('keepDeliveries', parsePositiveDuration),
   keepAudit: undefined,
 };
 

@@ -1,10 +1,8 @@
-import { type Duration, parseDurationBetween } from '../../interface/duration.ts';
+import { type Duration, parsePositiveDuration } from '../../interface/duration.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import type { Field } from '../contract/field.ts';
 import type { Database } from '../storage/storage.ts';
-
-export const parseLifetime = parseDurationBetween({ seconds: 1 }, { seconds: 36_500 * 86_400 });
 
 /** The name is also the default owner of the token's locks. */
 export const parseTokenName = (text: string): Parsed<string> =>
@@ -34,7 +32,7 @@ export const tokenFields = {
     placeholder: 'DURATION',
     hint: 'how long the token is valid, such as 12h or 90d',
     otherwise: 'default never',
-    parse: parseLifetime,
+    parse: parsePositiveDuration,
   },
 } satisfies { readonly name: Field<string>; readonly owner: Field<string>; readonly expires: Field<Duration> };
 

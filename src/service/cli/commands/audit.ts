@@ -1,4 +1,4 @@
-import { parseDurationBetween } from '../../../interface/duration.ts';
+import { parsePositiveDuration } from '../../../interface/duration.ts';
 import { oneOf } from '../../../interface/one-of.ts';
 import { timeCell } from '../../../interface/words.ts';
 import { auditActions } from '../../audit/audit.ts';
@@ -16,7 +16,6 @@ import { defineStorageCommand } from '../storage/storage-command.ts';
 const pageSize = 1_000;
 const maxEntries = 1_000_000;
 const maxNumber = 999_999_999_999_999;
-const maxAgo = { seconds: 36_500 * 86_400 };
 
 /** Ambiguous values, such as those that look like another NAME=VALUE pair, are written as JSON. */
 const shown = (value: unknown): string =>
@@ -46,7 +45,7 @@ export const audit = defineStorageCommand({
       'DURATION',
       'how far back to look, such as 12h or 90d',
       'default the beginning',
-      parseDurationBetween({ seconds: 1 }, maxAgo),
+      parsePositiveDuration,
     ),
     from: optional('DATE', 'the first day to list, in UTC, such as 2026-03-01', 'default the beginning', parseDay),
     to: optional('DATE', 'the last day to list, in UTC', 'default today', parseEndOfDay),

@@ -1,14 +1,10 @@
-import { parseDurationBetween } from '../../../interface/duration.ts';
+import { maxDuration, parseDurationBetween, parsePositiveDuration } from '../../../interface/duration.ts';
 import { oneOf } from '../../../interface/one-of.ts';
 import { type Parsed, refused } from '../../../interface/parsed.ts';
 import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
 import { type FlagValues, list, optional, toggle, withDefault } from '../definition/flags.ts';
 import { parseByteCount, parseHost, parsePublicUrl, parseRateLimit, wholeNumber } from '../definition/values.ts';
 import { commonFlags } from '../storage/storage-command.ts';
-
-const maxRetention = { seconds: 36_500 * 86_400 };
-
-const retention = parseDurationBetween({ seconds: 1 }, maxRetention);
 
 const upToTenMillion = wholeNumber(1, 10_000_000);
 
@@ -56,14 +52,14 @@ export const serveFlags = {
   ),
   parallelSyncs: withDefault('N', 'maximum number of parallel syncs', '2', wholeNumber(1, 64)),
   parallelClones: withDefault('N', 'maximum number of parallel clones of mirrors', '16', wholeNumber(1, 256)),
-  keepLockHistory: withDefault('DURATION', 'how long to keep the history of locks', '90d', retention),
-  keepSyncs: withDefault('DURATION', 'how long to keep finished syncs', '90d', retention),
-  keepDeliveries: withDefault('DURATION', 'how long to keep finished deliveries', '7d', retention),
+  keepLockHistory: withDefault('DURATION', 'how long to keep the history of locks', '90d', parsePositiveDuration),
+  keepSyncs: withDefault('DURATION', 'how long to keep finished syncs', '90d', parsePositiveDuration),
+  keepDeliveries: withDefault('DURATION', 'how long to keep finished deliveries', '7d', parsePositiveDuration),
   keepAudit: optional(
     'DURATION',
     'how long to keep audit log entries; at least 30d',
     'default forever',
-    parseDurationBetween({ seconds: 30 * 86_400 }, maxRetention),
+    parseDurationBetween({ seconds: 30 * 86_400 }, maxDuration),
   ),
   minFreeDisk: withDefault(
     'SIZE',
