@@ -63,7 +63,7 @@ function ordinal(number: number): string {
 
 /** Describes a lock that an unanswered request may have left, and when it expires. */
 export const unansweredText = ({ path, ttl, at }: Intent): string =>
-  `This step may have locked ${path}: its request at ${at} was not answered, and the service still cannot say. If it did, the lock expires ${ttl} after it was taken.`;
+  `${path} may have been locked: the request at ${at} was not answered, and the service still cannot say. If it was, the lock expires ${ttl} after it was taken.`;
 
 /**
  * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min

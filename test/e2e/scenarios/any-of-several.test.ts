@@ -263,7 +263,7 @@ describe.each([...manners, ['has no optional features', plain] as const])(
           proxy.meet(() => undefined);
           const ours = (await stage.locks()).filter(({ id }) => id !== theirs.id).map(({ path }) => path);
           // Without keys, the result of an unanswered request stays unknown: the log names its path.
-          const unknown = ['a', 'c'].filter((path) => result.log.includes(`This step may have locked ${path}:`));
+          const unknown = ['a', 'c'].filter((path) => result.log.includes(`${path} may have been locked:`));
           if (result.conclusion === 'success') expect(takenBy(result)).toEqual(['a', 'c']);
           expect(ours.filter((path) => !unknown.includes(path))).toEqual(
             result.conclusion === 'success' ? ['a', 'c'] : [],

@@ -101,9 +101,7 @@ describe('with a service that does not support idempotency keys', () => {
     const job = await stage.job();
     const result = await job.run(locking(hero));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
-    expect(result.log).toMatch(
-      /This step may have locked Content\/Hero\.uasset.*the lock expires 1h after it was taken/,
-    );
+    expect(result.log).toMatch(/Content\/Hero\.uasset may have been locked.*the lock expires 1h after it was taken/);
     const lock = await stage.lockOn(hero);
     const [post] = await job.post();
     expect(post).toMatchObject({
@@ -111,7 +109,7 @@ describe('with a service that does not support idempotency keys', () => {
       annotations: [
         {
           level: 'warning',
-          message: expect.stringMatching(/^This step may have locked Content\/Hero\.uasset.*1h after/),
+          message: expect.stringMatching(/^Content\/Hero\.uasset may have been locked.*1h after/),
         },
       ],
     });
@@ -129,7 +127,7 @@ describe('with a service that does not support idempotency keys', () => {
     await stage.expire(hero);
     const result = await step.finished;
     expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'acquired' } });
-    expect(result.log).toMatch(/This step may have locked Content\/Hero\.uasset/);
+    expect(result.log).toMatch(/Content\/Hero\.uasset may have been locked/);
     const lock = await stage.lockOn(hero);
     expect(JSON.parse(result.outputs['locks'] ?? '')).toMatchObject([{ id: lock?.id }]);
     await job.post();
@@ -155,19 +153,19 @@ test.each<[string, Manner, Fate, Left]>([
     {},
     async (_, proxy) => proxy.meet((passing) => (isLocking(passing) ? { kind: 'answer', status: 401 } : undefined)),
     // The post-step retries until its time is up.
-    { warning: /may have locked.* 1h after .*401/s, locks: 1, env: { NODE_OPTIONS: fasterTime(5) } },
+    { warning: /may have been locked.* 1h after .*401/s, locks: 1, env: { NODE_OPTIONS: fasterTime(5) } },
   ],
   [
     'is left until its ttl expires, and reported, if the service does not support keys',
     { knowsNoKeys: true },
     async () => undefined,
-    { warning: /may have locked/, locks: 1 },
+    { warning: /may have been locked/, locks: 1 },
   ],
   [
     'is left until its ttl expires, and reported, if the service has removed the key',
     {},
     forgetKeys,
-    { warning: /may have locked/, locks: 1 },
+    { warning: /may have been locked/, locks: 1 },
   ],
   [
     'leaves nothing behind if the service has removed the key and the lock has expired',

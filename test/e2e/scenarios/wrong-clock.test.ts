@@ -72,7 +72,7 @@ describe.each(clocks)('when the clock of %s', (_, { machine, service }) => {
     proxy.meet(() => undefined);
     const [post] = await job.post();
     expect(post?.annotations).toMatchObject([
-      { level: 'warning', message: expect.stringContaining(`This step may have locked ${hero}`) },
+      { level: 'warning', message: expect.stringContaining(`${hero} may have been locked`) },
     ]);
   });
 

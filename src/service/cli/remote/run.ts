@@ -8,7 +8,6 @@ import type { Ttl } from '../../../interface/ttl.ts';
 import { formatElapsed, joinFirst } from '../../../interface/words.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
 import type { Grant } from '../../../locks/ledger/entry.ts';
-import { unansweredText } from '../../../locks/messages.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { CommandError } from '../definition/command.ts';
@@ -64,7 +63,7 @@ export async function runUnderLocks(
   const remote = await connect(interruption.signal, requestTerms);
   const { client, workspace, tell } = remote;
   const opened = openCommandSession(remote, ttl);
-  const { ledger, context, release } = opened;
+  const { context, release, releaseAfterFailure } = opened;
 
   async function run(grants: readonly Grant[], items: readonly PoolItem[] | undefined): Promise<number> {
     let stopped: Promise<void> | undefined;
@@ -127,8 +126,7 @@ export async function runUnderLocks(
     return await lockAndRun();
   } catch (error) {
     // An error during the wait may leave locks that an earlier round failed to release.
-    await release(releaseMs);
-    for (const intent of ledger.read().unanswered) tell(unansweredText(intent));
+    await releaseAfterFailure(releaseMs);
     if (received !== undefined) return exitCodeOf(received);
     throw error instanceof ServiceError ? didNotRun(error.message) : error;
   } finally {

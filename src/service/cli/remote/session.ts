@@ -5,7 +5,7 @@ import { clockTime } from '../../../interface/words.ts';
 import type { AcquireLocksResult } from '../../../locks/acquire.ts';
 import type { Entry, Grant } from '../../../locks/ledger/entry.ts';
 import { openHistory } from '../../../locks/ledger/history.ts';
-import { type Blocked, blockedText, pastMoment } from '../../../locks/messages.ts';
+import { type Blocked, blockedText, pastMoment, unansweredText } from '../../../locks/messages.ts';
 import { cleanupLimits } from '../../../locks/release.ts';
 import { remainingRollback, rollBack } from '../../../locks/roll-back.ts';
 import { openLockSession } from '../../../locks/session.ts';
@@ -23,25 +23,35 @@ export function openCommandSession({ client, service, workspace, interrupted, te
   const time = { clock: steadyClock, sleep, random: Math.random };
   const session = openLockSession({ ...time, client, record: ledger.record, step, origin: undefined });
   const terms = { service, workspace, type: 'exclusive', ttl };
+
+  /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
+  async function release(maxMs: number): Promise<number> {
+    const acquired = ledger.held();
+    const now = client.serverNow();
+    const lastEnd = Math.max(...acquired.map(({ lock }) => Date.parse(lock.expires_at)));
+    // A lock that has expired needs no release.
+    const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
+    const limits = cleanupLimits(steadyClock, timeMs, interrupted);
+    const back = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.lift);
+    const left = remainingRollback(back);
+    for (const { grant, error } of left) {
+      const end = clockTime(Date.parse(grant.lock.expires_at), now);
+      tell(`The lock on ${grant.path} could not be released, and ends at ${end}: ${error.message}`);
+    }
+    return left.length;
+  }
+
   return {
     step,
     ledger,
     context: { ...time, client, session, terms, signal: interrupted, log: { line: tell } },
-    /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
-    async release(maxMs: number): Promise<number> {
-      const acquired = ledger.held();
-      const now = client.serverNow();
-      const lastEnd = Math.max(...acquired.map(({ lock }) => Date.parse(lock.expires_at)));
-      // A lock that has expired needs no release.
-      const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
-      const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-      const back = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.lift);
-      const left = remainingRollback(back);
-      for (const { grant, error } of left) {
-        const end = clockTime(Date.parse(grant.lock.expires_at), now);
-        tell(`The lock on ${grant.path} could not be released, and ends at ${end}: ${error.message}`);
-      }
-      return left.length;
+    release,
+    /** Also reports locks that unanswered requests may have left, and includes them in the number. */
+    async releaseAfterFailure(maxMs: number): Promise<number> {
+      const left = await release(maxMs);
+      const { unanswered } = ledger.read();
+      for (const intent of unanswered) tell(unansweredText(intent));
+      return left + unanswered.length;
     },
   };
 }

@@ -1,5 +1,5 @@
 import { type AcquiredLock, type Client, type Priority, urgencies } from '../../../client/client.ts';
-import { type Duration, formatDuration } from '../../../interface/duration.ts';
+import type { Duration } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { outdatedText } from '../../../interface/outdated.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
@@ -24,28 +24,21 @@ export async function acquireRemoteLocks(
   remote: RemoteService,
   request: TakeRequest,
 ): Promise<readonly AcquiredLock[]> {
-  const { within, tell } = remote;
   const { paths: named, ttl, note, wait, priority } = request;
   await refuseOutdated(remote, request);
   const { client, taken } = forPerson(remote.client, note);
-  const { ledger, context, release } = openCommandSession({ ...remote, client }, ttl);
+  const { context, releaseAfterFailure } = openCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
   const result = await acquireLocks(
-    { ...context, withoutWait: within() },
+    { ...context, withoutWait: remote.within() },
     { paths, count: paths.length },
     { wait, urgency: urgencies[priority] },
   );
   if (result.round.kind === 'acquired') return paths.flatMap((path) => taken.get(path) ?? []);
 
-  const left = await release(rollBackMs);
-  const { unanswered } = ledger.read();
-  for (const { path } of unanswered) {
-    tell(
-      `It is unknown whether ${path} was locked. If it was, the lock expires ${formatDuration(ttl)} after it was taken.`,
-    );
-  }
+  const left = await releaseAfterFailure(rollBackMs);
   const text = notAcquiredText(result, wait, client.serverNow());
-  throw new CommandError(left + unanswered.length === 0 ? `${text} Nothing was locked.` : text);
+  throw new CommandError(left === 0 ? `${text} Nothing was locked.` : text);
 }
 
 /** Compares the files of the checkout with the branches. */
