@@ -53,7 +53,7 @@ export interface Conflict {
   readonly error: ServiceError;
 }
 
-export type AcquireLockResult =
+type AcquireLockResult =
   /** `replayed`: the service repeated its response to an earlier request with the same key, which acquired the lock. */
   | { readonly kind: 'acquired'; readonly lock: AcquiredLock; readonly replayed: boolean }
   /**

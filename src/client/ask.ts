@@ -10,7 +10,7 @@ import { type CallLimits, type ClientContext, expectSuccess } from './request.ts
 import { objectIn } from './response.ts';
 import type { ServiceText } from './service-text.ts';
 
-export interface AskRequest {
+interface AskRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   readonly note: string | undefined;
@@ -18,7 +18,7 @@ export interface AskRequest {
   readonly ttl: Ttl | undefined;
 }
 
-export type QueuedEntry = Readonly<ReturnType<typeof queued>>;
+type QueuedEntry = Readonly<ReturnType<typeof queued>>;
 
 /** Both throw a ServiceError. */
 export const createAsking = (context: ClientContext) => ({

@@ -11,7 +11,7 @@ import { objectIn } from './response.ts';
 import { ifSupported } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
-export interface CheckPathsRequest {
+interface CheckPathsRequest {
   readonly workspace: WorkspaceId;
   readonly paths: readonly LockPath[];
   /** The branch of a checkout, or a pushed branch. */

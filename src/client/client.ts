@@ -37,7 +37,7 @@ export { sleep } from './time-limit.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
-export type ClientCredentials =
+type ClientCredentials =
   | { readonly kind: 'given'; readonly token: string }
   /** Short-lived tokens, exchanged for an identity token; opened by the first request. */
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };

@@ -12,7 +12,7 @@ interface Lists {
 }
 
 /** The smallest list with all of these paths: of one path, of their common folder, or of the workspace. */
-export interface LookupQuery {
+interface LookupQuery {
   readonly paths: readonly LockPath[];
   /** Empty for the complete workspace. */
   readonly folder: string;

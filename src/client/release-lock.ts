@@ -30,7 +30,7 @@ export interface ReleaseLockRequest {
   readonly attempts?: 'once' | undefined;
 }
 
-export type ReleaseLockResult =
+type ReleaseLockResult =
   | { readonly kind: 'released' }
   /** The path was not locked. */
   | { readonly kind: 'absent' }

@@ -74,7 +74,7 @@ export function progressAfter(progress: Progress, failed: FailedAttempt | undefi
   };
 }
 
-export interface RetryLimits {
+interface RetryLimits {
   readonly retries: number;
   /** No retry after an attempt that may have taken effect. */
   readonly once: boolean;
@@ -85,7 +85,7 @@ export interface RetryLimits {
   readonly random: () => number;
 }
 
-export type NextStep =
+type NextStep =
   | { readonly kind: 'give-up'; readonly failure: RequestFailure }
   | { readonly kind: 'retry'; readonly retry: Omit<Retry, 'reason'> };
 

@@ -19,7 +19,7 @@ export interface Branch {
 
 export const syncStatuses = ['queued', 'running', 'succeeded', 'failed'] as const;
 
-export type SyncStatus = (typeof syncStatuses)[number];
+type SyncStatus = (typeof syncStatuses)[number];
 
 /** An LFS object that a sync could not fetch. The next sync retries it. */
 export interface MissingObject {
@@ -97,7 +97,7 @@ export const pushLockModes = ['all', 'branch'] as const;
 
 export type PushLockMode = (typeof pushLockModes)[number];
 
-export interface CheckedLock extends Lock {
+interface CheckedLock extends Lock {
   readonly branch: string | null;
 }
 

@@ -1,6 +1,6 @@
 import { formatSpan } from './duration.ts';
 
-export interface Received {
+interface Received {
   readonly bytes: number;
   readonly total: number;
 }

@@ -29,7 +29,7 @@ import type { LockSession, LockTerms } from './session.ts';
 import { createLine, type NextRound } from './wait-in-line.ts';
 
 /** The paths that a step may lock, and the number that it needs. */
-export interface AcquireGoal {
+interface AcquireGoal {
   readonly paths: readonly LockPath[];
   readonly count: number;
 }
@@ -64,7 +64,7 @@ interface AcquireContext extends Omit<LockContext, 'record'> {
 /** Lets a waiting step notice within 300 ms that the service is back. */
 const maxWaitingBackoffMs = 250;
 
-export interface Patience {
+interface Patience {
   readonly wait: Duration;
   readonly urgency: Urgency;
 }

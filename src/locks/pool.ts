@@ -17,7 +17,7 @@ export interface PoolSelection {
 export type Pool = Awaited<ReturnType<typeof openPool>>;
 
 /** The name of an option in a text: an input of a step, or a flag of a command. */
-export type OptionName = (option: 'pool' | 'any' | 'where', place?: 'start of a sentence') => string;
+type OptionName = (option: 'pool' | 'any' | 'where', place?: 'start of a sentence') => string;
 
 interface PoolContext extends Pick<LockContext, 'client' | 'clock' | 'signal'> {
   readonly optionName: OptionName;

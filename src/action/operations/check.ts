@@ -52,7 +52,7 @@ export type CheckResult = { readonly path: LockPath } & (
   | { readonly kind: 'unknown'; readonly reason: string }
 );
 
-export interface CheckReport {
+interface CheckReport {
   readonly service: string;
   readonly workspace: string;
   readonly results: readonly CheckResult[];

@@ -120,7 +120,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
 }
 
 /** The lock that an unlock means by a path. */
-export type UnlockTarget = { readonly path: LockPath } & (
+type UnlockTarget = { readonly path: LockPath } & (
   | {
       readonly kind: 'lock';
       readonly lock: OwnLock;

@@ -11,7 +11,7 @@ import type { Lock, Outdated } from '../../interface/resources.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from './response.ts';
 
-export interface RefusalExtras {
+interface RefusalExtras {
   readonly errors?: readonly FieldError[];
   readonly lock?: Lock;
   readonly outdated?: Outdated;

@@ -11,7 +11,7 @@ import type { RateLimiter } from './rate-limit.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 
 /** Way to pass an API token in a request. */
-export interface AuthScheme {
+interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
   /** Advice for a client that sends no credentials. */
   readonly how: string;

@@ -14,7 +14,7 @@ export const readOptionalJsonBody: MiddlewareHandler<Environment> = async (c, ne
   await next();
 };
 
-export const maxRequestBodyBytes = 1024 * 1024;
+const maxRequestBodyBytes = 1024 * 1024;
 
 export interface BodyLimit {
   readonly maxBytes: number;

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { type Socket, Server as TcpServer } from 'node:net';
 import { setImmediate } from 'node:timers/promises';
 
-export type OnRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
+type OnRequest = (incoming: IncomingMessage, outgoing: ServerResponse) => void;
 
 /** A connection with more waiting requests is not read until some of them have been answered. */
 const maxWaiting = 15;

@@ -4,7 +4,7 @@ import { remember } from '../runtime/remember.ts';
 export const maxMsPerTurn = 4;
 
 /** Assumed cost of a request with an unknown key, and the minimum cost of a request. */
-export const defaultMs = 1;
+const defaultMs = 1;
 const minMs = 0.25;
 
 /**

@@ -23,7 +23,7 @@ export async function measureCost<T>(
   }
 }
 
-export interface RequestTurnsOptions {
+interface RequestTurnsOptions {
   /** The secret in the request, such as an API token; undefined if it has none. */
   readonly credentialOf: (incoming: IncomingMessage) => string | undefined;
   readonly addressOf: (incoming: IncomingMessage) => string | null;

@@ -10,7 +10,7 @@ export type Idempotent = Idempotency['idempotent'];
 /**
  * Rules for requests that are decided in batches, such as for locks. A refusal is a possible result of each request.
  */
-export interface BatchRules<Asked> {
+interface BatchRules<Asked> {
   /** Refuses early, based on committed data. */
   readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
   /** Returns one result per request, in the same order. */

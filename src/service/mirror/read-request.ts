@@ -10,7 +10,7 @@ import { type BodyLimit, readBytes, tooLarge } from '../http/body.ts';
 /** Enough for about 200,000 ids of objects that a client has or wants. */
 const limit: BodyLimit = { maxBytes: 10 * 1_024 * 1_024, subject: 'A request of git' };
 
-export interface ReadOptions {
+interface ReadOptions {
   readonly maxMs: number;
   /** Called with the memory that the request needs. Throws to refuse the request. */
   readonly take: (bytes: number) => void;

@@ -60,7 +60,7 @@ export const lookupAmong =
   };
 
 /** Resolves names like other programs on the machine, including `/etc/hosts`. */
-export const systemResolve: Resolve = async (hostname) =>
+const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 /** IPv6 addresses that lead to the IPv4 address in their last 32 bits: mapped addresses, and NAT64 (RFC 6052). */

@@ -1,7 +1,7 @@
 import type { HookEvent, Lock, Sync, Timestamp } from '../../interface/resources.ts';
 
 export type SyncEvent = Extract<HookEvent, `sync.${string}`>;
-export type LockEvent = Extract<HookEvent, `lock.${string}`>;
+type LockEvent = Extract<HookEvent, `lock.${string}`>;
 
 interface Occurrence<Type extends HookEvent, Data> {
   /**
@@ -54,7 +54,7 @@ export interface RecordedEntry {
 }
 
 /** Only entries about the workspace of the hook. */
-export type AuditOccurrence = Occurrence<'audit.recorded', { readonly entry: RecordedEntry }>;
+type AuditOccurrence = Occurrence<'audit.recorded', { readonly entry: RecordedEntry }>;
 
 /** An event in a workspace, as input for the formats of deliveries. */
 export type HookEventOccurrence = SyncOccurrence | LockOccurrence | AuditOccurrence;

@@ -64,7 +64,7 @@ export function subscriberOf(address: string): string {
 }
 
 /** First address of the network that contains the address. */
-export const networkOf = (address: IpAddress, prefix: number): IpAddress =>
+const networkOf = (address: IpAddress, prefix: number): IpAddress =>
   (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);
 
 /**

@@ -31,12 +31,7 @@ export async function findPools(
   });
 }
 
-export async function poolNames(db: Database, workspace: string): Promise<readonly string[]> {
-  const query = db.selectFrom('pool_items').select('pool').distinct().where('workspace_id', '=', workspace);
-  return (await query.orderBy('pool').execute()).map(({ pool }) => pool);
-}
-
-export interface PoolChange {
+interface PoolChange {
   readonly workspace: string;
   readonly name: string;
   /** To add, or to replace the items with the same paths. */
@@ -100,6 +95,11 @@ export async function noSuchPool(db: Database, workspace: string, name: string):
         ? `Its pools are ${names.join(', ')}`
         : `It has ${names.length} pools`;
   return `The workspace "${workspace}" has no pool ${JSON.stringify(name)}. ${known}.`;
+}
+
+async function poolNames(db: Database, workspace: string): Promise<readonly string[]> {
+  const query = db.selectFrom('pool_items').select('pool').distinct().where('workspace_id', '=', workspace);
+  return (await query.orderBy('pool').execute()).map(({ pool }) => pool);
 }
 
 async function storeItems(

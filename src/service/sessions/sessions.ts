@@ -59,7 +59,7 @@ export async function removeEndedSessions({ now, commit }: Storage): Promise<voi
 }
 
 /** Enough for the browsers and devices of a person. Signing in more often ends the oldest sessions of the token. */
-export const maxSessionsPerToken = 10;
+const maxSessionsPerToken = 10;
 
 /** Keeps the newest sessions, with room for one more. */
 async function endOldestSessions(db: Database, tokenId: string): Promise<void> {

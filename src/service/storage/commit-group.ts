@@ -3,7 +3,7 @@ import type { CommitScope, Database, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /** Limits the time that later changes wait for a transaction. */
-export const maxGroupSize = 256;
+const maxGroupSize = 256;
 
 /**
  * A group is complete after this many turns of the event loop without a new member. A request takes some turns from its

@@ -17,7 +17,7 @@ const maxConnections = 2 * maxParallelGroups;
 
 const int8 = 20;
 
-export interface PostgresOptions {
+interface PostgresOptions {
   readonly url: string;
   /** Longer than `statement_timeout`, the limit of the server itself. */
   readonly queryTimeoutMs?: number;

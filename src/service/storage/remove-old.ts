@@ -24,7 +24,7 @@ interface Rows {
   readonly atOnce?: number;
 }
 
-export interface OldRows extends Rows {
+interface OldRows extends Rows {
   /** Rows without this time are never old. */
   readonly time: Exclude<Rows['time'], 'sequence' | 'expires_at'>;
   readonly keptForMs: number;
@@ -37,7 +37,7 @@ export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'
   await removeInPieces(storage, rows, within);
 }
 
-export interface Total {
+interface Total {
   readonly max: number;
   /** What a row counts; by default 1. */
   readonly size?: RawBuilder<number>;

@@ -17,7 +17,7 @@ import type { Tables } from './tables.ts';
  */
 const checkpointAfter = 4_000;
 
-export interface SqliteOptions {
+interface SqliteOptions {
   readonly folder: string;
   readonly onCommit?: (changes: number) => void;
   readonly onMigrated?: (migration: Migration) => void;

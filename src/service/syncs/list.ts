@@ -11,7 +11,7 @@ export interface SyncPosition {
   readonly id: string;
 }
 
-export interface SyncQuery {
+interface SyncQuery {
   readonly branch?: string | undefined;
   /** Selects older syncs: the `next` of the previous page. */
   readonly before?: SyncPosition | undefined;

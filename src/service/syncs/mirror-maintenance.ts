@@ -5,7 +5,7 @@ import { createOnce } from '../runtime/once.ts';
 
 const timeoutMs = 10 * 60_000;
 
-export interface MirrorMaintenanceOptions {
+interface MirrorMaintenanceOptions {
   readonly git: Pick<Git, 'maintain'>;
   readonly log: Logger;
   /** Maximum number of mirrors at the same time. */

@@ -11,7 +11,7 @@ export const forges = ['github', 'gitlab', 'gitea'] as const;
 
 export type Forge = (typeof forges)[number];
 
-export type PushEvent =
+type PushEvent =
   | { readonly kind: 'pushed' | 'deleted'; readonly branch: BranchName }
   /** A test of the webhook, or a tag. */
   | { readonly kind: 'ignored' }

@@ -13,7 +13,7 @@ export const syncIdPattern = /^sync_[0-9a-f-]{36}$/;
 
 export const isSyncId = (text: string): boolean => syncIdPattern.test(text);
 
-export interface QueuedSync {
+interface QueuedSync {
   readonly workspace: string;
   readonly branch: string;
   readonly estimatedObjects: number;

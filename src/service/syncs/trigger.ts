@@ -16,7 +16,7 @@ import { findQueued, syncsIn } from './queue.ts';
 /** A trigger is answered within 5 s, even if the remote does not respond. The rest of this time is for the database. */
 const timeoutMs = 4_700;
 
-export interface TriggerParts {
+interface TriggerParts {
   readonly storage: Storage;
   readonly git: Git;
   readonly remotes: Pick<Remotes, 'estimate'>;

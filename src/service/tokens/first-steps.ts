@@ -4,7 +4,7 @@ import { grants, type Scope } from '../../interface/scopes.ts';
 export const curlLine =
   'curl -H "Authorization: Bearer $WORKSPACE_TOKEN" "$WORKSPACE_BASE_URL/workspaces/$WORKSPACE_ID/branches"';
 
-export interface FirstSteps {
+interface FirstSteps {
   /** Ends in `/v1`. */
   readonly baseUrl: string;
   readonly workspace: string;

@@ -17,7 +17,7 @@ import { createRefusalLimits, type Limited } from './refusal-limits.ts';
 import { listTrustRules, type TrustRule } from './rules.ts';
 import { createVerifyIdentity, decodeIdentity, type Identity, type Unverified } from './verify-identity.ts';
 
-export interface ExchangeRequest {
+interface ExchangeRequest {
   readonly jwt: string;
   /** Requested scopes, not validated yet; if empty, all scopes of the rule. */
   readonly scopes: readonly string[];
@@ -26,7 +26,7 @@ export interface ExchangeRequest {
   readonly requestId: string;
 }
 
-export type ExchangeResult =
+type ExchangeResult =
   | { readonly kind: 'exchanged'; readonly secret: string; readonly scopes: readonly Scope[] }
   /** The JWT is invalid, or no rule matches it. The client must not learn which. */
   | { readonly kind: 'refused'; readonly reason: string }
@@ -36,7 +36,7 @@ export type ExchangeResult =
 
 export type ExchangeToken = ReturnType<typeof createExchangeToken>;
 
-export interface ExchangeParts {
+interface ExchangeParts {
   readonly storage: Storage;
   readonly targets: TargetCheck;
   readonly metrics: Pick<Metrics, 'tokenExchanges' | 'issuerErrors'>;

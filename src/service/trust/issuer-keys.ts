@@ -9,7 +9,7 @@ import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
 import { createOnce } from '../runtime/once.ts';
 
-export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
+type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
 
 export type FoundKey =
   | { readonly kind: 'found'; readonly key: IssuerKey }
@@ -21,14 +21,14 @@ export type FoundKey =
    */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
-export type KeyHeader = { readonly alg: string; readonly kid: string };
+type KeyHeader = { readonly alg: string; readonly kid: string };
 
 /**
  * Finds the key for the header of a JWT. Call it only for issuers in trust rules, because it sends requests to them.
  */
 export type FindKey = (issuer: string, header: KeyHeader) => Promise<FoundKey>;
 
-export interface IssuerKeysOptions {
+interface IssuerKeysOptions {
   readonly targets: TargetCheck;
   /** Counts milliseconds. */
   readonly clock: () => number;

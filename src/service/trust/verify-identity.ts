@@ -18,7 +18,7 @@ export function decodeIdentity(jwt: string) {
   }
 }
 
-export type IdentityVerification =
+type IdentityVerification =
   | { readonly kind: 'verified'; readonly identity: Identity }
   /** `reason` is a sentence for the log. `subject` is undefined if the signature is not that of the issuer. */
   | { readonly kind: 'refused'; readonly reason: string; readonly subject: string | undefined }
@@ -36,7 +36,7 @@ export interface Identity {
   readonly endsAt: number;
 }
 
-export interface Expected {
+interface Expected {
   /** Issuers in trust rules. Others are never contacted, so that strangers cannot make the service send requests. */
   readonly issuers: ReadonlySet<string>;
   readonly audience: string;

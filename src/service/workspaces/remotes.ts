@@ -20,7 +20,7 @@ const processes = {
   },
 };
 
-export interface RemotesOptions {
+interface RemotesOptions {
   readonly git: Git;
   readonly allowFile: boolean;
 }

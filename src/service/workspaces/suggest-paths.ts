@@ -9,7 +9,7 @@ import type { StoredWorkspace } from './workspaces.ts';
 
 export type SuggestPaths = ReturnType<typeof createSuggestPaths>;
 
-export interface SuggestPathsParts {
+interface SuggestPathsParts {
   readonly storage: Pick<Storage, 'read'>;
   readonly git: Pick<Git, 'listFolder'>;
   readonly remoteMemory: Pick<RemoteMemory, 'known'>;

@@ -38,7 +38,7 @@ export const workspaceWithId = coalesceReads(async (db, now, ids: readonly strin
   return inInputOrder(ids, await selectWorkspaces(db, now, asked));
 });
 
-export type NewWorkspace = StoredWorkspace & Partial<WorkspaceSettings>;
+type NewWorkspace = StoredWorkspace & Partial<WorkspaceSettings>;
 
 /** False if a workspace with this id already exists. */
 export async function addWorkspaceAudited(

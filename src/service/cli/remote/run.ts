@@ -16,7 +16,7 @@ import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
 import { notAcquiredText, openCommandSession } from './session.ts';
 
-export interface RunRequest {
+interface RunRequest {
   /** The count is the number of paths or items to lock. */
   readonly goal: { readonly count: number } & (
     | { readonly kind: 'paths'; readonly paths: readonly LockPath[] }

@@ -130,7 +130,7 @@ const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): 
     : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.id}">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;
 
 /** The sections that the token may see. */
-export async function overview(call: PageCall, site: Site, workspaces: readonly WorkspaceOverview[]): Promise<Markup> {
+async function overview(call: PageCall, site: Site, workspaces: readonly WorkspaceOverview[]): Promise<Markup> {
   const { scopes } = call.bearer;
   const [locks, failing] = await Promise.all([
     grants(scopes, 'locks:read') ? lockSections(call, site) : [],
