@@ -1,4 +1,4 @@
-/** The name itself, or else the one closest to it in case or spelling; undefined if several are equally close. */
+/** The name itself, or else the one closest to it in case or spelling: the first if several are equally close. */
 export function closestName(name: string, names: Iterable<string>): string | undefined {
   const wanted = name.toLowerCase();
   const near: string[][] = Array.from({ length: editsAllowed(wanted) + 1 }, () => []);
@@ -7,8 +7,7 @@ export function closestName(name: string, names: Iterable<string>): string | und
     const lower = each.toLowerCase();
     near.find((_, edits) => isWithin(edits, wanted, lower))?.push(each);
   }
-  const best = near.find((group) => group.length > 0) ?? [];
-  return best.length === 1 ? best[0] : undefined;
+  return near.find((group) => group.length > 0)?.[0];
 }
 
 const maxEdits = 2;

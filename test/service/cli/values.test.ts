@@ -33,6 +33,12 @@ describe('the closest name', () => {
     );
   });
 
+  test('is the first of several that are equally close', () => {
+    expect(closestName('look', names)).toBe('lock');
+    expect(closestName('game-3', ['game', 'game-1', 'game-2'])).toBe('game-1');
+    expect(closestName('game-22', ['game', 'game-1', 'game-2'])).toBe('game-2');
+  });
+
   test.each(['', 'x', 'unlock', 'delete', 'x'.repeat(10_000)])('does not exist for %j', (typed) => {
     expect(closestName(typed, names)).toBeUndefined();
   });
