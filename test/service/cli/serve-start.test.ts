@@ -1,13 +1,14 @@
+import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test } from 'vitest';
 import { leaveOut } from '../../support/left-out.ts';
 import { listenHere } from '../../support/listen.ts';
 import type { CommandResult } from '../../support/service-process.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
-import { commandEnvironment, runMain } from './run-main.ts';
+import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 const parent = folderOfTests();
 const folderNamed = (name: string): string => join(parent, name);
@@ -121,4 +122,21 @@ describe('serve reports in one sentence that it', () => {
     expect(list).toEqual(refused(sentence));
     expect(serve.stderr + list.stderr).not.toMatch(/s3cret|ada|127\.0/);
   });
+});
+
+test('lock take retries until a service that is starting listens', async () => {
+  const environment = commandEnvironment(folderNamed('late'));
+  const created = await runMain(['token', 'create', '--name=ada', '--scopes=locks:write'], environment);
+  const [WORKSPACE_TOKEN] = created.stdout.split('\n');
+  await runMain(['workspace', 'add', 'game', '--no-check', '--remote=https://git.example.com/game.git'], environment);
+  const early = createServer((socket) => socket.destroy());
+  const { port, close } = await listenHere(early);
+  const attempted = once(early, 'connection');
+  const WORKSPACE_BASE_URL = `http://127.0.0.1:${port}/v1`;
+  const taking = runMain(['lock', 'take', 'a'], { WORKSPACE_BASE_URL, WORKSPACE_TOKEN, WORKSPACE_ID: 'game' });
+  await attempted;
+  await close();
+  const service = startMain(['serve', '--port', String(port), '--log-level=silent'], environment);
+  onTestFinished(async () => void (await service.stop()));
+  expect(await taking).toEqual({ code: 0, stdout: expect.stringMatching(/^Locked a until /), stderr: '' });
 });
