@@ -1,19 +1,18 @@
-/** The name itself, or else the one closest to it in case or spelling: the first if several are equally close. */
-export function closestName(name: string, names: Iterable<string>): string | undefined {
+/** The name itself, or else those closest to it in case or spelling. */
+export function closestNames(name: string, names: Iterable<string>, maxEdits = 4): readonly string[] {
   const wanted = name.toLowerCase();
-  const near: string[][] = Array.from({ length: editsAllowed(wanted) + 1 }, () => []);
+  const allowed = Math.min(editsAllowed(wanted), maxEdits);
+  const near: string[][] = Array.from({ length: allowed + 1 }, () => []);
   for (const each of names) {
-    if (each === name) return each;
+    if (each === name) return [each];
     const lower = each.toLowerCase();
     near.find((_, edits) => isWithin(edits, wanted, lower))?.push(each);
   }
-  return near.find((group) => group.length > 0)?.[0];
+  return near.find((group) => group.length > 0) ?? [];
 }
 
-const maxEdits = 2;
-
 /** Short names can differ by one or two letters without being typos of each other. */
-const editsAllowed = (name: string): number => (name.length <= 2 ? 0 : name.length < 8 ? 1 : maxEdits);
+const editsAllowed = ({ length }: string): number => (length <= 2 ? 0 : length < 8 ? 1 : Math.floor(length / 4));
 
 /** Whether this many insertions, deletions, replacements or swaps of neighbors turn one text into the other. */
 function isWithin(edits: number, one: string, other: string, oneAt = 0, otherAt = 0): boolean {

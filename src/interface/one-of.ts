@@ -1,4 +1,4 @@
-import { closestName } from './closest-name.ts';
+import { closestNames } from './closest-name.ts';
 import { accepted, type Parsed, refused } from './parsed.ts';
 
 /** Parses a value that must be one of these names. */
@@ -11,6 +11,6 @@ export const oneOf =
 
 /** A question with a trailing space, to be followed by the list of valid names. Empty if no name is similar. */
 export function didYouMean(typed: string, names: Iterable<string>): string {
-  const name = closestName(typed, names);
+  const [name] = closestNames(typed, names);
   return name === undefined ? '' : `Did you mean ${name}? `;
 }

@@ -5,7 +5,7 @@ import { InputError } from '../../src/action/inputs/input-error.ts';
 import { openCheckout } from '../../src/action/paths/checkout.ts';
 import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
 import { suggestionFor, unknownLinesText } from '../../src/action/paths/unknown-lines.ts';
-import { closestName } from '../../src/interface/closest-name.ts';
+import { closestNames } from '../../src/interface/closest-name.ts';
 import { lockPath } from '../client/test-client.ts';
 import { folderOfTests } from '../support/temporary-folder.ts';
 import { loadStep, rightStep } from './step-environment.ts';
@@ -192,18 +192,18 @@ test.each([
   expect(suggestionFor(line, openCheckout(checkout))).toBe(suggestion);
 });
 
-test('the closest name differs in case or by at most two letters', () => {
+test('a suggested name differs in case or by at most two letters, and is the only one that close', () => {
   const names = ['Chair1.uasset', 'Chair2.uasset', 'Table.uasset', 'ab', 'HERO', 'hero'];
-  const closest = (name: string) => closestName(name, names);
-  expect(closest('chair1.uasset')).toBe('Chair1.uasset');
-  expect(closest('Chair3.uasset')).toBe('Chair1.uasset');
-  expect(closest('Tabel.uasset')).toBe('Table.uasset');
-  expect(closest('Tab.uasset')).toBe('Table.uasset');
-  expect(closest('Tbales.uasset')).toBe('Table.uasset');
-  expect(closest('Tbaless.uasset')).toBeUndefined();
-  expect(closest('ac')).toBeUndefined();
-  expect(closest('Hero')).toBe('HERO');
-  expect(closest('hero')).toBe('hero');
+  const suggestion = (name: string) => suggestionFor(name, { ...openCheckout(checkout), namesIn: () => names });
+  expect(suggestion('chair1.uasset')).toBe('did you mean "Chair1.uasset"?');
+  expect(suggestion('Chair3.uasset')).toBeUndefined();
+  for (const name of ['Tabel.uasset', 'Tab.uasset', 'Tbales.uasset']) {
+    expect(suggestion(name)).toBe('did you mean "Table.uasset"?');
+  }
+  expect(suggestion('Tbaless.uasset')).toBeUndefined();
+  expect(suggestion('ac')).toBeUndefined();
+  expect(suggestion('Hero')).toBeUndefined();
+  expect(suggestion('hero')).toBe('did you mean "hero"?');
 });
 
 describe('a large checkout', () => {
@@ -237,7 +237,7 @@ describe('a large checkout', () => {
   test('is compared with a wrong name in little time', () => {
     const before = process.threadCpuUsage();
     for (const name of ['Chair_999999_Diffuse.uasset', 'Chairs_000000_Difuse.uasset', 'a'.repeat(255)])
-      closestName(name, names);
+      closestNames(name, names);
     const { user, system } = process.threadCpuUsage(before);
     expect((user + system) / 1_000).toBeLessThan(2_000);
   });

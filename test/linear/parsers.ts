@@ -20,7 +20,7 @@ import { deprecationIn, parseLinks, parseResponse } from '../../src/client/respo
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
 import { readSync } from '../../src/client/sync.ts';
-import { closestName } from '../../src/interface/closest-name.ts';
+import { closestNames } from '../../src/interface/closest-name.ts';
 import { parseDuration, parseDurationBetween, parsePositiveDuration } from '../../src/interface/duration.ts';
 import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
@@ -267,7 +267,7 @@ export const parsers: readonly Parser[] = [
     ['"', '",', 'x'],
     ['a', '/', 'x'],
   ),
-  row('interface/closest-name.ts closestName', (text) => closestName(text, [`${text}ab`, `ab${text}`, `a${text}b`])),
+  row('interface/closest-name.ts closestNames', (text) => closestNames(text, [`${text}ab`, `ab${text}`, `a${text}b`])),
   row('action/inputs/parse.ts parseBoolean', parseBoolean),
   row('action/inputs/parse.ts parseWholeNumber', parseWholeNumber(9)),
   row('interface/duration.ts parseDurationBetween', parseDurationBetween({ seconds: 0 }, { seconds: 9 })),

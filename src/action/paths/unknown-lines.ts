@@ -1,4 +1,4 @@
-import { closestName } from '../../interface/closest-name.ts';
+import { closestNames } from '../../interface/closest-name.ts';
 import { canonicalLockPath } from '../../interface/lock-path.ts';
 import { pluralize } from '../../interface/words.ts';
 import { partsOf } from '../inputs/parse.ts';
@@ -29,12 +29,15 @@ export function suggestionFor(line: string, checkout: Checkout): string | undefi
   return closest === undefined ? undefined : `did you mean ${quoted(closest)}?`;
 }
 
+const maxEdits = 2;
+
 /** The entry of the checkout with the closest name in each folder along the path. */
 function closestPath(path: string, { namesIn, find }: Checkout): string | undefined {
   let closest = '';
   for (const name of path.split('/')) {
-    const next = closestName(name, namesIn(closest));
-    if (next === undefined) return undefined;
+    const [next, ...others] = closestNames(name, namesIn(closest), maxEdits);
+    // Files with numbers are close to each other: any of them would be a guess.
+    if (next === undefined || others.length > 0) return undefined;
     closest = closest === '' ? next : `${closest}/${next}`;
   }
   return find(closest) === 'folder' ? `${closest}/**` : closest;

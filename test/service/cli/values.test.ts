@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { closestName } from '../../../src/interface/closest-name.ts';
+import { closestNames } from '../../../src/interface/closest-name.ts';
+import { didYouMean } from '../../../src/interface/one-of.ts';
 import type { Parsed } from '../../../src/interface/parsed.ts';
 import {
   idOf,
@@ -28,19 +29,24 @@ describe('the closest name', () => {
           `${head}q${two}${tail}`,
           head + two + one + tail,
         ];
-        expect(closestName(typed[how] ?? '', names)).toBe(name);
+        expect(closestNames(typed[how] ?? '', names)).toEqual([name]);
       }),
     );
   });
 
-  test('is the first of several that are equally close', () => {
-    expect(closestName('look', names)).toBe('lock');
-    expect(closestName('game-3', ['game', 'game-1', 'game-2'])).toBe('game-1');
-    expect(closestName('game-22', ['game', 'game-1', 'game-2'])).toBe('game-2');
+  test('may be one of several that are equally close, of which a question names the first', () => {
+    expect(closestNames('look', names)).toEqual(['lock', 'hook']);
+    expect(closestNames('game-22', ['game', 'game-1', 'game-2'])).toEqual(['game-2']);
+    expect(didYouMean('game-3', ['game', 'game-1', 'game-2'])).toBe('Did you mean game-1? ');
+  });
+
+  test('may differ by more letters if it is long', () => {
+    expect(closestNames('TRUSTED_PROXIES', ['TRUSTED_PROXY'])).toEqual(['TRUSTED_PROXY']);
+    expect(closestNames('token.rotation', ['token.rotated'])).toEqual(['token.rotated']);
   });
 
   test.each(['', 'x', 'unlock', 'delete', 'x'.repeat(10_000)])('does not exist for %j', (typed) => {
-    expect(closestName(typed, names)).toBeUndefined();
+    expect(closestNames(typed, names)).toEqual([]);
   });
 });
 

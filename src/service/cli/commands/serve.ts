@@ -1,4 +1,4 @@
-import { closestName } from '../../../interface/closest-name.ts';
+import { closestNames } from '../../../interface/closest-name.ts';
 import { defineCommand } from '../definition/command.ts';
 import { variableOf } from '../definition/flags.ts';
 import { serveFlags } from '../serve/settings.ts';
@@ -35,7 +35,7 @@ function unknownVariables(environment: NodeJS.ProcessEnv, flags: readonly string
     .toSorted()
     .map((variable) => {
       // Compared without the common prefix.
-      const meant = closestName(variable.slice(prefix.length), known);
+      const [meant] = closestNames(variable.slice(prefix.length), known);
       return { variable, did_you_mean: meant && `${prefix}${meant}` };
     });
 }
