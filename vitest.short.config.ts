@@ -32,6 +32,8 @@ const elsewhere = [
 export default defineConfig({
   test: {
     ...everyday.test,
+    // On SQLite, two workers more wait for less than they cost.
+    maxWorkers: 6,
     exclude: [
       ...(everyday.test?.exclude ?? []),
       ...elsewhere.flatMap((beginning) => [`${beginning}*.ts`, `${beginning}/**`]),
