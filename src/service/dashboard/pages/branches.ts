@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import { emptyResponse } from '../../contract/response.ts';
+import { jsonApiResponse } from '../../contract/response.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
@@ -36,7 +36,7 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { recentMs } from './workspaces.ts';
+import { branchSummary, recentMs } from './workspaces.ts';
 
 /** A branch that could not be synced, as entered. */
 interface RefusedBranch {
@@ -137,8 +137,8 @@ export function addBranchPages(site: Site): void {
     const synced = await syncedBranches(storage, workspace.id);
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
-    if (isWanted) await remoteMemory.ask(workspace);
-    return emptyResponse(204);
+    const known = isWanted ? await remoteMemory.ask(workspace) : before;
+    return jsonApiResponse(200, branchSummary(known, synced));
   });
 }
 
@@ -168,7 +168,7 @@ function remoteState(view: BranchView, now: number): Markup {
   // Do not refresh a page that shows a rejected form.
   const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
-    ? html`<p class="notice"${awaits} role="status">The remote has not answered yet. ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Refresh</a></p>`
+    ? html`<p class="notice"${awaits} role="status"><span>The remote has not answered yet.</span> ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Refresh</a></p>`
     : '';
   if (failure === undefined) return html`${awaited}`;
   return html`<div class="warning">

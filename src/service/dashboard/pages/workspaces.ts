@@ -88,7 +88,7 @@ function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: K
   const { listing } = known;
   const asOf = listing !== undefined && now - listing.askedAt > recentMs ? asTimestamp(listing.askedAt) : undefined;
   const awaited = isOutdated(known, synced, now, recentMs);
-  return html`<span data-part="branches-${id}"${awaited ? html` data-awaits="/workspaces/${id}/summary"` : ''}>
+  return html`<span${awaited ? html` data-summary="/workspaces/${id}/summary"` : ''}>
     <span class="state ${state}">${text}</span> <span class="faint">${more}${asOf === undefined ? '' : html` as of ${time(asOf, now)}`}</span>
   </span>`;
 }

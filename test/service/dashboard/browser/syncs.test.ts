@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { expect, onTestFinished } from 'vitest';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
+import { expectProblem } from '../../../support/browser/open-page.ts';
 import { sqlite } from '../../../support/databases.ts';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../../support/git-https-server.ts';
 import { createRepository } from '../../../support/git-repository.ts';
-import { startTestService } from '../../../support/running-service.ts';
+import { type RunningService, startTestService } from '../../../support/running-service.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { signIn } from './signed-in.ts';
 
@@ -24,6 +26,17 @@ async function startAll(behaviour: Omit<GitHttpsOptions, 'folder'> = {}) {
   return { service, remote, workspace, secret: (await service.token()).secret };
 }
 
+const storeSynced = (
+  { storage }: RunningService,
+  branch: { readonly workspace_id: string; readonly head: string; readonly synced_at: number },
+) =>
+  storage.commit('global', (db) =>
+    db
+      .insertInto('synced_branches')
+      .values({ name: 'main', received_objects: 1, ...branch })
+      .execute(),
+  );
+
 test('a sync is started from the page of its workspace, and followed to its end without a reload', async ({
   openPage,
 }) => {
@@ -40,9 +53,9 @@ test('a sync is started from the page of its workspace, and followed to its end 
 
   const page = await openPage();
   await signIn(page, service, secret, '/');
-  const summary = page.locator('[data-part^="branches-"]');
-  await summary.getByText('never synced').waitFor(patience);
-  expect(await summary.textContent()).toContain('2 branches');
+  const row = page.getByRole('row', { name: workspace });
+  await row.getByText('never synced').waitFor(patience);
+  expect(await row.textContent()).toContain('2 branches');
   await expectAccessible(page);
 
   await page.getByRole('link', { name: workspace }).first().click();
@@ -119,12 +132,7 @@ test('a slow remote does not delay the page, which shows the synced branches fir
     },
   });
   remote.commit({ branch: 'main', files: { a: '1' } }, { branch: 'new', from: 'main', files: { a: '2' } });
-  await service.storage.commit('global', (db) =>
-    db
-      .insertInto('synced_branches')
-      .values({ workspace_id: workspace, name: 'main', head: '1'.repeat(40), synced_at: 1, received_objects: 1 })
-      .execute(),
-  );
+  await storeSynced(service, { workspace_id: workspace, head: '1'.repeat(40), synced_at: 1 });
   const page = await openPage();
   const plain = await openPage({ javaScript: false });
   await signIn(page, service, secret, `/workspaces/${workspace}/branches`);
@@ -138,10 +146,51 @@ test('a slow remote does not delay the page, which shows the synced branches fir
   const answered = page.waitForResponse(/summary/, patience);
   answering.resolve();
   await (await answered).finished();
+  await page.getByText('The remote has answered.').waitFor();
   expect(await entry.inputValue(), 'the page is not refreshed during the input').toBe('release');
   await entry.blur();
   await page.getByRole('row', { name: /^new/ }).waitFor(patience);
   expect(await page.getByRole('row', { name: /^main/ }).textContent()).toContain('behind');
   await plain.getByRole('link', { name: 'Refresh' }).click();
   await plain.getByRole('row', { name: /^new/ }).waitFor(patience);
+});
+
+test('the list of branches asks a slow remote again if a sync ends meanwhile', async ({ openPage }) => {
+  const answering = Promise.withResolvers<void>();
+  onTestFinished(() => answering.resolve());
+  const { service, remote, workspace, secret } = await startAll({
+    answer: async () => {
+      await answering.promise;
+      // Longer than the page waits.
+      await sleep(1_200);
+      return false;
+    },
+  });
+  remote.commit({ branch: 'main', files: { a: '1' } });
+  const page = await openPage();
+  const asked = page.waitForRequest(/summary/, patience);
+  await signIn(page, service, secret, `/workspaces/${workspace}/branches`);
+  await asked;
+  await storeSynced(service, { workspace_id: workspace, head: remote.head('main'), synced_at: Date.now() });
+  answering.resolve();
+  await page.getByRole('row', { name: /^main/ }).getByText('up to date').waitFor(patience);
+  await page.getByText('The remote has not answered yet.').waitFor({ state: 'detached', ...patience });
+});
+
+test('the list of workspaces keeps answers that another instance gave, and says whose state is unknown', async ({
+  openPage,
+}) => {
+  const { service, workspace, secret } = await startAll({ answer: () => new Promise(() => {}) });
+  const lost = await service.workspace('https://127.0.0.1:1/assets.git');
+  const page = await openPage();
+  const json = { state: 'current', text: 'all 3 up to date', more: '' };
+  await page.route(`**/workspaces/${workspace}/summary`, (route) => route.fulfill({ json }));
+  await page.route(`**/workspaces/${lost}/summary`, (route) => route.abort());
+  const refreshed = page.waitForResponse((response) => response.request().resourceType() === 'xhr', patience);
+  await signIn(page, service, secret, '/');
+  await (await refreshed).finished();
+  const row = (id: string) => page.getByRole('row', { name: id });
+  await row(lost).getByText('unknown').waitFor();
+  await row(workspace).getByText('all 3 up to date').waitFor();
+  await expectProblem(page, /ERR_FAILED/);
 });
