@@ -137,7 +137,9 @@ export function addBranchPages(site: Site): void {
     const synced = await syncedBranches(storage, workspace.id);
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
-    const known = isWanted ? await remoteMemory.ask(workspace) : before;
+    const asked = isWanted ? await remoteMemory.ask(workspace) : before;
+    // The request may have been running since before the last sync.
+    const known = isOutdated(asked, synced, call.now, recentMs) ? await remoteMemory.ask(workspace) : asked;
     return jsonApiResponse(200, branchSummary(known, synced));
   });
 }

@@ -155,7 +155,7 @@ test('a slow remote does not delay the page, which shows the synced branches fir
   await plain.getByRole('row', { name: /^new/ }).waitFor(patience);
 });
 
-test('the list of branches asks a slow remote again if a sync ends meanwhile', async ({ openPage }) => {
+test('a slow remote is asked again if a sync ends meanwhile', async ({ openPage }) => {
   const answering = Promise.withResolvers<void>();
   onTestFinished(() => answering.resolve());
   const { service, remote, workspace, secret } = await startAll({
@@ -171,9 +171,14 @@ test('the list of branches asks a slow remote again if a sync ends meanwhile', a
   const asked = page.waitForRequest(/summary/, patience);
   await signIn(page, service, secret, `/workspaces/${workspace}/branches`);
   await asked;
-  await storeSynced(service, { workspace_id: workspace, head: remote.head('main'), synced_at: Date.now() });
+  await storeSynced(service, { workspace_id: workspace, head: '1'.repeat(40), synced_at: Date.now() });
+  const list = await openPage();
+  const listAsked = list.waitForRequest(/summary/, patience);
+  await signIn(list, service, secret, '/');
+  await listAsked;
   answering.resolve();
-  await page.getByRole('row', { name: /^main/ }).getByText('up to date').waitFor(patience);
+  await list.getByText('1 of 1 behind').waitFor(patience);
+  await page.getByRole('row', { name: /^main/ }).getByText('behind').waitFor(patience);
   await page.getByText('The remote has not answered yet.').waitFor({ state: 'detached', ...patience });
 });
 
