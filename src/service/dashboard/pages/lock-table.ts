@@ -39,7 +39,7 @@ export function lockTableHtml(call: WorkspaceCall, query: ListQuery, { locks, fo
     const before = locks[index - 1];
     const begins = query.group && (before === undefined || folderOf(before.path) !== folder);
     return [
-      begins ? folderRow(folder, folders.get(folder) ?? 0) : '',
+      begins ? folderRow(call, folder, folders.get(folder) ?? 0) : '',
       lockRow(call, lock, query.group, waiting.get(lock.id)),
     ];
   });
@@ -110,6 +110,9 @@ function changeLinks(workspace: string, lock: Lock, way: ReleaseWay): Markup {
 
 export const releaseTexts = { own: 'Release', force: 'Force release' } as const;
 
-const folderRow = (folder: string, count: number): Markup => html`<tr class="group" data-key="${folder}/">
-    <th scope="rowgroup" colspan="${sortKeys.length + 1}"><bdi>${safeText(folderName(folder))}</bdi> <span class="faint">${plural(count, 'lock')}</span></th>
+function folderRow(call: WorkspaceCall, folder: string, count: number): Markup {
+  const columns = sortKeys.length + (mayLock(call) ? 1 : 0);
+  return html`<tr class="group" data-key="${folder}/">
+    <th scope="rowgroup" colspan="${columns}"><bdi>${safeText(folderName(folder))}</bdi> <span class="faint">${plural(count, 'lock')}</span></th>
   </tr>`;
+}
