@@ -44,11 +44,16 @@ const load = () =>
 
 /** @param {Element} part @param {Element} other */
 function replace(part, other) {
-  const focused = part.querySelector(':focus')?.getAttribute('href');
+  const focused = part.querySelector(':focus');
+  // Keep the checkbox itself: it may be checked.
+  const box = part.querySelector('.select');
+  if (box !== null) other.querySelector('.select')?.replaceWith(box);
   part.replaceChildren(...other.childNodes);
-  // Restore the keyboard focus.
-  const again = [...part.querySelectorAll('a')].find((link) => link.getAttribute('href') === focused);
-  if (focused && again) again.focus();
+  if (focused === null) return;
+  // Restore the keyboard focus. The checkbox has no href.
+  const href = focused.getAttribute('href');
+  const again = [...part.querySelectorAll('a, .select')].find((control) => control.getAttribute('href') === href);
+  if (again instanceof HTMLElement) again.focus();
 }
 
 /**

@@ -255,6 +255,24 @@ describe('the locks page', () => {
     expect(await page.evaluate('document.activeElement.id')).toBe('search');
   });
 
+  test('keeps the checked box of a lock, and its focus, when someone begins to wait', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const [bob, eve] = [await service.token({ name: 'bob' }), await service.token({ name: 'eve' })];
+    await takeLock(service, workspace, bob.secret, 'a');
+    const page = await openPage();
+    await signIn(page, service, bob.secret, locksOf(workspace));
+    await live(page);
+    const box = page.getByLabel('Select a', { exact: true });
+    await box.check();
+    await box.focus();
+    const asked = locksAsApi(service, workspace, eve.secret).take('a', { prefer: 'wait=30' });
+    await page.getByText('1 waiting').waitFor();
+    expect(await box.isChecked()).toBe(true);
+    expect(await page.evaluate('document.activeElement.className')).toBe('select');
+    await locksAsApi(service, workspace, bob.secret).release('a');
+    expect((await asked).status).toBe(201);
+  });
+
   test('shows the full path of a lock on hover and on keyboard focus', async ({ openPage }) => {
     const workspace = await service.workspace();
     const { secret } = await service.token({ name: 'release-bot' });
