@@ -52,6 +52,8 @@ export function openLockSession(context: SessionContext) {
   const firstAsked = new Map<string, number>();
   const askedWith = new Map<string, number>();
   const unsent = new Set<Intent>();
+  /** Grants, by key, whose release failed but may have been done: another job may hold such a path by now. */
+  const releasedMaybe = new Set<string>();
   /** The lock that blocked the last request for each path, by id. */
   const heldBy = new Map<string, string>();
   let intents = 0;
@@ -145,14 +147,20 @@ export function openLockSession(context: SessionContext) {
     },
 
     /** With `attempts: 'once'`, a failed release is not tried again, because the caller does that. */
-    release(
+    async release(
       grant: Grant,
       within: CallLimits,
       { mayBeReleased = false, attempts }: { readonly mayBeReleased?: boolean; readonly attempts?: 'once' } = {},
     ): Promise<ReleaseResult> {
       const { service, workspace, path } = grant;
-      const target = { kind: 'own', lock: ownLockOf(grant), mayBeReleased } as const;
-      return releaseTarget(context, { service, workspace, path, target, attempts }, within);
+      const target = {
+        kind: 'own',
+        lock: ownLockOf(grant),
+        mayBeReleased: mayBeReleased || releasedMaybe.has(grant.key),
+      } as const;
+      const result = await releaseTarget(context, { service, workspace, path, target, attempts }, within);
+      if (result.kind === 'unanswered' || (result.kind === 'failed' && result.mayBeDone)) releasedMaybe.add(grant.key);
+      return result;
     },
   };
 }

@@ -3,7 +3,7 @@ import type { Client } from '../../src/client/client.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
 import { openLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
-import { place } from './samples.ts';
+import { end, errorOf, grantOf, knownLock, place } from './samples.ts';
 
 test('records the intent in the ledger, with a new key for the one place of the step, before it sends a request', async () => {
   const ledger: Entry[] = [];
@@ -36,4 +36,39 @@ test('records the intent in the ledger, with a new key for the one place of the 
     'asked a': [intent('a')],
     'asked b': [intent('a'), intent('b')],
   });
+});
+
+test('does not repeat a release that may have been done, if nothing tells the lock from a later one', async () => {
+  const events: string[] = [];
+  let areListed = true;
+  const error = errorOf({ kind: 'timeout', limitMs: 1_000 });
+  const client: Pick<Client, 'serverNow' | 'listLocks' | 'releaseLock'> = {
+    serverNow: () => Date.parse(end) - 60_000,
+    async listLocks() {
+      events.push('look');
+      const items = areListed ? [knownLock('a')] : [];
+      return { items, incomplete: areListed ? undefined : 'The service is down.', isFiltered: true };
+    },
+    async releaseLock() {
+      events.push('send');
+      areListed = false;
+      return { kind: 'failed', error };
+    },
+  };
+  const session = openLockSession({
+    // Releases use no other methods.
+    client: client as Client,
+    clock: () => 0,
+    sleep: async () => undefined,
+    random: () => 0.5,
+    step: 's',
+    origin: undefined,
+    record: () => undefined,
+  });
+  const grant = grantOf('a', { lock: { path: lockPath('a'), type: 'exclusive', expires_at: end } });
+  const release = () => session.release(grant, { deadline: 1 });
+  await expect(release()).resolves.toMatchObject({ kind: 'failed', mayBeDone: true });
+  areListed = true;
+  await expect(release()).resolves.toEqual({ kind: 'ambiguous' });
+  expect(events).toEqual(['look', 'send', 'look']);
 });
