@@ -14,7 +14,10 @@ export const maxUnprovenPerWorkspace = 16;
 export const maxPerReceiver = 24;
 export const maxUnprovenPerReceiver = 12;
 
-/** Attempts for a quick hook: its last attempt took less than a second. Any other hook gets one attempt at a time. */
+/**
+ * Attempts for a quick hook: its last attempt took less than a second, and none under way has taken longer. Any other
+ * hook gets one attempt at a time.
+ */
 export const maxPerHook = 4;
 export const quickMs = 1_000;
 
@@ -48,7 +51,8 @@ const none: Experience = { turn: -1, isQuick: false, failures: 0, restsUntil: 0 
  * says nothing about the others on a gateway.
  */
 export function createDeliverySlots(now: () => number = () => performance.now()) {
-  const underWay = new Set<DueHook & { readonly isProven: boolean }>();
+  /** An attempt for a quick hook is proven for as long as it is quick itself. */
+  const underWay = new Set<DueHook & { readonly provenUntil: number }>();
   const hooks = new Map<string, Experience>();
   /** Position of the last attempt of each workspace in the sequence of all attempts. */
   const workspaceTurns = new Map<string, number>();
@@ -61,10 +65,11 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     next(due: Iterable<DueHook>): DueHook | undefined {
       if (underWay.size >= maxAttempts) return undefined;
       const all = [...underWay];
-      const unproven = all.filter(({ isProven }) => !isProven);
+      const unproven = all.filter(({ provenUntil }) => provenUntil <= now());
       const ofWorkspace = countBy(all, workspaceOf);
       const ofReceiver = countBy(all, receiverOf);
       const ofHook = countBy(all, ({ id }) => id);
+      const unprovenOfHook = countBy(unproven, ({ id }) => id);
       const unprovenOfWorkspace = countBy(unproven, workspaceOf);
       const unprovenOfReceiver = countBy(unproven, receiverOf);
 
@@ -72,7 +77,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
         const { isQuick, restsUntil } = experienceOf(hook);
         const receiver = receiverOf(hook);
         if (now() < restsUntil || ofReceiver(receiver) >= maxPerReceiver) return false;
-        if (isQuick) return ofHook(hook.id) < maxPerHook;
+        if (isQuick && unprovenOfHook(hook.id) === 0) return ofHook(hook.id) < maxPerHook;
         return (
           ofHook(hook.id) === 0 &&
           unprovenOfWorkspace(hook.workspace) < maxUnprovenPerWorkspace &&
@@ -96,7 +101,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     /** Returns a function to call when the attempt has ended. */
     begin(hook: DueHook) {
       const begunAt = now();
-      const attempt = { ...hook, isProven: experienceOf(hook).isQuick };
+      const attempt = { ...hook, provenUntil: experienceOf(hook).isQuick ? begunAt + quickMs : begunAt };
       underWay.add(attempt);
       turn += 1;
       remember(workspaceTurns, hook.workspace, turn, maxRemembered);

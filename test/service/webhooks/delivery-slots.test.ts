@@ -67,6 +67,22 @@ test('makes several attempts at a time for a quick hook, and one for a hook whos
   expect(beginAll(slots, due)).toHaveLength(1);
 });
 
+test('makes no further attempt for a quick hook while one has taken a second', () => {
+  let now = 0;
+  const slots = createDeliverySlots(() => now);
+  const due = [hookOf('game', 1)];
+  prove(slots, due);
+  const endHanging = slots.begin(hookOf('game', 1));
+  now += quickMs - 1;
+  const quick = beginAll(slots, due);
+  expect(quick).toHaveLength(maxPerHook - 1);
+  now += 1;
+  for (const { end } of quick) end(false);
+  expect(beginAll(slots, due)).toEqual([]);
+  endHanging(false);
+  expect(beginAll(slots, due)).toHaveLength(1);
+});
+
 test('lets a failing hook rest longer each time, up to a second, until a delivery succeeds', () => {
   let now = 0;
   const slots = createDeliverySlots(() => now);
@@ -130,6 +146,19 @@ test('quick receivers that hang take no more than the share of their workspace',
   prove(slots, due);
   expect(beginAll(slots, due)).toHaveLength(maxPerWorkspace);
   expect(slots.next([...due, hookOf('film', 1)])).toEqual(hookOf('film', 1));
+});
+
+test('quick hooks that hang count as unproven after a second, and leave room for quick ones', () => {
+  let now = 0;
+  const slots = createDeliverySlots(() => now);
+  const [hanging, quick] = [hooksOf('game', maxUnprovenPerWorkspace), hookOf('game', 1_000)];
+  prove(slots, [...hanging, quick]);
+  for (let event = 0; event < 15; event += 1) {
+    beginAll(slots, hanging, new Set(hanging));
+    now += quickMs;
+  }
+  expect(slots.next([...hanging, hookOf('game', 1_001)])).toBeUndefined();
+  expect(beginAll(slots, [...hanging, quick])).toHaveLength(maxPerHook);
 });
 
 test('an instance never exceeds its limit of connections, however many workspaces are slow', () => {
