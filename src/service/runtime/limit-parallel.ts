@@ -16,7 +16,7 @@ export interface ParallelLimit {
  */
 export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) {
   const running = new Map<string, number>();
-  /** Waiting work by key, in order of arrival. A key whose work starts or gives up goes last. */
+  /** Waiting work by key, in order of arrival. A key whose work starts goes last. */
   const waiting = new Map<string, Set<() => void>>();
   let total = 0;
 
@@ -60,17 +60,18 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
 
   function waitForPlace(key: string): Promise<void> {
     return new Promise((resolve, reject) => {
+      const ofKey = waiting.get(key) ?? new Set();
       const timer =
         timeout &&
         setTimeout(() => {
-          take(key, start);
+          ofKey.delete(start);
+          if (ofKey.size === 0) waiting.delete(key);
           reject(timeout.error());
         }, timeout.ms);
       function start(): void {
         clearTimeout(timer);
         resolve();
       }
-      const ofKey = waiting.get(key) ?? new Set();
       waiting.set(key, ofKey.add(start));
       startWaiting();
     });

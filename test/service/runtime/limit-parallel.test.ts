@@ -102,3 +102,20 @@ test('work that has waited too long is rejected, and takes no slot later', async
   expect(late).not.toHaveBeenCalled();
   expect(await limited('b', async () => 'done')).toBe('done');
 });
+
+test('a key keeps its place when some of its waiting work times out', async () => {
+  vi.useFakeTimers();
+  const limited = limitParallel({ max: 1, timeout: { ms: 5_000, error: busy } });
+  const held = Promise.withResolvers<void>();
+  const order: string[] = [];
+  const work = (key: string) => limited(key, async () => void order.push(key));
+  const holding = limited('a', () => held.promise);
+  const late = expect(work('first')).rejects.toThrow('Too busy.');
+  await vi.advanceTimersByTimeAsync(1_000);
+  const rest = [work('first'), work('second')];
+  await vi.advanceTimersByTimeAsync(4_000);
+  await late;
+  held.resolve();
+  await Promise.all([holding, ...rest]);
+  expect(order).toEqual(['first', 'second']);
+});
