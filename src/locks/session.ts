@@ -52,7 +52,7 @@ export function openLockSession(context: SessionContext) {
   const firstAsked = new Map<string, number>();
   const askedWith = new Map<string, number>();
   const unsent = new Set<Intent>();
-  /** Grants, by key, whose release failed but may have been done: another job may hold such a path by now. */
+  /** Grants, by key, whose release failed but may have been done: another job may already hold the path. */
   const releasedMaybe = new Set<string>();
   /** The lock that blocked the last request for each path, by id. */
   const heldBy = new Map<string, string>();

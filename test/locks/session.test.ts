@@ -38,7 +38,7 @@ test('records the intent in the ledger, with a new key for the one place of the 
   });
 });
 
-test('does not repeat a release that may have been done, if nothing tells the lock from a later one', async () => {
+test('does not repeat a release that may have been done, if the lock cannot be distinguished from a later one', async () => {
   const events: string[] = [];
   let areListed = true;
   const error = errorOf({ kind: 'timeout', limitMs: 1_000 });

@@ -34,7 +34,7 @@ describe('the closest name', () => {
     );
   });
 
-  test('may be one of several that are equally close, of which a question names the first', () => {
+  test('may be one of several that are equally close: a question names the first', () => {
     expect(closestNames('look', names)).toEqual(['lock', 'hook']);
     expect(closestNames('game-22', ['game', 'game-1', 'game-2'])).toEqual(['game-2']);
     expect(didYouMean('game-3', ['game', 'game-1', 'game-2'])).toBe('Did you mean game-1? ');
