@@ -13,6 +13,8 @@ const live = element;
 const minPauseMs = 1_000;
 const pausePerRefresh = 4;
 let hasChanged = false;
+/** @type {unknown} */
+let latestNote;
 let isFollowing = false;
 /** The first refresh shows changes from before the page was connected, which are not highlighted. */
 let isFirst = true;
@@ -22,6 +24,7 @@ const rows = () => [...document.querySelectorAll('[data-key]')];
 /** @param {unknown} note the text of the element with data-note, which is not part of the loaded page */
 async function follow(note) {
   hasChanged = true;
+  latestNote = note;
   if (isFollowing) return;
   isFollowing = true;
   while (hasChanged) {
@@ -32,7 +35,7 @@ async function follow(note) {
     const tookMs = performance.now() - began;
     for (const row of rows()) row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
     isFirst = false;
-    for (const place of document.querySelectorAll('[data-note]')) place.textContent = String(note);
+    for (const place of document.querySelectorAll('[data-note]')) place.textContent = String(latestNote);
     await new Promise((resolve) => setTimeout(resolve, Math.max(minPauseMs, tookMs * pausePerRefresh)));
   }
   isFollowing = false;

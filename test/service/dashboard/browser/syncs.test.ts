@@ -1,5 +1,6 @@
-import { randomBytes } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
@@ -8,6 +9,7 @@ import { sqlite } from '../../../support/databases.ts';
 import { type GitHttpsOptions, startGitHttpsServer } from '../../../support/git-https-server.ts';
 import { createRepository } from '../../../support/git-repository.ts';
 import { type RunningService, startTestService } from '../../../support/running-service.ts';
+import { changeRows, storeSyncs } from '../../../support/stored-rows.ts';
 import { temporaryFolder } from '../../../support/temporary-folder.ts';
 import { signIn } from './signed-in.ts';
 
@@ -93,6 +95,35 @@ test('a sync is started from the page of its workspace, and followed to its end 
   remote.commit({ branch: 'main', files: { b: '2' } });
   await page.goto(`${service.baseUrl}/workspaces/${workspace}/branches`);
   await page.getByRole('row', { name: /^main/ }).getByText('behind').waitFor(patience);
+});
+
+/** Opens the page of a sync that another instance seems to run, and returns a function that changes the sync. */
+async function openRunningSync(page: Page) {
+  const { service, workspace, secret } = await startAll();
+  const id = `sync_${randomUUID()}`;
+  const lease = { lease_owner: 'another', lease_until: Date.now() + 3_600_000 };
+  const bytes = { received_bytes: 0, total_bytes: 1_000_000_000 };
+  await storeSyncs(service.storage, {
+    ...{ id, workspace_id: workspace, status: 'running', finished_at: null },
+    ...{ ...lease, ...bytes },
+  });
+  const reloaded = page.waitForResponse((response) => response.request().resourceType() === 'xhr', patience);
+  await signIn(page, service, secret, `/workspaces/${workspace}/syncs/${id}`);
+  await (await reloaded).finished();
+  return (columns: { received_bytes: number } | { status: string; finished_at: number }) =>
+    changeRows(service.storage, 'syncs', columns, { id });
+}
+
+test('the page of a running sync shows its speed and the time left', async ({ openPage }) => {
+  const page = await openPage();
+  const change = await openRunningSync(page);
+  let bytes = 0;
+  const note = async () => {
+    bytes += 1_000_000;
+    await change({ received_bytes: bytes });
+    return page.locator('[data-note]').textContent();
+  };
+  await expect.poll(note, { timeout: 10_000, interval: 200 }).toMatch(/ MB\/s, .+ left$/);
 });
 
 test('a remote error ends a sync with its message, and the history shows the failures', async ({ openPage }) => {
