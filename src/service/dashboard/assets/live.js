@@ -15,30 +15,36 @@ const pausePerRefresh = 4;
 let hasChanged = false;
 /** @type {unknown} */
 let latestNote;
-let isFollowing = false;
+/** @type {Promise<void> | undefined} */
+let following;
 /** The first refresh shows changes from before the page was connected, which are not highlighted. */
 let isFirst = true;
 
 const rows = () => [...document.querySelectorAll('[data-key]')];
 
 /** @param {unknown} note the text of the element with data-note, which is not part of the loaded page */
-async function follow(note) {
+function follow(note) {
   hasChanged = true;
   latestNote = note;
-  if (isFollowing) return;
-  isFollowing = true;
+  following ??= refreshWhileChanged().finally(() => {
+    following = undefined;
+  });
+}
+
+async function refreshWhileChanged() {
   while (hasChanged) {
     hasChanged = false;
     const before = new Set(rows().map((row) => row.getAttribute('data-key')));
     const began = performance.now();
-    await refreshParts();
+    const isLoaded = await refreshParts();
+    // Without a connection, the first event of the next one reloads the page.
+    hasChanged ||= !isLoaded && connected;
     const tookMs = performance.now() - began;
     for (const row of rows()) row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
-    isFirst = false;
+    isFirst &&= !isLoaded;
     for (const place of document.querySelectorAll('[data-note]')) place.textContent = String(latestNote);
     await new Promise((resolve) => setTimeout(resolve, Math.max(minPauseMs, tookMs * pausePerRefresh)));
   }
-  isFollowing = false;
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
@@ -80,11 +86,12 @@ const stop = followStream({
   on: {
     changed(note) {
       showLive();
-      void follow(note);
+      follow(note);
     },
-    over() {
+    async over() {
       stop();
       clearTimeout(losing);
+      await following;
       live.remove();
     },
   },

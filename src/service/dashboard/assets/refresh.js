@@ -2,11 +2,11 @@ import { updateTimes } from './clock.js';
 
 /** Reloads the page in the background, and replaces the parts that differ. */
 
-/** @type {Promise<void> | undefined} */
+/** @type {Promise<boolean> | undefined} */
 let refreshing;
 let isStale = false;
 
-/** Resolved when the page shows the result of the latest call. @returns {Promise<void>} */
+/** Resolved when the page shows the result of the latest call: false if it failed. @returns {Promise<boolean>} */
 export function refreshParts() {
   isStale = true;
   refreshing ??= refresh().finally(() => {
@@ -16,9 +16,11 @@ export function refreshParts() {
 }
 
 async function refresh() {
+  /** @type {Document | null} */
+  let loaded = null;
   while (isStale) {
     isStale = false;
-    const loaded = await load();
+    loaded = await load();
     // Another refresh was requested, maybe for another URL: use its response instead.
     if (isStale || loaded === null) continue;
     for (const part of document.querySelectorAll('[data-part]')) {
@@ -29,6 +31,7 @@ async function refresh() {
     }
   }
   updateTimes();
+  return loaded !== null;
 }
 
 /** Parsed by the browser, without running scripts. @returns {Promise<Document | null>} */

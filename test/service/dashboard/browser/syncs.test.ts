@@ -86,7 +86,7 @@ test('a sync is started from the page of its workspace, and followed to its end 
   const facts = page.locator('[data-part="facts"]');
   await facts.getByText(remote.head('main')).waitFor();
   expect(await facts.innerText()).toMatch(/Objects received\s+\d+\s/);
-  expect(await page.locator('#live').count()).toBe(0);
+  await page.locator('#live').waitFor({ state: 'detached' });
   expect(await bar.isVisible()).toBe(false);
   expect(await page.evaluate('globalThis.isSamePage')).toBe(true);
   await page.getByText('by ada').waitFor();
@@ -124,6 +124,16 @@ test('the page of a running sync shows its speed and the time left', async ({ op
     return page.locator('[data-note]').textContent();
   };
   await expect.poll(note, { timeout: 10_000, interval: 200 }).toMatch(/ MB\/s, .+ left$/);
+});
+
+test('the page of a sync repeats a failed reload, and shows the end of the sync', async ({ openPage }) => {
+  const page = await openPage();
+  const change = await openRunningSync(page);
+  await page.route(page.url(), (route) => route.fulfill({ status: 503 }), { times: 1 });
+  await change({ status: 'succeeded', finished_at: Date.now() });
+  await expectProblem(page, /status of 503/);
+  await page.locator('[data-part="state"]').getByText('succeeded').waitFor();
+  await page.locator('#live').waitFor({ state: 'detached' });
 });
 
 test('a remote error ends a sync with its message, and the history shows the failures', async ({ openPage }) => {
