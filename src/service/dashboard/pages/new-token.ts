@@ -114,7 +114,7 @@ const presetButtons = (current: string): Markup => html`<button hidden>Create to
   <div class="actions">Preset:
     ${Object.entries(tokenPresets).map(
       ([name, { title }]) =>
-        html`<button name="choose-preset" value="${name}" aria-pressed="${String(name === current)}">${title}</button>`,
+        html`<button formnovalidate name="choose-preset" value="${name}" aria-pressed="${String(name === current)}">${title}</button>`,
     )}
   </div>`;
 

@@ -84,6 +84,8 @@ test.for([true, false])(
     const { secret } = await service.token({ name: 'root', scopes: ['admin'] });
     const page = await openPage({ javaScript });
     await signIn(page, service, secret, '/tokens/new');
+    await page.getByRole('button', { name: 'CI job' }).click();
+    await page.getByRole('button', { name: 'CI job', pressed: true }).waitFor();
     await page.getByLabel('Name').fill('tablet of ada');
     await page.getByLabel('Owner', { exact: true }).fill('ada');
     await page.getByLabel('in 30 days').check();
