@@ -38,8 +38,9 @@ const shells = {
   ],
 } as const;
 
-const offers: readonly (readonly [typed: string, offered: readonly string[]])[] = [
+const offers: readonly (readonly [typed: string, offered: readonly string[], program?: string])[] = [
   ['tok', ['token']],
+  ['tok', ['token'], '~/workspace-service'],
   ['token ', ['create', 'list', 'revoke']],
   ['token cr', ['create']],
   ['token create --sc', ['--scopes']],
@@ -60,16 +61,10 @@ describe.each(['bash', 'zsh', 'fish'] as const)('%s', (shell) => {
     const program = `#!/bin/sh\nexec '${process.execPath}' '${command}' "$@"\n`;
     await writeFile(join(folder, 'workspace-service'), program, { mode: 0o700 });
     const env = { ...compileCache, HOME: folder, PATH: `${folder}:${process.env['PATH']}` };
-    for (const [typed, offered] of offers) {
-      const response = await promisify(execFile)(
-        shell,
-        shells[shell](file, ['workspace-service', ...typed.split(' ')]),
-        {
-          env,
-        },
-      );
+    for (const [typed, offered, name = 'workspace-service'] of offers) {
+      const response = await promisify(execFile)(shell, shells[shell](file, [name, ...typed.split(' ')]), { env });
       const words = response.stdout.split('\n').flatMap((line) => line.split('\t')[0] || []);
-      expect([typed, words.toSorted()]).toEqual([typed, offered]);
+      expect([name, typed, words.toSorted()]).toEqual([name, typed, offered]);
     }
   });
 });

@@ -3,11 +3,14 @@ import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { type Command, defineCommand } from '../definition/command.ts';
 import { required, rest } from '../definition/flags.ts';
 
-/** Each script runs the command that is being completed, with `completion words` and the words before the cursor. */
+/**
+ * Each script runs the command that is being completed, with `completion words` and the words before the cursor. Shells
+ * pass the command as typed, with its `~`.
+ */
 const scripts = {
   bash: [
     '_workspace_service() {',
-    '  local next; next=$("${COMP_WORDS[0]}" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null | cut -f 1)',
+    '  local next; next=$("${COMP_WORDS[0]/#\\~/$HOME}" completion words -- "${COMP_WORDS[@]:1:COMP_CWORD-1}" 2>/dev/null | cut -f 1)',
     '  COMPREPLY=($(compgen -W "$next" -- "${COMP_WORDS[COMP_CWORD]}"))',
     '}',
     'complete -o default -F _workspace_service workspace-service',
@@ -15,7 +18,7 @@ const scripts = {
   zsh: [
     '#compdef workspace-service',
     '_workspace_service() {',
-    '  local next; next=$("$words[1]" completion words -- "${(@)words[2,CURRENT-1]}" 2>/dev/null | cut -f 1)',
+    '  local next; next=$("${words[1]/#\\~/$HOME}" completion words -- "${(@)words[2,CURRENT-1]}" 2>/dev/null | cut -f 1)',
     '  compadd -- ${(f)next} || _files',
     '}',
     'compdef _workspace_service workspace-service',
@@ -23,7 +26,8 @@ const scripts = {
   fish: [
     'function __workspace_service',
     '  set --local typed (commandline --tokenize --current-process --cut-at-cursor)',
-    '  set --global __workspace_service_next ($typed[1] completion words -- $typed[2..] 2>/dev/null)',
+    "  set --local program (string replace --regex '^~' $HOME -- $typed[1])",
+    '  set --global __workspace_service_next ($program completion words -- $typed[2..] 2>/dev/null)',
     '  test -n "$__workspace_service_next"',
     'end',
     "complete --command workspace-service --no-files --condition __workspace_service --arguments '$__workspace_service_next'",
