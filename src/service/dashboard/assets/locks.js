@@ -83,7 +83,7 @@ form.addEventListener('input', ({ target }) => {
 headings.addEventListener('click', async (event) => {
   const heading = event.target instanceof HTMLAnchorElement ? event.target.closest('th') : null;
   const link = heading?.querySelector('a');
-  if (!link || event.ctrlKey || event.metaKey || event.shiftKey) return;
+  if (!heading || !link || event.ctrlKey || event.metaKey || event.shiftKey) return;
   event.preventDefault();
   sort.value = new URL(link.href).searchParams.get('sort') ?? 'path';
   await show(link.href);
