@@ -124,10 +124,14 @@ export function runProcess(
     });
     // Helpers of a killed git process keep running and hold the pipes open.
     child.on('exit', () => {
-      // The consumer may not have read the last output yet, so the pipes stay open until the time limit.
-      if (onOutput !== undefined && stopped === undefined) return end(child, 'SIGTERM');
-      clearTimeout(timer);
-      endAll();
+      const release = (): void => {
+        clearTimeout(timer);
+        endAll();
+      };
+      if (onOutput === undefined || stopped !== undefined || child.stdout?.readableEnded) return release();
+      // The consumer may not have read the last output yet.
+      child.stdout?.once('end', release);
+      end(child, 'SIGTERM');
     });
     child.on('close', (code, endedBy) => {
       errors.end();

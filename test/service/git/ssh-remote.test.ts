@@ -43,6 +43,13 @@ describe('an ssh remote', () => {
     expect(failure.message).toContain('Permission denied (publickey)');
   });
 
+  test('is listed without waiting for a helper that keeps running, such as a shared connection of ssh', async () => {
+    const { git, remote } = await setUp('setsid sleep 15 > /dev/null &');
+    const began = performance.now();
+    expect([...(await git.branches(remote, enoughTime)).branches.keys()]).toEqual(['main']);
+    expect(performance.now() - began).toBeLessThan(10_000);
+  });
+
   const silenceMs = 600;
 
   test('fails well before the time limit if it falls silent', async () => {
