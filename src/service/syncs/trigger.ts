@@ -27,15 +27,26 @@ export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Pr
 
 /** Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit. */
 export function createPrepareSync({ storage, git, remotes, remoteMemory }: TriggerParts): PrepareSync {
-  const once = createOnce<Parsed<number> | undefined>();
+  const shareListing = createShare<Awaited<ReturnType<typeof list>>>();
+  const sharePreparation = createShare<Parsed<number> | undefined>();
 
   /** Undefined if the remote does not answer. */
-  async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number) {
+  async function list(workspace: StoredWorkspace) {
     const before = await syncedBranches(storage, workspace.id);
     const { listing, failure } = await remoteMemory.askAgain(workspace);
     if (failure !== undefined) return undefined;
-    const { branches, defaultBranch } = listing;
-    await noteVanished(storage, workspace.id, before, branches);
+    await noteVanished(storage, workspace.id, before, listing.branches);
+    return { ...listing, before };
+  }
+
+  async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number) {
+    const listed = await shareListing(
+      workspace.id,
+      () => list(workspace),
+      (found) => found?.branches.has(branch) !== false,
+    );
+    if (listed === undefined) return undefined;
+    const { branches, defaultBranch, before } = listed;
     const head = branches.get(branch);
     if (head === undefined) {
       const synced = before.get(branch);
@@ -54,16 +65,6 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     const timeoutMs = deadline - performance.now();
     if (timeoutMs <= 0) return undefined;
     return accepted(await remotes.estimate(workspace, branch, { timeoutMs }));
-  }
-
-  /** Shares a running preparation. If that began too early to know the branch, its callers share one new preparation. */
-  async function share(key: string, find: () => ReturnType<typeof ask>): ReturnType<typeof ask> {
-    let own = false;
-    const prepared = await once(key, () => {
-      own = true;
-      return find();
-    });
-    return own || prepared?.ok !== false ? prepared : once(key, find);
   }
 
   /** LFS objects that the last sync could not fetch are retried even if git has nothing new. */
@@ -86,7 +87,11 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     // Errors of the remote are ignored here: it may respond when the sync runs. Otherwise the sync fails with the
     // reason.
     const deadline = performance.now() + timeoutMs;
-    const asked = share(`${workspace.id} ${branch}`, () => ask(workspace, branch, deadline)).catch((error: unknown) => {
+    const asked = sharePreparation(
+      `${workspace.id} ${branch}`,
+      () => ask(workspace, branch, deadline),
+      (prepared) => prepared?.ok !== false,
+    ).catch((error: unknown) => {
       if (error instanceof GitError) return undefined;
       throw error;
     });
@@ -96,6 +101,19 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     const timeout = sleep(timeoutMs, undefined, { ref: false, signal: answered.signal }).catch(() => undefined);
     const inTime = await Promise.race([asked, timeout]).finally(() => answered.abort());
     return inTime ?? accepted(await previousCount(storage.read, workspace, branch));
+  };
+}
+
+/** Shares running work. If it began too early to know what a caller needs, such callers share its next run. */
+function createShare<T>() {
+  const once = createOnce<T>();
+  return async (key: string, find: () => Promise<T>, isEnough: (found: T) => boolean): Promise<T> => {
+    let own = false;
+    const found = await once(key, () => {
+      own = true;
+      return find();
+    });
+    return own || isEnough(found) ? found : once(key, find);
   };
 }
 
