@@ -38,7 +38,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
   /** Objects that the heads of synced branches need. A branch that the remote has deleted needs none. */
   async function neededObjects(workspace: FoundWorkspace): Promise<ReadonlySet<Oid>> {
     const synced = await syncedBranches(storage, workspace.id);
-    const { listing, failure } = await remoteMemory.ask(workspace, signal);
+    const { listing, failure } = await remoteMemory.ask(workspace);
     const existing = new Set<string>(failure === undefined ? listing.branches.keys() : synced.keys());
     const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
     const needed = new Set<Oid>();

@@ -1,6 +1,5 @@
 import type { BranchName } from '../git/branch-name.ts';
 import { GitError } from '../git/git-error.ts';
-import type { Limits } from '../git/run-git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { createOnce } from '../runtime/once.ts';
 import { remember } from '../runtime/remember.ts';
@@ -75,12 +74,12 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     return learnt;
   }
 
-  async function askNow(workspace: StoredWorkspace, limits: Limits, onBegin: () => void): Promise<AskedRemote> {
+  async function askNow(workspace: StoredWorkspace, onBegin: () => void): Promise<AskedRemote> {
     const { at: askedAt } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
     const began = performance.now();
     const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
     try {
-      const response = await remotes.branches(workspace, limits, onBegin);
+      const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, onBegin);
       return learn(workspace, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
@@ -94,12 +93,10 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
   const keyOf = ({ id, remote }: StoredWorkspace): string => JSON.stringify([id, remote]);
 
   /** Asks the remote now. Callers share only a request that has not started, so each result is newer than its call. */
-  const askAgain = (workspace: StoredWorkspace, signal?: AbortSignal) =>
-    onceStarted(keyOf(workspace), (begun) => askNow(workspace, { ...listBranchesTimeout, signal }, begun));
+  const askAgain = (workspace: StoredWorkspace) => onceStarted(keyOf(workspace), (begun) => askNow(workspace, begun));
 
   /** Asks the remote now. Callers share a request that is already running. */
-  const ask = (workspace: StoredWorkspace, signal?: AbortSignal) =>
-    onceRunning(keyOf(workspace), () => askAgain(workspace, signal));
+  const ask = (workspace: StoredWorkspace) => onceRunning(keyOf(workspace), () => askAgain(workspace));
 
   return {
     known,
@@ -110,7 +107,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
       onceSoon(workspace.id, (begun) =>
         limitBackground(workspace.id, async () => {
           begun();
-          if (!stopping.aborted) await ask(workspace, stopping);
+          if (!stopping.aborted) await ask(workspace);
         }),
       )
         // The database does not respond. The next page reports this itself.

@@ -25,8 +25,9 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
       storage,
       stopping: stopping.signal,
       remotes: {
-        branches({ id }, _limits, onBegin) {
+        branches({ id }, { signal }, onBegin) {
           const reply = Promise.withResolvers<RemoteBranches>();
+          signal?.addEventListener('abort', () => reply.reject(new GitError('aborted', 'The service stops.')));
           asked.push({ id, begin: () => onBegin?.(), reply });
           return reply.promise;
         },
@@ -117,8 +118,16 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     await next(4);
     expect(asked[3]?.id).toBe('c');
     stopping.abort();
-    for (const { reply } of asked) reply.reject(new GitError('aborted', 'The service stops.'));
     await waited;
     expect(asked).toHaveLength(4);
+  });
+
+  test('ends all requests when the service stops', async () => {
+    const { memory, next, stopping } = setUp();
+    const all = Promise.all([memory.ask(game), memory.askAgain({ ...game, id: 'other' })]);
+    await next(2);
+    stopping.abort();
+    const failure = { reason: 'The service stops.' };
+    expect(await all).toMatchObject([{ failure }, { failure }]);
   });
 });
