@@ -69,8 +69,11 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     return remembered?.remote === remote ? remembered.known : nothing;
   }
 
-  function learn<T extends KnownRemote>({ id, remote }: StoredWorkspace, learnt: T): T {
-    remember(memory, id, { remote, known: learnt }, maxRemembered);
+  /** Requests of the same remote may overlap: an older one that ends later is not remembered. */
+  function learn(workspace: StoredWorkspace, learnt: AskedRemote): AskedRemote {
+    const { id, remote } = workspace;
+    if (askedAtOf(known(workspace)) <= askedAtOf(learnt))
+      remember(memory, id, { remote, known: learnt }, maxRemembered);
     return learnt;
   }
 
@@ -115,3 +118,5 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     },
   };
 }
+
+const askedAtOf = ({ listing, failure }: KnownRemote): number => (failure ?? listing)?.askedAt ?? 0;

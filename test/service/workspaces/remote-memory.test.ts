@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
@@ -91,6 +92,42 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     expect(await heads(early)).toEqual(new Set(['1']));
     expect(await heads(late)).toEqual(new Set(['2']));
     expect(asked).toHaveLength(2);
+  });
+
+  test.each([
+    { end: 'answers', finish: (reply: PromiseWithResolvers<RemoteBranches>) => reply.resolve(response('1')) },
+    {
+      end: 'times out',
+      finish: (reply: PromiseWithResolvers<RemoteBranches>) => reply.reject(new GitError('timeout', 'Too late.')),
+    },
+  ])('keeps the newest listing if an older one $end later', async ({ end, finish }) => {
+    const { memory, asked, next } = setUp();
+    const older = memory.askAgain(game);
+    await next(1);
+    asked[0]?.begin();
+    // The time of a request is in milliseconds.
+    await sleep(20);
+    const newer = memory.askAgain(game);
+    await next(2);
+    asked[1]?.reply.resolve(response('2'));
+    const known = await newer;
+    const [first] = asked;
+    if (first !== undefined) finish(first.reply);
+    expect(await older).toMatchObject(
+      end === 'answers' ? { listing: response('1') } : { failure: { reason: 'Too late.' } },
+    );
+    expect(memory.known(game)).toBe(known);
+  });
+
+  test.each(['ask', 'askAgain'] as const)('lists different remotes of a workspace separately (%s)', async (name) => {
+    const { memory, asked, next } = setUp();
+    const other = { ...game, remote: 'https://git.example.com/other.git' };
+    const first = memory[name](game);
+    await next(1);
+    const second = memory[name](other);
+    await next(2);
+    for (const [index, { reply }] of asked.entries()) reply.resolve(response(`${index}`));
+    expect(await Promise.all([first, second])).toMatchObject([{ listing: response('0') }, { listing: response('1') }]);
   });
 
   test('after a listing that was rejected as busy, the remote is listed again', async () => {
