@@ -11,7 +11,7 @@ import { runMain } from './run-main.ts';
 
 const command = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 
-/** Commands that print the completions for these words, the last of which is unfinished. */
+/** Commands that print the completions for these words. The last word is unfinished. */
 const shells = {
   bash: (file: string, words: readonly string[]) => [
     '--norc',

@@ -226,7 +226,7 @@ describe('releasing a lock', () => {
       await otherPageShown;
     });
     const sent = writer.post(`/workspaces/${workspace}/locks/release`, { path, lock });
-    // The form has found the lock by then.
+    // When this page is shown, the release has found the lock.
     resolve(await writer.get(listOf(workspace)));
     await ended;
     const { status, text } = await sent;

@@ -25,7 +25,7 @@ const request = (remoteAddress: string | undefined, ...lines: readonly string[])
 /** The canonical spelling of an address: see ip-address.test.ts. */
 function canonical(text: string): string {
   const address = parseIpAddress(text);
-  if (address === undefined) throw new Error(`${text} is no address.`);
+  if (address === undefined) throw new Error(`${text} is not an address.`);
   return address.toString();
 }
 
