@@ -42,6 +42,8 @@ export interface ReleaseCandidate {
   readonly doubt: 'release-started' | 'records-damaged' | undefined;
   /** Set if the service refused to renew the lock. */
   readonly loss?: Loss | undefined;
+  /** A later step locked the path again: without proof, the current lock is that of the later step. */
+  readonly grantedAgain?: boolean | undefined;
 }
 
 export interface ReleaseCandidates {
@@ -84,10 +86,10 @@ export function readClaims(records: Records): ReleaseCandidates {
     problem ??
     (missing.length > 0 || !begun ? `The ledger in ${ledger.file} lacks entries that this step wrote.` : undefined);
   if (ledgerError === undefined) {
-    const claims = held.map(({ grant, releaseStarted, loss }) => ({
+    const claims = held.map(({ grant, releaseStarted, ...rest }) => ({
+      ...rest,
       grant,
       doubt: releaseStarted ? ('release-started' as const) : undefined,
-      loss,
     }));
     return { held: claims, unanswered, ledgerError, renewalError: history.renewalError.get(step) };
   }

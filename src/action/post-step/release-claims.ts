@@ -63,14 +63,17 @@ export async function releaseClaims(
   const granted = new Map<string, Grant>();
 
   async function release(claim: ReleaseCandidate, sentAt: number | undefined): Promise<Attempt> {
-    const { grant, doubt = sentAt === undefined ? undefined : 'release-started', loss } = claim;
+    const { grant, doubt = sentAt === undefined ? undefined : 'release-started', loss, grantedAgain = false } = claim;
     const lostTo = (holder: KnownLock | 'nobody' | undefined): Attempt => ({
       result: lostOr({ grant, doubt, loss }, holder, renewalError),
     });
     if (grant.service !== service) {
       return { result: failedOr(claim, elsewhere(grant.service, service)) };
     }
-    const released = await session.release(grant, within, { mayBeReleased: doubt !== undefined, attempts: 'once' });
+    const released = await session.release(grant, within, {
+      mayBeReleased: doubt !== undefined || grantedAgain,
+      attempts: 'once',
+    });
     switch (released.kind) {
       case 'released':
         return { result: { kind: 'released', grant } };
@@ -88,7 +91,7 @@ export async function releaseClaims(
         return hadIt ? { result: lostOr(claim, holder, renewalError) } : lostTo(holder);
       }
       case 'ambiguous':
-        return { result: { kind: 'ambiguous', grant } };
+        return grantedAgain ? lostTo(undefined) : { result: { kind: 'ambiguous', grant } };
       case 'unanswered':
       case 'failed': {
         const { error } = released;

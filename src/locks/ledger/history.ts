@@ -75,6 +75,8 @@ export interface JobLock {
   readonly releaseStarted: boolean;
   /** The service refused to renew the lock. */
   readonly loss?: Loss | undefined;
+  /** The path was granted to the job again, so this lock has ended. */
+  readonly grantedAgain?: boolean;
 }
 
 /** A lock as its own entries describe it. asRenewed() adds the renewals. */
@@ -192,7 +194,9 @@ export function openHistory() {
     hasStopped: (step: string): boolean => stopped.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: [...held.values()].flatMap((locks) => Array.from(locks.values(), asRenewed)),
+      held: [...held.values()].flatMap((locks) =>
+        Array.from(locks.values(), (lock, index) => ({ ...asRenewed(lock), grantedAgain: index < locks.size - 1 })),
+      ),
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** The last grant of each step and path, even if that lock has ended. */

@@ -86,6 +86,21 @@ test('a lock of another job survives the post-steps of two steps that both had t
   expect(await stage.locks()).toEqual([theirs]);
 });
 
+test('a lock that is handed on survives the post-step of an earlier step that had the path, whatever the service returns', async () => {
+  const stage = await openStage();
+  await stage.proxy({ givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true });
+  const job = await stage.job();
+  await job.run(locking(hero));
+  await stage.release(hero);
+  await expect(job.run(locking(hero, { 'auto-release': 'false' }))).resolves.toMatchObject({ conclusion: 'success' });
+  const handedOn = await stage.locks();
+  await expect(job.post()).resolves.toMatchObject([
+    { conclusion: 'success' },
+    { conclusion: 'failure', annotations: [{ message: expect.stringContaining(`The lock on ${hero} was lost`) }] },
+  ]);
+  expect(await stage.locks()).toEqual(handedOn);
+});
+
 test('the post-step skips locks that were unlocked by the output of the lock step', async () => {
   const stage = await openStage();
   const proxy = await stage.proxy();

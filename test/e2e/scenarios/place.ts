@@ -1,5 +1,7 @@
+import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
+import { isPresent } from '../../../src/service/locks/line.ts';
 import { lockOf } from '../../../src/service/locks/lock-row.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
@@ -38,6 +40,8 @@ export interface Place {
   /** All current locks of the workspace, sorted by path. */
   locks(): Promise<readonly Lock[]>;
   lockOn(path: string): Promise<Lock | undefined>;
+  /** Whether a client is in line. One that has given up stays there for a moment. */
+  hasLine(): Promise<boolean>;
   take(path: string, taking?: Taking): Promise<Lock>;
   takenByGrace(path: string): Promise<Lock>;
   /** Releases a lock, whoever holds it. */
@@ -104,6 +108,10 @@ export function openPlace(options: PlaceOptions): Place {
       return (await rows.where('expires_at', '>', Date.now()).orderBy('path').execute()).map(lockOf);
     },
     lockOn: async (path) => (await place.locks()).find((lock) => lock.path === path),
+    async hasLine() {
+      const places = storage.read.selectFrom('lock_places').select('id').where('workspace_id', '=', workspace);
+      return (await places.where(isPresent(sql.lit(Date.now()))).executeTakeFirst()) !== undefined;
+    },
     async take(path, { token: other = token, ttl = '1h', origin } = {}) {
       const { status, body, text } = await ask(baseUrl, 'POST', address, {
         token: other,

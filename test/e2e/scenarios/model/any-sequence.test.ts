@@ -195,10 +195,15 @@ const slowHappenings = [
 ];
 
 /**
- * This service, one that has ids without ETags, and one that identifies locks only by their times; each with a rate
- * limit that the jobs reach, and without one.
+ * This service, one that has ids without ETags, one that identifies locks only by their times, and one that does not
+ * identify them at all; each with a rate limit that the jobs reach, and without one.
  */
-const manner = fc.constantFrom<Manner>({}, { givesNoTag: true }, { givesNoProof: true });
+const manner = fc.constantFrom<Manner>(
+  {},
+  { givesNoTag: true },
+  { givesNoProof: true },
+  { givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true },
+);
 const isLimited = fc.boolean();
 const isIdentified = fc.boolean();
 

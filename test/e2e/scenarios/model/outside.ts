@@ -14,6 +14,8 @@ interface Scene {
   readonly players: Players;
   readonly book: Book;
   readonly short: ShortLocks;
+  /** Whether a lock looks like a later one of the same owner, so that no job could notice that its lock has ended. */
+  readonly looksAlike: boolean;
 }
 
 /** Events that affect the locks of jobs from outside. */
@@ -40,9 +42,10 @@ const longMs = shortTtlMs + 1_000;
 /** A lock that is renewed after a third of its ttl has more than this time left. */
 const briefMs = shortTtlMs / 4;
 
-export function openOutside({ stage, proxy, network, players, book, short }: Scene): Outside {
+export function openOutside({ stage, proxy, network, players, book, short, looksAlike }: Scene): Outside {
   /** Ends a lock. Its renewal process, if any, must notice that soon. */
   async function endLock(wanted: string, end: (path: string) => Promise<void>): Promise<void> {
+    if (looksAlike) return;
     await short.look();
     const renewerOf = (lock: Lock): Player | undefined =>
       players.all.find(({ counted }) => counted.some(({ id, renewed }) => id === lock.id && renewed));

@@ -76,7 +76,7 @@ export interface WorldOptions {
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { players: count, paths: allPaths, manner, service, issuer, patient } = options;
-  const { givesNoProof = false } = manner;
+  const { givesNoProof = false, keepsNoTimes: looksAlike = false } = manner;
   const cleanUps: (() => Promise<void>)[] = [];
   const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp), service);
   const proxy = await stage.proxy({ ...manner, faster, retryAfter: 0.5 });
@@ -87,8 +87,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
   const playerOf = players.of;
   const book: Book = openBook(all);
   const short = watchShortLocks(stage, book);
-  const outside = openOutside({ stage, proxy, network, players, book, short });
-  const ends = openEnds({ stage, network, players, book, short, givesNoProof });
+  const outside = openOutside({ stage, proxy, network, players, book, short, looksAlike });
+  const ends = openEnds({ stage, network, players, book, short, givesNoProof, looksAlike });
   /** Whether no interference is pending, and no lock of the job or on these paths may expire. */
   const isCalm = ({ origin }: Player, paths: readonly string[]): boolean =>
     network.isCalm() && short.areKept(origin, paths);
@@ -193,6 +193,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     async lock(number, taking) {
       const { paths } = taking;
       const player = playerOf(number);
+      await expect.poll(stage.hasLine).toBe(false);
       await short.look();
       const free = !paths.some(book.isHeld) && !(await stage.locks()).some(({ path }) => paths.includes(path));
       const calm = isCalm(player, paths);
