@@ -30,8 +30,6 @@ import { parseRetryAfter } from '../../src/interface/retry-after.ts';
 import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
 import { readEntry } from '../../src/locks/ledger/entry.ts';
-import { readCursor } from '../../src/service/api/lock-list.ts';
-import { refererOrigin } from '../../src/service/api/origin.ts';
 import { preferredWait, urgencyOf } from '../../src/service/api/prefer.ts';
 import { parseDay, parseEndOfDay } from '../../src/service/audit/day.ts';
 import { parseHeader, parseLine } from '../../src/service/backup/format.ts';
@@ -56,12 +54,14 @@ import { parseUploadPackRequest } from '../../src/service/git/upload-pack-reques
 import { basicPasswordIn, bearerTokenIn } from '../../src/service/http/access.ts';
 import { parseByteRange } from '../../src/service/http/byte-range.ts';
 import { createClientAddress } from '../../src/service/http/client-address.ts';
+import { refererOrigin } from '../../src/service/http/origin.ts';
 import { hasValidHost, originForm, routingPath } from '../../src/service/http/request-target.ts';
 import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseOid } from '../../src/service/lfs/oid.ts';
 import { parsePointer } from '../../src/service/lfs/pointer.ts';
 import { batchSchema, looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
+import { readCursor } from '../../src/service/locks/cursor.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { protocolOf } from '../../src/service/mirror/read-request.ts';
 import { parseTarget } from '../../src/service/outbound/target.ts';
@@ -403,7 +403,7 @@ export const parsers: readonly Parser[] = [
     ['a=', '=', ''],
     '?',
   ),
-  row('service/api/lock-list.ts readCursor', readCursor),
+  row('service/locks/cursor.ts readCursor', readCursor),
   row(
     'service/http/access.ts bearerTokenIn basicPasswordIn',
     (text) => [
@@ -462,7 +462,7 @@ export const parsers: readonly Parser[] = [
     ['[', 'a:', ''],
     '%4',
   ),
-  row('service/api/origin.ts refererOrigin', refererOrigin),
+  row('service/http/origin.ts refererOrigin', refererOrigin),
   row('service/http/request-target.ts originForm routingPath', (text) => [
     routingPath(originForm(text)),
     routingPath(`/v1/workspaces/a/locks/${text}`),

@@ -2,10 +2,11 @@ import { jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { actorOf, bearerOf } from '../http/context.ts';
+import { keyedRequestOf } from '../idempotency/keyed-request.ts';
 import { registerHook } from '../webhooks/hooks.ts';
 import { createdHookSchema, hookRequestSchema, withTarget } from '../webhooks/registration.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
-import { keyedRequestOf, keyHeader } from './parameters.ts';
+import { keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
 export function addHookRoutes(api: Api, routes: ApiParts): void {

@@ -1,32 +1,18 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { type LockPath, maxLockPathBytes, parseHeldPath } from '../../interface/lock-path.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { describedLockPath, heldPathField, lockSchema, parsedBy, plainText } from '../contract/schemas.ts';
 import { authenticateRequest } from '../http/access.ts';
 import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
+import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
 import { type LockQuery, listLocks } from '../locks/list.ts';
 import { lockOf } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
 import type { ApiParts } from './parts.ts';
 import { maxPreferLength, preferredWait } from './prefer.ts';
-
-/** Opaque to clients, so that its content can change. */
-export const writeCursor = (lastPath: string): string => Buffer.from(lastPath).toString('base64url');
-
-/** RFC 4648: three bytes become four characters. */
-const maxCursorLength = Math.ceil((4 * maxLockPathBytes) / 3);
-
-const notACursor = refused('It is not a cursor of this list. Start again without a cursor.');
-
-export function readCursor(cursor: string): Parsed<string> {
-  if (cursor.length > maxCursorLength) return notACursor;
-  const path = Buffer.from(cursor, 'base64url').toString();
-  return writeCursor(path) === cursor && parseHeldPath(path).ok ? accepted(path) : notACursor;
-}
 
 const pageSize = 100;
 const maxPageSize = 1_000;

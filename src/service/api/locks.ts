@@ -8,8 +8,10 @@ import { acquiredLockSchema, describedBranch, lockRequestSchema, lockSchema, not
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { authenticateRequest, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
 import { actorOf, bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
+import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
+import { keyedRequestOf } from '../idempotency/keyed-request.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
 import { keptMs, urgencyMs } from '../locks/line.ts';
@@ -28,8 +30,7 @@ import {
   optionalHeaders,
   requiredHeaders,
 } from './operation.ts';
-import { originHeader, runOriginOf } from './origin.ts';
-import { keyedRequestOf, keyHeader, lockPathParameter } from './parameters.ts';
+import { keyHeader, lockPathParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 import { maxPreferLength, maxPriorityLength, preferredWait, urgencyOf } from './prefer.ts';
 

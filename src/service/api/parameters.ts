@@ -1,8 +1,6 @@
 import { z } from '@hono/zod-openapi';
-import type { Context } from 'hono';
 import { describedLockPath } from '../contract/schemas.ts';
-import { bearerOf, type Environment } from '../http/context.ts';
-import { type KeyedRequest, keyedRequest, keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
+import { keyPattern, maxKeyLength } from '../idempotency/keyed-request.ts';
 import { syncIdPattern } from '../syncs/queue.ts';
 import { maxWorkspaceIdLength, workspaceIdPattern } from '../workspaces/workspace-id.ts';
 
@@ -51,11 +49,3 @@ export const keyHeader = z.object({
       'Any visible ASCII characters, new for each request. A request sent again with the same key is carried out once. Keys belong to a token, and are separate in each workspace.',
   }),
 });
-
-export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefined {
-  const { req } = c;
-  const key = req.header('idempotency-key');
-  if (key === undefined) return undefined;
-  const content = [req.method, req.path, req.header('if-match') ?? null, c.get('bodyText')];
-  return keyedRequest(bearerOf(c).id, key, content);
-}

@@ -4,10 +4,11 @@ import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { heldPathField, lockRequestSchema, lockSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
+import { keyedRequestOf } from '../idempotency/keyed-request.ts';
 import { withoutPlaceId } from '../locks/responses.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
-import { keyedRequestOf, keyHeader } from './parameters.ts';
+import { keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
 const queuedSchema = z

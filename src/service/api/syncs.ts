@@ -5,9 +5,10 @@ import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import { branchField, syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
+import { keyedRequestOf } from '../idempotency/keyed-request.ts';
 import { enqueue, findSync, isSyncId } from '../syncs/queue.ts';
 import { type Api, addWorkspaceOperation, jsonResponse, requiredHeaders } from './operation.ts';
-import { keyedRequestOf, keyHeader, syncParameter } from './parameters.ts';
+import { keyHeader, syncParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
 const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');

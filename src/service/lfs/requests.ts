@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { maxLockPathBytes } from '../../interface/lock-path.ts';
-import { readCursor } from '../api/lock-list.ts';
 import { heldPathField, lockRequestSchema, parsedBy } from '../contract/schemas.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import { readCursor } from '../locks/cursor.ts';
 import { parseOid } from './oid.ts';
 
 /** Schemas of client requests. Where a lock is not requested, `ref` and `refspec` are ignored: it applies to all branches. */

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { bearerOf, type Environment } from '../http/context.ts';
+import { bearerOf, type Environment } from './context.ts';
 
 const maxOriginLength = 2_048;
 
