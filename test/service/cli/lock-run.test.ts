@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -106,6 +106,15 @@ describe('a command under a lock', () => {
     const file = join(temporaryFolder(), 'not-executable');
     await writeFile(file, 'echo');
     expect(await run([path], file)).toMatchObject({ code: 126 });
+    expect(await run([path], join(file, 'x'))).toMatchObject({
+      code: 126,
+      stderr: expect.stringMatching(/: spawn ENOTDIR\n$/),
+    });
+    const withoutFolder = { ...environment(), TMPDIR: join(file, 'x') };
+    expect(await runCommand(['lock', 'run', path, '--', 'true'], { environment: withoutFolder })).toMatchObject({
+      code: 75,
+      stderr: expect.stringMatching(/No folder could be created in .*ENOTDIR.*The command did not run\.\n$/),
+    });
     expect(await locks()).toEqual([]);
   });
 
@@ -329,6 +338,18 @@ describe('a signal', () => {
     expect(await locks()).toEqual([]);
   });
 
+  test('of Ctrl-Z does not stop the renewal', async () => {
+    const command = start(['--ttl', '2s'], 'echo ready; sleep 60');
+    await ready(command);
+    const [before] = await locks();
+    command.signal('SIGTSTP');
+    await command.logLine((line) => line === 'Not suspended: the locks would expire.');
+    await expect.poll(async () => (await locks())[0]?.expires_at, { timeout: 5_000 }).not.toBe(before?.expires_at);
+    expect(await locks()).toHaveLength(1);
+    command.signal('SIGTERM');
+    expect(await command.ended()).toBe(143);
+  });
+
   test('ends the wait for a lock at once', async () => {
     await lockIt(service.secret);
     const command = start(['--wait', '10m'], 'echo "It ran."');
@@ -387,31 +408,26 @@ describe('a lock that is lost', () => {
   });
 });
 
-test('a command under a lock is stopped before its lock expires if the service is gone', async () => {
-  const own = await startServiceProcess();
-  const command = startCommand(
-    [
-      'lock',
-      'run',
-      path,
-      '--ttl',
-      '4s',
-      '--grace',
-      '1s',
-      '--',
-      'bash',
-      '-c',
-      'trap "" TERM; echo ready; while :; do sleep 0.1; done',
-    ],
-    { environment: { WORKSPACE_BASE_URL: own.baseUrl, WORKSPACE_TOKEN: own.token, WORKSPACE_ID: own.workspace } },
-  );
-  await ready(command);
-  await own.kill();
-  // Not "ago": the command must end before another job can have the lock.
-  await command.logLine((line) => /could not be renewed, and ends at .* \(in /.test(line));
-  expect(await command.ended()).toBe(76);
-  expect(command.stderr()).toContain('could not be released, and ends at');
-});
+test.each(['1s', '1m'])(
+  'a command under a lock ends before its lock if the service is gone, with --grace %s',
+  async (grace) => {
+    const own = await startServiceProcess();
+    const file = join(temporaryFolder(), 'alive');
+    const script = `trap "" TERM; echo ready; while :; do date > ${file}; sleep 0.05; done`;
+    const command = startCommand(
+      [...['lock', 'run', path, '--ttl', '8s', '--grace', grace], '--', 'bash', '-c', script],
+      { environment: { WORKSPACE_BASE_URL: own.baseUrl, WORKSPACE_TOKEN: own.token, WORKSPACE_ID: own.workspace } },
+    );
+    await ready(command);
+    await own.kill();
+    const lastEnd = Date.now() + 8_000;
+    // Not "ago": the command must end before another job can have the lock.
+    await command.logLine((line) => /could not be renewed, and ends at .* \(in /.test(line));
+    expect(await command.ended()).toBe(76);
+    expect(command.stderr()).toContain('could not be released, and ends at');
+    expect(statSync(file).mtimeMs).toBeLessThan(lastEnd);
+  },
+);
 
 test('a command under a lock sees the end of its pipe if the process is killed, and the lock ends with its ttl', async () => {
   const file = join(temporaryFolder(), 'told');

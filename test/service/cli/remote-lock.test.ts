@@ -228,11 +228,11 @@ describe('lock, over HTTP', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('Increase --wait')]);
   });
 
-  test('leaves nothing locked if it is interrupted', async () => {
+  test.each(['SIGINT', 'SIGHUP'] as const)('leaves nothing locked if it is interrupted by %s', async (signal) => {
     await lockHere('bob', 'take', 'b');
     const waiting = startCommand(['lock', 'take', 'a', 'b', '--wait', '10m'], { environment: environmentOf('ada') });
     await waiting.logLine((line) => line.includes('Waiting'));
-    waiting.signal('SIGINT');
+    waiting.signal(signal);
     expect(await waiting.ended()).toBe(1);
     expect(waiting.stderr()).toContain('Interrupted. Nothing was locked.');
     expect(await held()).toEqual(['b bob']);

@@ -6,6 +6,7 @@ import { awaitStop } from '../../../src/service/cli/output/stop-request.ts';
 test.each([
   ['SIGINT', 130],
   ['SIGTERM', 143],
+  ['SIGHUP', 129],
 ] as const)(
   'treats signals in quick succession as one stop request, and ends on a later %s with %d',
   async (later, code) => {

@@ -2,7 +2,8 @@ import { existsSync, readFileSync } from 'node:fs';
 import type { Readable, Writable } from 'node:stream';
 import { logOutput, type Output } from './log-output.ts';
 
-export type StopSignal = 'SIGINT' | 'SIGTERM';
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+export type StopSignal = (typeof stopSignals)[number];
 
 /** Side effects of a command other than files, sockets and databases. */
 export interface ProcessIo {
@@ -29,8 +30,10 @@ export function processIo(): ProcessIo {
     input: () => process.stdin,
     output: () => stdout.off('error', onError),
     onSignal(listener) {
-      process.on('SIGINT', listener).on('SIGTERM', listener);
-      return () => void process.off('SIGINT', listener).off('SIGTERM', listener);
+      for (const name of stopSignals) process.on(name, listener);
+      return () => {
+        for (const name of stopSignals) process.off(name, listener);
+      };
     },
     endAtOnce: (exitCode) => process.exit(exitCode),
   };

@@ -1,17 +1,17 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { sleep, steadyClock } from '../../../client/client.ts';
-import { type Duration, milliseconds } from '../../../interface/duration.ts';
+import { CommandError } from '../definition/command.ts';
 
 /** The signals that are passed on. Node cannot catch SIGKILL and SIGSTOP. */
-const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+export const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
-/** Calls the listener for each signal. Returns a function that restores the default handling. */
-export function onSignals(listener: (signal: NodeJS.Signals) => void): () => void {
-  for (const name of forwarded) process.on(name, listener);
+/** Calls the listener for each of the signals. Returns a function that restores the default handling. */
+export function onSignals(signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void): () => void {
+  for (const name of signals) process.on(name, listener);
   return () => {
-    for (const name of forwarded) process.off(name, listener);
+    for (const name of signals) process.off(name, listener);
   };
 }
 
@@ -33,12 +33,19 @@ export function startChild(
   environment: NodeJS.ProcessEnv,
   tell: (line: string) => void,
 ) {
-  const child = spawn(program, args, {
-    env: { ...environment, LOCK_PIPE: String(pipeFd) },
-    // The system closes the pipe when this process ends, even by SIGKILL.
-    stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
-    detached: hasGroups,
-  });
+  const couldNotStart = ({ message }: Error): string => `Could not start ${program}: ${message}`;
+  let child: ChildProcess;
+  try {
+    child = spawn(program, args, {
+      env: { ...environment, LOCK_PIPE: String(pipeFd) },
+      // The system closes the pipe when this process ends, even by SIGKILL.
+      stdio: ['inherit', 'inherit', 'inherit', 'pipe'],
+      detached: hasGroups,
+    });
+  } catch (error) {
+    // Only ENOENT, EACCES and a few others arrive as events.
+    throw error instanceof Error ? new CommandError(couldNotStart(error), 126) : error;
+  }
   // As requested: the stream of a `pipe` is a duplex.
   const pipe = child.stdio[pipeFd] as Duplex | undefined;
   pipe?.on('error', () => undefined);
@@ -47,7 +54,7 @@ export function startChild(
     child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 1) : exitCodeOf(signal)));
     child.once('error', (error) => {
       if (child.pid !== undefined) return;
-      tell(`Could not start ${program}: ${error.message}`);
+      tell(couldNotStart(error));
       resolve('code' in error && error.code === 'ENOENT' ? 127 : 126);
     });
   });
@@ -71,12 +78,13 @@ export function startChild(
     /** Closes the pipe of the command: its locks are no longer kept. */
     closePipe: () => pipe?.destroy(),
     /** Ends all processes of the group: SIGTERM, and SIGKILL after the grace period. */
-    async stop(grace: Duration): Promise<void> {
-      const deadline = steadyClock() + milliseconds(grace);
+    async stop(graceMs: number): Promise<void> {
+      const deadline = steadyClock() + graceMs;
       send('SIGTERM');
       // A stopped process handles SIGTERM only after it continues.
       send('SIGCONT');
-      while (send(0) && steadyClock() < deadline) await sleep(pollMs);
+      for (let left = graceMs; left > 0 && send(0); left = deadline - steadyClock())
+        await sleep(Math.min(pollMs, left));
       send('SIGKILL');
     },
   };

@@ -1,4 +1,5 @@
 import { sleep } from '../../../client/client.ts';
+import { responseClockMs } from '../../../client/clock.ts';
 import { milliseconds } from '../../../interface/duration.ts';
 import { formatTime } from '../../../interface/words.ts';
 import { lostRenewalText } from '../../../locks/messages.ts';
@@ -9,18 +10,18 @@ const pollMs = 500;
 
 interface KeepTimes {
   readonly requestTimeoutMs: number;
-  /** A lock that was not renewed counts as lost this long before it expires, so that the command can stop in time. */
+  /** A lock that was not renewed counts as lost at least this long before it expires: the command must stop in time. */
   readonly marginMs: number;
 }
 
 /**
- * Renews the locks in the ledger, and watches whether they last. Calls `onLost` once, with the reason. Returns a
- * function that ends the renewal.
+ * Renews the locks in the ledger, and watches whether they last. Calls `onLost` once, with the reason and the time until
+ * the first lock expires; a lock that is already lost has no such time. Returns a function that ends the renewal.
  */
 export function keepLocks(
   { context: { client, clock, random, terms }, ledger, step }: CommandSession,
   { requestTimeoutMs, marginMs }: KeepTimes,
-  onLost: (reason: string) => void,
+  onLost: (reason: string, msLeft: number) => void,
 ): () => Promise<void> {
   const { service, workspace, ttl } = terms;
   // A pause that outlasts the renewal would keep the process alive.
@@ -37,24 +38,29 @@ export function keepLocks(
     renewalError = error;
   });
   let lost = false;
+  const lookEveryMs = Math.min(pollMs, milliseconds(ttl) / 10);
+  // The time of the service may already be later than the last response said.
+  const slackMs = Math.min(responseClockMs, milliseconds(ttl) / 8);
 
   function look(): void {
     const { held, renewalError: failures } = ledger.read();
-    const now = client.serverNow();
+    const now = client.serverNow() + slackMs;
+    let msLeft = Number.POSITIVE_INFINITY;
     const reasons = held.flatMap(({ grant: { path, lock }, loss }) => {
       if (loss !== undefined) return [lostRenewalText(loss, undefined, now)];
       const end = Date.parse(lock.expires_at);
-      if (now < end - marginMs) return [];
+      if (now < end - marginMs - lookEveryMs) return [];
+      msLeft = Math.min(msLeft, end - now);
       const reason = failures.get(step) ?? (renewalError === undefined ? '' : String(renewalError));
       return [`The lock on ${path} could not be renewed, and ends at ${formatTime(end, now)}. ${reason}`.trimEnd()];
     });
     const [first] = reasons;
     if (lost || first === undefined) return;
     lost = true;
-    onLost(first);
+    onLost(first, msLeft);
   }
 
-  const timer = setInterval(look, Math.min(pollMs, milliseconds(ttl) / 10));
+  const timer = setInterval(look, lookEveryMs);
   return async () => {
     clearInterval(timer);
     ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });

@@ -11,7 +11,7 @@ import type { Grant } from '../../../locks/ledger/entry.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { CommandError } from '../definition/command.ts';
-import { type Child, exitCodeOf, onSignals, startChild } from './child.ts';
+import { type Child, exitCodeOf, forwarded, onSignals, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
 import { notAcquiredText, openCommandSession } from './session.ts';
@@ -52,7 +52,7 @@ export async function runUnderLocks(
   const interruption = new AbortController();
   let received: NodeJS.Signals | undefined;
   let child: Child | undefined;
-  const forgetSignals = onSignals((signal) => {
+  const forgetSignals = onSignals(forwarded, (signal) => {
     received ??= signal;
     if (child === undefined) interruption.abort();
     else child.signal(signal);
@@ -64,19 +64,23 @@ export async function runUnderLocks(
   const { client, workspace, tell } = remote;
   const opened = openCommandSession(remote, ttl);
   const { context, release, releaseAfterFailure } = opened;
+  // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
+  const forgetSuspension = onSignals(['SIGTSTP'], () => tell('Not suspended: the locks would expire.'));
 
   async function run(grants: readonly Grant[], items: readonly PoolItem[] | undefined): Promise<number> {
     let stopped: Promise<void> | undefined;
-    const marginMs = Math.min(milliseconds(grace), milliseconds(ttl) / 4);
-    const stopKeeping = keepLocks(opened, { marginMs, requestTimeoutMs }, (reason) => {
-      tell(request.onLost === 'stop' ? `${reason} Stopping the command.` : reason);
+    const graceMs = milliseconds(grace);
+    const marginMs = Math.min(graceMs, milliseconds(ttl) / 4);
+    const stopKeeping = keepLocks(opened, { marginMs, requestTimeoutMs }, (reason, msLeft) => {
+      const isToStop = request.onLost === 'stop';
+      tell(isToStop && child !== undefined ? `${reason} Stopping the command.` : reason);
       child?.closePipe();
-      if (request.onLost === 'stop') stopped = child?.stop(grace) ?? Promise.resolve();
+      if (isToStop) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
     });
     let folder: string | undefined;
     let code: number;
     try {
-      folder = mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+      folder = privateFolder();
       const environment = { ...request.environment, ...variablesOf(grants, items, folder) };
       child = startChild(request.command, environment, tell);
       code = await child.ended;
@@ -131,7 +135,16 @@ export async function runUnderLocks(
     throw error instanceof ServiceError ? didNotRun(error.message) : error;
   } finally {
     forgetSignals();
+    forgetSuspension();
     client.dispose();
+  }
+}
+
+function privateFolder(): string {
+  try {
+    return mkdtempSync(join(tmpdir(), 'workspace-locks-'));
+  } catch (error) {
+    throw error instanceof Error ? didNotRun(`No folder could be created in ${tmpdir()}: ${error.message}.`) : error;
   }
 }
 
