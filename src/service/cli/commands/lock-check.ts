@@ -32,7 +32,7 @@ export const lockCheck = defineRemoteCommand({
     ),
     unreachable: withDefault(
       'ACTION',
-      'with --receive, what happens to a push if the service cannot be asked: refuse or accept',
+      'with --receive, what happens to a push while the service does not answer: refuse or accept',
       'refuse',
       oneOf(['refuse', 'accept']),
     ),

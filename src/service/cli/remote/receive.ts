@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { type CheckedLock, type KnownLock, ServiceError, steadyClock } from '../../../client/client.ts';
+import { type CheckedLock, isTransient, type KnownLock, ServiceError, steadyClock } from '../../../client/client.ts';
 import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 import { pluralize } from '../../../interface/words.ts';
 import { foldCase } from '../../locks/windows-path.ts';
@@ -14,7 +14,7 @@ interface ReceiveRequest {
   readonly input: Readable;
   readonly environment: NodeJS.ProcessEnv;
   readonly ownersFile: string | undefined;
-  /** What happens to a push while the service cannot be asked. */
+  /** What happens to a push while the service does not answer. */
   readonly unreachable: 'refuse' | 'accept';
 }
 
@@ -29,6 +29,7 @@ export async function checkPush(
   const pusher = pusherOf(environment, ownersFile);
   const found = new Map<string, KnownLock>();
   let failure: string | undefined;
+  let isAccepted = true;
   try {
     for (const branch of await readPush(input))
       for await (const names of pushedFiles(branch))
@@ -36,9 +37,11 @@ export async function checkPush(
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     failure = `The locks on its files could not be checked at ${(await connect()).service}. ${error.message}`;
+    // Any other failure, such as a revoked token, would let all later pushes through, too.
+    isAccepted = unreachable === 'accept' && isTransient(error);
   }
   const locks = [...found.values()];
-  const isAccepted = locks.length === 0 && (failure === undefined || unreachable === 'accept');
+  isAccepted &&= locks.length === 0;
   const lines = locks.length > 0 ? refusalLines(locks, pusher) : failureLines(failure, isAccepted);
   // GitLab shows only lines with this prefix on its pages.
   const isGitLab = Boolean(environment['GL_USERNAME'] || environment['GL_ID']);
