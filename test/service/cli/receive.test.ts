@@ -154,6 +154,28 @@ describe('lock check --receive', () => {
     expect(await server.push(as('bob'), 'main~1:refs/heads/older')).toEqual(accepted);
   });
 
+  test('checks a new branch even if the repository has its commits from a tag', async () => {
+    await lock('ada', hero);
+    server.change({ [hero]: 'better' });
+    expect(await server.push(as('bob'), 'main:refs/tags/v1')).toEqual(accepted);
+    expect(await server.push(as('bob'), 'main:feature')).toEqual(refused(hero));
+  });
+
+  test.each([
+    ['log.showRoot', 'false'],
+    ['log.showSignature', 'true'],
+  ])('checks the first commit of a new branch whatever %s says', async (setting, value) => {
+    server.repository.git('config', setting, value);
+    await lock('ada', hero);
+    server.git('checkout', '--quiet', '--orphan', 'first');
+    server.change({ [hero]: 'better' });
+    const [headers, text] = server.git('cat-file', 'commit', 'first').split('\n\n');
+    const signed = `${headers}\ngpgsig -----BEGIN PGP SIGNATURE-----\n -----END PGP SIGNATURE-----\n\n${text}\n`;
+    writeFileSync(join(server.folder, 'signed'), signed);
+    const commit = server.git('hash-object', '-t', 'commit', '-w', join(server.folder, 'signed'));
+    expect(await server.push(as('bob'), `${commit}:refs/heads/first`)).toEqual(refused(hero));
+  });
+
   test('checks what a forced push takes back', async () => {
     server.git('branch', 'before');
     server.change({ [hero]: 'better' });

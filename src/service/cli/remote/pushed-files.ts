@@ -36,8 +36,9 @@ export async function readPush(input: Readable): Promise<readonly PushedBranch[]
 export async function* pushedFiles({ before, after }: PushedBranch): AsyncGenerator<readonly string[]> {
   const changes =
     before === undefined
-      ? // Only commits that are new to the repository. A merge counts for files that differ from all of its parents.
-        ['log', '-c', '--format=', ...namesOnly, after, '--not', '--all']
+      ? // Only commits that are on no branch: other refs are not checked. A merge counts for files that differ from all
+        // of its parents.
+        ['log', '-c', '--root', '--no-show-signature', '--format=', ...namesOnly, after, '--not', '--branches']
       : ['diff-tree', '-r', ...namesOnly, before, after];
   let names: string[] = [];
   for await (const more of namesFrom(changes)) {
