@@ -207,6 +207,16 @@ describe('lock check --receive', () => {
     expect(await server.push(as('bob'), 'main')).toEqual(refused(`1 file`, `${map} is held by ada`));
   });
 
+  test('accepts what the default branch has, also while a tag has its name', async () => {
+    server.git('tag', 'main');
+    server.git('checkout', '--quiet', '-b', 'feature');
+    expect(await server.push(as('bob'), 'refs/tags/main', 'feature')).toEqual(accepted);
+    server.change({ [hero]: 'better' });
+    expect(await server.push(as('ada'), 'HEAD:refs/heads/main')).toEqual(accepted);
+    await lock('ada', hero);
+    expect(await server.push(as('bob'), 'HEAD:refs/heads/feature')).toEqual(accepted);
+  });
+
   test('checks deleted files, and both names of a renamed one', async () => {
     await lock('ada', hero);
     await lock('ada', 'Content/New.umap');

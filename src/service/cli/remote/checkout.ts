@@ -2,7 +2,8 @@ import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
 import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 
 /** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
-export const headBranch = (): string | undefined => outputOf('symbolic-ref', '--quiet', '--short', 'HEAD')?.trim();
+export const headBranch = (): string | undefined =>
+  /^refs\/heads\/(.+)/.exec(runGit(['symbolic-ref', '--quiet', 'HEAD'], { timeout: 10_000 }).stdout)?.[1];
 
 /** The git blobs of the files in the checked-out commit. Files that it does not have are missing. */
 export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<LockPath, string> {
@@ -21,6 +22,6 @@ export const runGit = (args: readonly string[], options: Pick<SpawnSyncOptions, 
 
 /** Undefined if git fails. */
 export function outputOf(...args: readonly string[]): string | undefined {
-  const { status, stdout } = runGit(args, { timeout: 10_000 });
+  const { status, stdout } = runGit(args);
   return status === 0 ? stdout : undefined;
 }
