@@ -119,6 +119,11 @@ describe('lock check --receive', () => {
     expect(await server.push({ ...as('ada'), GL_USERNAME: 'bob' }, 'main')).toEqual(refused('The push of bob'));
     expect(await server.push({ ...as('ada'), GITEA_PUSHER_NAME: 'bob' }, 'main')).toEqual(refused('The push of bob'));
     expect(await server.push({ ...as('ada'), GITHUB_USER_LOGIN: 'bob' }, 'main')).toEqual(refused('The push of bob'));
+    // Gitea and Forgejo name the owner of the repository for a deploy key.
+    const deployed = (id: string) => server.push({ GITEA_PUSHER_NAME: 'ada', GITEA_DEPLOY_KEY_ID: id }, 'main');
+    expect(await deployed('7')).toEqual(refused('this server does not know who pushes', 'held by ada'));
+    expect(await deployed('0')).toEqual(accepted);
+    server.change({ [hero]: 'better still' });
     expect(await server.push({ ...as('ada'), GL_USERNAME: '' }, 'main')).toEqual(accepted);
   });
 

@@ -7,6 +7,8 @@ export const pusherVariables = ['GL_USERNAME', 'GITEA_PUSHER_NAME', 'GITHUB_USER
 
 /** The owner of the locks of the person who pushes; undefined if unknown. The file maps names of the forge to owners. */
 export function pusherOf(environment: NodeJS.ProcessEnv, ownersFile: string | undefined): string | undefined {
+  // Gitea and Forgejo name the owner of the repository for each of its deploy keys.
+  if ((environment['GITEA_DEPLOY_KEY_ID'] ?? '0') !== '0') return undefined;
   const owners = ownersFile === undefined ? undefined : readOwners(ownersFile);
   const name = pusherVariables.map((variable) => environment[variable]).find((value) => value);
   return name === undefined ? undefined : (owners?.get(name) ?? name);
