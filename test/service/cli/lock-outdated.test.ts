@@ -3,8 +3,9 @@ import { beforeAll, expect, test } from 'vitest';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository, gitAt } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { runCommand } from '../../support/service-process.ts';
+import { runCommand, startCommand } from '../../support/service-process.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
+import { locksOf } from '../http/shared-service.ts';
 
 const service = serviceOfTests();
 const folder = folderOfTests();
@@ -31,8 +32,10 @@ async function setUp(settings: Partial<WorkspaceSettings>) {
     ...settings,
   });
   const environment = { WORKSPACE_BASE_URL: `${service.baseUrl}/v1`, WORKSPACE_TOKEN: token, WORKSPACE_ID: workspace };
-  const lock = (...args: readonly string[]) => runCommand(['lock', ...args], { environment, cwd: clone });
-  return { repository, clone, lock };
+  const options = { environment, cwd: clone };
+  const lock = (...args: readonly string[]) => runCommand(['lock', ...args], options);
+  const start = (...args: readonly string[]) => startCommand(['lock', ...args], options);
+  return { repository, clone, workspace, lock, start };
 }
 
 test('lock take is refused for the files that the checked-out branch has outdated, and locks nothing', async () => {
@@ -60,6 +63,25 @@ test('lock take says how many versions the file of the clone is behind', async (
   const refused = await lock('take', 'c.umap');
   expect(refused.code).toBe(1);
   expect(refused.stderr).toContain('Your copy of c.umap is 2 versions behind feature: the newest is of commit');
+});
+
+test('lock take compares the files of the clone again after it has waited', async () => {
+  const { repository, workspace, lock, start } = await setUp({ latest: 'refuse' });
+  const { secret } = await service.token({ name: 'bob' });
+  const theirs = locksOf(service, workspace, secret);
+  await theirs.take('c.umap');
+  const waiting = start('take', 'a.umap', 'c.umap', '--wait', '60s');
+  await waiting.logLine((line) => line.includes('Waiting'));
+  repository.commit({ branch: 'feature', files: { 'c.umap': '2' } });
+  const json = { branch: 'feature' };
+  const { headers } = await service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json });
+  const stateOf = async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body.status;
+  await expect.poll(stateOf, { timeout: 20_000 }).toBe('succeeded');
+  await theirs.release('c.umap');
+  expect([await waiting.ended(), waiting.stdout()]).toEqual([1, '']);
+  expect(waiting.stderr()).toContain('Your copy of c.umap is 1 version behind feature');
+  expect(waiting.stderr()).toContain('1 of 2 paths is outdated. Nothing was locked.');
+  expect((await lock('list')).stdout).toBe('No such path is locked.\n');
 });
 
 test('lock take warns of outdated files, and locks them, if the workspace only warns', async () => {

@@ -25,20 +25,26 @@ export async function acquireRemoteLocks(
   request: TakeRequest,
 ): Promise<readonly AcquiredLock[]> {
   const { paths: named, ttl, note, wait, priority } = request;
-  await refuseOutdated(remote, request);
   const { client, taken } = forPerson(remote.client, note);
   const { context, releaseAfterFailure } = openCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
-  const result = await acquireLocks(
-    { ...context, withoutWait: remote.within() },
-    { paths, count: paths.length },
-    { wait, urgency: urgencies[priority] },
-  );
-  if (result.round.kind === 'acquired') return paths.flatMap((path) => taken.get(path) ?? []);
-
-  const left = await releaseAfterFailure(rollBackMs);
-  const text = notAcquiredText(result, wait, client.serverNow());
-  throw new CommandError(left === 0 ? `${text} Nothing was locked.` : text);
+  try {
+    await refuseOutdated(remote, request);
+    const result = await acquireLocks(
+      { ...context, withoutWait: remote.within() },
+      { paths, count: paths.length },
+      { wait, urgency: urgencies[priority] },
+    );
+    if (result.round.kind !== 'acquired') throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
+    // The holder may have pushed new versions during the wait.
+    if (result.waitedMs > 0) await refuseOutdated(remote, request);
+    return paths.flatMap((path) => taken.get(path) ?? []);
+  } catch (error) {
+    const left = await releaseAfterFailure(rollBackMs);
+    throw error instanceof CommandError && left === 0
+      ? new CommandError(`${error.message} Nothing was locked.`)
+      : error;
+  }
 }
 
 /** Compares the files of the checkout with the branches. */
@@ -57,9 +63,7 @@ async function refuseOutdated(
   }
   if (isRefused) {
     const { length } = checked.outdated;
-    throw new CommandError(
-      `${length} of ${paths.length} paths ${length === 1 ? 'is' : 'are'} outdated. Nothing was locked.`,
-    );
+    throw new CommandError(`${length} of ${paths.length} paths ${length === 1 ? 'is' : 'are'} outdated.`);
   }
 }
 
