@@ -67,12 +67,18 @@ export function runProcess(
     if (inBackground) giveWay(child);
 
     let stopped: GitOutcome | undefined;
+    const stopping = Promise.withResolvers<void>();
     let lastResort: NodeJS.Timeout | undefined;
+    /** False once nothing is left of the process group, whose id another process may then get. */
+    let isRunning = true;
+    const signalAll = (name: 'SIGTERM' | 'SIGKILL'): void => {
+      if (isRunning) isRunning = end(child, name);
+    };
     const endAll = (): void => {
       if (lastResort !== undefined) return;
-      end(child, 'SIGTERM');
+      signalAll('SIGTERM');
       lastResort = setTimeout(() => {
-        end(child, 'SIGKILL');
+        signalAll('SIGKILL');
         // A process that left the group may keep the pipes open, but must not block the caller.
         child.stdout?.destroy();
         child.stderr?.destroy();
@@ -80,6 +86,7 @@ export function runProcess(
     };
     const stop = (reason: GitOutcome): void => {
       stopped ??= reason;
+      stopping.resolve();
       endAll();
     };
 
@@ -95,18 +102,17 @@ export function runProcess(
 
     const output: Buffer[] = [];
     let outputSize = 0;
-    child.stdout?.on('data', (chunk: Buffer) => {
-      if (onOutput !== undefined) {
-        child.stdout?.pause();
-        const goOn = () => child.stdout?.resume();
-        if (stopped === undefined) onOutput(chunk).then(goOn, goOn);
-        else goOn();
-        return;
+    async function readOutput(): Promise<void> {
+      for await (const chunk of child.stdout ?? []) {
+        if (stopped !== undefined) continue;
+        outputSize += chunk.length;
+        if (onOutput !== undefined) await onOutput(chunk).catch(() => undefined);
+        else if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
+        else output.push(chunk);
       }
-      outputSize += chunk.length;
-      if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
-      else output.push(chunk);
-    });
+    }
+    // It fails if the pipe is destroyed.
+    const consumed = readOutput().catch(() => undefined);
 
     const errorLines: string[] = [];
     const errors = intoLines((line) => {
@@ -122,19 +128,17 @@ export function runProcess(
     child.on('error', (error: NodeJS.ErrnoException) => {
       finish({ kind: 'not-started', code: error.code ?? error.message });
     });
-    // Helpers of a killed git process keep running and hold the pipes open.
-    child.on('exit', () => {
-      const release = (): void => {
-        clearTimeout(timer);
-        endAll();
-      };
-      if (onOutput === undefined || stopped !== undefined || child.stdout?.readableEnded) return release();
+    child.on('exit', async () => {
+      // Helpers of a killed git process keep running and hold the pipes open.
+      signalAll('SIGTERM');
       // The consumer may not have read the last output yet.
-      child.stdout?.once('end', release);
-      end(child, 'SIGTERM');
+      if (onOutput !== undefined) await Promise.race([consumed, stopping.promise]);
+      clearTimeout(timer);
+      endAll();
     });
-    child.on('close', (code, endedBy) => {
+    child.on('close', async (code, endedBy) => {
       errors.end();
+      await Promise.race([consumed, stopping.promise]);
       if (stopped !== undefined) finish(stopped);
       else if (code === null) finish({ kind: 'killed', signal: endedBy ?? 'SIGKILL' });
       else finish({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });
@@ -144,21 +148,21 @@ export function runProcess(
 
 /**
  * Ends git and the helpers that it started, which share its process group. Windows has no such groups, so the tree of
- * child processes is ended there.
+ * child processes is ended there. Returns false if none was running.
  */
-function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): void {
-  if (child.pid === undefined) return;
+function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
+  if (child.pid === undefined) return false;
   if (process.platform === 'win32') {
-    if (child.exitCode !== null || child.signalCode !== null) return;
+    if (child.exitCode !== null || child.signalCode !== null) return false;
     spawn('taskkill', ['/pid', String(child.pid), '/t', '/f'], { stdio: 'ignore', windowsHide: true }).on('error', () =>
       child.kill(),
     );
-    return;
+    return true;
   }
   try {
-    process.kill(-child.pid, signal);
+    return process.kill(-child.pid, signal);
   } catch {
-    // The group has already ended.
+    return false;
   }
 }
 

@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import { intoLines } from '../../../src/service/git/git-output.ts';
 import { runProcess } from '../../../src/service/git/run-git.ts';
 import { processesNaming } from '../../support/git-processes.ts';
@@ -62,25 +62,41 @@ describe('git as a process', () => {
 
   test('waits for a slow reader, and loses no output that is unread when it exits', async () => {
     const environment = await environmentWithGit('printf first; head -c 200000 /dev/zero');
+    const kill = vi.spyOn(process, 'kill');
     let taken = 0;
     let isFirst = true;
     let isLast = false;
+    let running = 0;
+    let mostRunning = 0;
     const outcome = await runProcess('git', [], environment, {
       limits,
       async onOutput(chunk) {
-        taken += chunk.length;
+        running += 1;
+        mostRunning = Math.max(mostRunning, running);
         // More output than a pipe can hold waits for the first chunk.
         if (isFirst) await sleep(300);
         isFirst = false;
         // The rest fits into the pipe, and waits there longer than the pipes of an ended process stay open.
-        if (!isLast && taken > 140_000) {
+        if (!isLast && taken + chunk.length > 140_000) {
           isLast = true;
           await sleep(2_500);
         }
+        await sleep(50);
+        taken += chunk.length;
+        running -= 1;
       },
     });
     expect(outcome).toMatchObject({ kind: 'exited', status: 0 });
-    expect(taken).toBe(200_005);
+    expect({ taken, mostRunning }).toEqual({ taken: 200_005, mostRunning: 1 });
+    // Another group may have the id by the end of the reader.
+    expect(kill).toHaveBeenCalledOnce();
+  });
+
+  test('ends at its time limit while the reader is behind, also after git has exited', async () => {
+    const environment = await environmentWithGit('head -c 100 /dev/zero');
+    const never = new Promise<void>(() => undefined);
+    const work = { limits: { timeoutMs: 500 }, onOutput: () => never };
+    expect(await runProcess('git', [], environment, work)).toEqual({ kind: 'timeout' });
   });
 
   test('runs with low priority in the background', async () => {
