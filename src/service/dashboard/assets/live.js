@@ -12,6 +12,9 @@ const live = element;
 /** Pauses between refreshes limit the load on the service, however often something changes. */
 const minPauseMs = 1_000;
 const pausePerRefresh = 4;
+/** The pause doubles with each failure, up to this. */
+const maxPauseMs = 30_000;
+let failures = 0;
 let hasChanged = false;
 /** @type {unknown} */
 let latestNote;
@@ -36,14 +39,19 @@ async function refreshWhileChanged() {
     hasChanged = false;
     const before = new Set(rows().map((row) => row.getAttribute('data-key')));
     const began = performance.now();
-    const isLoaded = await refreshParts();
+    const status = await refreshParts();
+    const isLoaded = status === 200;
+    const isTransient = status === 0 || status === 429 || status >= 500;
+    failures = isTransient ? failures + 1 : 0;
     // Without a connection, the first event of the next one reloads the page.
-    hasChanged ||= !isLoaded && connected;
+    hasChanged ||= isTransient && connected;
+    if (!isLoaded && !isTransient) showGone();
     const tookMs = performance.now() - began;
+    const pauseMs = Math.max(Math.min(minPauseMs * 2 ** failures, maxPauseMs), tookMs * pausePerRefresh);
     for (const row of rows()) row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
     isFirst &&= !isLoaded;
     for (const place of document.querySelectorAll('[data-note]')) place.textContent = String(latestNote);
-    await new Promise((resolve) => setTimeout(resolve, Math.max(minPauseMs, tookMs * pausePerRefresh)));
+    await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
@@ -70,6 +78,12 @@ function showLost() {
     connected = false;
     live.textContent = `Not connected, as of ${at}.`;
   }, 1_000);
+}
+
+/** The page has been removed, or may no longer be seen. */
+function showGone() {
+  connected = false;
+  live.textContent = 'This page no longer updates. Reload it.';
 }
 
 function showSignedOut() {

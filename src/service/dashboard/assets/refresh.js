@@ -2,11 +2,11 @@ import { updateTimes } from './clock.js';
 
 /** Reloads the page in the background, and replaces the parts that differ. */
 
-/** @type {Promise<boolean> | undefined} */
+/** @type {Promise<number> | undefined} */
 let refreshing;
 let isStale = false;
 
-/** Resolved when the page shows the result of the latest call: false if it failed. @returns {Promise<boolean>} */
+/** Resolved with the status of the latest response, once the page shows it; 0 without one. @returns {Promise<number>} */
 export function refreshParts() {
   isStale = true;
   refreshing ??= refresh().finally(() => {
@@ -16,11 +16,12 @@ export function refreshParts() {
 }
 
 async function refresh() {
-  /** @type {Document | null} */
-  let loaded = null;
+  let status = 0;
   while (isStale) {
     isStale = false;
-    loaded = await load();
+    const response = await load();
+    status = response.status;
+    const loaded = status === 200 ? response.responseXML : null;
     // Another refresh was requested, maybe for another URL: use its response instead.
     if (isStale || loaded === null) continue;
     for (const part of document.querySelectorAll('[data-part]')) {
@@ -31,17 +32,17 @@ async function refresh() {
     }
   }
   updateTimes();
-  return loaded !== null;
+  return status;
 }
 
-/** Parsed by the browser, without running scripts. @returns {Promise<Document | null>} */
+/** Parsed by the browser, without running scripts. @returns {Promise<XMLHttpRequest>} */
 const load = () =>
   new Promise((resolve) => {
     const request = new XMLHttpRequest();
     request.open('GET', location.href);
     request.responseType = 'document';
     request.setRequestHeader('accept', 'text/html');
-    request.addEventListener('loadend', () => resolve(request.status === 200 ? request.responseXML : null));
+    request.addEventListener('loadend', () => resolve(request));
     request.send();
   });
 

@@ -1,4 +1,4 @@
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { describe, expect } from 'vitest';
 import { revokeToken } from '../../../../src/service/tokens/tokens.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
@@ -92,6 +92,32 @@ describe('the locks page', () => {
     await page.clock.fastForward(26_000);
     await asksAgain;
     await live(page);
+  });
+
+  test('says when it can no longer be loaded, and loads it only after the next change', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const bot = await service.token();
+    const page = await openPage();
+    await page.clock.install();
+    await signIn(page, service, bot.secret, locksOf(workspace));
+    await live(page);
+    await takeLock(service, workspace, bot.secret, 'a');
+    await rowOf(page, 'a').waitFor();
+    let loads = 0;
+    const unseen = (route: Route) => {
+      loads += 1;
+      return route.fulfill({ status: 404 });
+    };
+    await page.route(page.url(), unseen);
+    await takeLock(service, workspace, bot.secret, 'b');
+    await page.getByText('This page no longer updates. Reload it.').waitFor();
+    await expectProblem(page, /status of 404/);
+    await page.clock.fastForward(10_000);
+    await page.unroute(page.url(), unseen);
+    await takeLock(service, workspace, bot.secret, 'c');
+    await rowOf(page, 'c').waitFor();
+    await live(page);
+    expect(loads).toBe(1);
   });
 
   test('leads from a blocking lock to its release with a reason, by keyboard', async ({ openPage }) => {

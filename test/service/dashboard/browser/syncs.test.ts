@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
@@ -129,10 +129,18 @@ test('the page of a running sync shows its speed and the time left', async ({ op
 test('the page of a sync repeats a failed reload, and shows the end of the sync', async ({ openPage }) => {
   const page = await openPage();
   const change = await openRunningSync(page);
-  await page.route(page.url(), (route) => route.fulfill({ status: 503 }), { times: 1 });
+  let failedAt = 0;
+  const fail = (route: Route) => {
+    failedAt = performance.now();
+    return route.fulfill({ status: 503 });
+  };
+  await page.route(page.url(), fail, { times: 2 });
   await change({ status: 'succeeded', finished_at: Date.now() });
   await expectProblem(page, /status of 503/);
-  await page.locator('[data-part="state"]').getByText('succeeded').waitFor();
+  await expectProblem(page, /status of 503/);
+  await page.locator('[data-part="state"]').getByText('succeeded').waitFor(patience);
+  // Each pause is twice as long as the one before.
+  expect(performance.now() - failedAt).toBeGreaterThan(3_900);
   await page.locator('#live').waitFor({ state: 'detached' });
 });
 
