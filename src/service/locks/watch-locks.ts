@@ -34,10 +34,12 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
   }
 
   async function check([workspace, watch]: readonly [string, Watch]): Promise<void> {
-    watch.result = await lockSignature(storage, workspace).catch((error: unknown) => {
+    const result = await lockSignature(storage, workspace).catch((error: unknown) => {
       onError(error);
       return new Error('The locks could not be read.', { cause: error });
     });
+    if (result === watch.result) return;
+    watch.result = result;
     notify();
   }
 
