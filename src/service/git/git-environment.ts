@@ -16,8 +16,8 @@ const settings: Readonly<Record<string, string>> = {
   'credential.helper': '',
   // A redirect could send the credentials elsewhere, and lead to hosts that nobody registered.
   'http.followRedirects': 'false',
-  // A working remote sends at least a keep-alive every five seconds. This also ends a fetch that stalls after its last
-  // object, when no progress is expected any more.
+  // Ends a fetch over https that stalls after its last object, when no progress is expected any more. Over ssh, only the
+  // time limit does.
   'http.lowSpeedLimit': '1',
   'http.lowSpeedTime': '60',
   // Always keep the received pack: unpacking it would not report the number of received objects.

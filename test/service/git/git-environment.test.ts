@@ -24,6 +24,17 @@ describe('the environment of git', () => {
     expect(environment['GIT_ALLOW_PROTOCOL']).toBe('https:ssh');
   });
 
+  test('ends a stalled transfer after a minute', () => {
+    const environment = gitEnvironment({}, { allowFile: false });
+    const count = Number(environment['GIT_CONFIG_COUNT']);
+    const settings = Array.from({ length: count }, (_, index) => [
+      environment[`GIT_CONFIG_KEY_${index}`],
+      environment[`GIT_CONFIG_VALUE_${index}`],
+    ]);
+    expect(settings).toContainEqual(['http.lowSpeedLimit', '1']);
+    expect(settings).toContainEqual(['http.lowSpeedTime', '60']);
+  });
+
   test('keeps ssh from prompting, unless the operator has configured ssh', () => {
     const sshOf = (operator: NodeJS.ProcessEnv) => gitEnvironment(operator, { allowFile: false })['GIT_SSH_COMMAND'];
     expect(sshOf({})).toContain('BatchMode=yes');
