@@ -231,6 +231,30 @@ test('a slow remote is asked again if a sync ends meanwhile', async ({ openPage 
   await page.getByText('The remote has not answered yet.').waitFor({ state: 'detached', ...patience });
 });
 
+test('a remote has answered even if the page waits for a newer answer', async ({ openPage }) => {
+  const { service, workspace, secret } = await startAll({ answer: () => new Promise(() => {}) });
+  const page = await openPage();
+  await page.clock.install();
+  let asked = 0;
+  await page.route(/summary/, (route) => {
+    asked += 1;
+    return route.fulfill({ json: { state: 'current', text: '', more: '' } });
+  });
+  await signIn(page, service, secret, `/workspaces/${workspace}/branches`);
+  const notice = page.locator('[data-awaits] span');
+  await notice.waitFor();
+  const body = await page.content();
+  await page.route(page.url(), (route) => route.fulfill({ body, contentType: 'text/html' }));
+  const askedLater = async () => {
+    await page.clock.fastForward(1_000);
+    return asked;
+  };
+  await expect.poll(askedLater, patience).toBe(10);
+  await page.waitForLoadState('networkidle');
+  await page.clock.fastForward(1_000);
+  expect(await notice.textContent()).toBe('The remote has not answered yet.');
+});
+
 test('the list of workspaces keeps answers that another instance gave, and says whose state is unknown', async ({
   openPage,
 }) => {
