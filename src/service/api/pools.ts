@@ -4,6 +4,7 @@ import type { Pool } from '../../interface/resources.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { poolSchema } from '../contract/schemas.ts';
 import { bearerOf, type Environment } from '../http/context.ts';
+import { measureCost } from '../http/request-scheduler.ts';
 import { addressedPool } from '../pools/addressed-pool.ts';
 import { findPools, type StoredPool } from '../pools/pools.ts';
 import { seatsOf } from '../pools/seats.ts';
@@ -12,7 +13,7 @@ import { poolParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
 export function addPoolRoutes(api: Api, routes: ApiParts): void {
-  const { storage, locks } = routes;
+  const { storage, locks, turns } = routes;
 
   const shown = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
     const seats = await seatsOf(locks, pool, bearerOf(c));
@@ -28,7 +29,8 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
     async handle({ c, workspace }) {
       const pools = await findPools(storage.read, { workspace: workspace.id });
-      return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => shown(c, pool))) });
+      const all = () => Promise.all(pools.map((pool) => shown(c, pool)));
+      return jsonApiResponse(200, { pools: await measureCost(turns, [bearerOf(c).id], all) });
     },
   });
 
@@ -40,6 +42,9 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     access: 'locks:read',
     params: poolParameter,
     responses: { 200: jsonResponse('The pool.', poolSchema) },
-    handle: async ({ c }) => jsonApiResponse(200, await shown(c, await addressedPool(c, storage))),
+    async handle({ c }) {
+      const pool = await addressedPool(c, storage);
+      return jsonApiResponse(200, await measureCost(turns, [bearerOf(c).id], () => shown(c, pool)));
+    },
   });
 }

@@ -4,6 +4,7 @@ import { emptyResponse, jsonApiResponse } from '../contract/response.ts';
 import { heldPathField, lockRequestSchema, lockSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf } from '../http/context.ts';
+import { measureCost } from '../http/request-scheduler.ts';
 import { keyedRequestOf } from '../idempotency/keyed-request.ts';
 import { withoutPlaceId } from '../locks/responses.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
@@ -36,7 +37,7 @@ const askSchema = z
 const path = '/v1/workspaces/{id}/queue';
 
 export function addQueueRoutes(api: Api, routes: ApiParts): void {
-  const { locks } = routes;
+  const { locks, turns } = routes;
 
   addWorkspaceOperation(api, routes, {
     operationId: 'listQueue',
@@ -46,8 +47,8 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
     access: 'locks:read',
     query: z.object({ path: heldPathField.optional().openapi({ description: 'Only the line of this path.' }) }),
     responses: { 200: jsonResponse('Those who wait.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')) },
-    async handle({ workspace, query }) {
-      const queue = await locks.queue({ workspace: workspace.id, path: query.path });
+    async handle({ c, workspace, query: { path } }) {
+      const queue = await measureCost(turns, [bearerOf(c).id], () => locks.queue({ workspace: workspace.id, path }));
       return jsonApiResponse(200, { queue: queue.map(withoutPlaceId) });
     },
   });

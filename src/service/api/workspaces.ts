@@ -3,6 +3,7 @@ import { unavailable } from '../contract/problem.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { branchSchema, workspaceSchema } from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
+import { measureCost } from '../http/request-scheduler.ts';
 import { asTimestampOrNull } from '../storage/timestamp.ts';
 import { maySee } from '../tokens/tokens.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
@@ -11,7 +12,7 @@ import { type Api, addOperation, addWorkspaceOperation, jsonResponse } from './o
 import type { ApiParts } from './parts.ts';
 
 export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
-  const { storage, remoteMemory } = routes;
+  const { storage, remoteMemory, turns } = routes;
 
   addOperation(api, routes, {
     operationId: 'listWorkspaces',
@@ -33,19 +34,21 @@ export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
     path: '/v1/workspaces/{id}/branches',
     access: 'any-token',
     responses: { 200: jsonResponse('All of them.', z.object({ branches: z.array(branchSchema) })) },
-    async handle({ workspace }) {
+    async handle({ c, workspace }) {
       const { listing, failure } = await remoteMemory.askAgain(workspace);
       if (failure?.isBusy) throw unavailable(failure.reason, 5);
       if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);
-      const synced = await syncedBranches(storage, workspace.id);
-      const branches = [...listing.branches].map(([name, head]) => ({
-        name,
-        head,
-        synced_head: synced.get(name)?.head ?? null,
-        synced_at: asTimestampOrNull(synced.get(name)?.syncedAt ?? null),
-        default: name === listing.defaultBranch,
-      }));
-      return jsonApiResponse(200, { branches });
+      return measureCost(turns, [bearerOf(c).id], async () => {
+        const synced = await syncedBranches(storage, workspace.id);
+        const branches = [...listing.branches].map(([name, head]) => ({
+          name,
+          head,
+          synced_head: synced.get(name)?.head ?? null,
+          synced_at: asTimestampOrNull(synced.get(name)?.syncedAt ?? null),
+          default: name === listing.defaultBranch,
+        }));
+        return jsonApiResponse(200, { branches });
+      });
     },
   });
 }

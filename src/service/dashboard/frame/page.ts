@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
 import { type App, bearerOf, type Environment, send } from '../../http/context.ts';
+import { measureCost } from '../../http/request-scheduler.ts';
 import { readQuery } from '../../http/urlencoded.ts';
 import type { Idempotent } from '../../idempotency/idempotency.ts';
 import { type KeyedRequest, keyedRequest } from '../../idempotency/keyed-request.ts';
@@ -84,6 +85,8 @@ interface Route<Path> {
   readonly access: Exclude<Access, 'anyone'>;
   /** For forms with a checkbox in each row of a table. */
   readonly maxFields?: number;
+  /** The page takes longer the more is stored, and waits for nothing else: its time is charged to its token. */
+  readonly isCharged?: true;
 }
 
 type PageRoute = Route<`/${string}`>;
@@ -105,10 +108,10 @@ export interface WorkspaceCall extends PageCall {
 }
 
 /** Adds a page for sessions whose token has the scope. */
-export function addPage(site: Site, { path, access }: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {
-  site.app.get(path, requireSession(site, access), async (c) => {
+export function addPage(site: Site, route: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {
+  site.app.get(route.path, requireSession(site, route.access), async (c) => {
     const call = callOf(c);
-    return respond(site, call, await show(call));
+    return respond(site, call, await charged(site, route, call, () => show(call)));
   });
 }
 
@@ -128,14 +131,10 @@ type ActionCall = PageCall & WithForm;
 export type WorkspaceActionCall = WorkspaceCall & WithForm;
 
 /** Adds the action of a form, which must come from a page of this service. Headers are checked first. */
-export function addAction(
-  site: Site,
-  { path, access, maxFields }: PageRoute,
-  act: (call: ActionCall) => Promise<PageResult>,
-): void {
-  site.app.post(path, requireSameSite, requireSession(site, access), async (c) => {
-    const call = { ...callOf(c), form: await readForm(c.env.incoming, maxFields) };
-    return respond(site, call, await act(call));
+export function addAction(site: Site, route: PageRoute, act: (call: ActionCall) => Promise<PageResult>): void {
+  site.app.post(route.path, requireSameSite, requireSession(site, route.access), async (c) => {
+    const call = { ...callOf(c), form: await readForm(c.env.incoming, route.maxFields) };
+    return respond(site, call, await charged(site, route, call, () => act(call)));
   });
 }
 
@@ -169,6 +168,9 @@ export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest {
   const key = `form-${createHash('sha256').update(content).digest('hex')}`;
   return keyedRequest(call.bearer.id, key, ['POST', call.c.req.path, null, '']);
 }
+
+const charged = <T>({ turns }: Site, { isCharged }: PageRoute, { bearer }: PageCall, work: () => Promise<T>) =>
+  isCharged ? measureCost(turns, [bearer.id], work) : work();
 
 export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 

@@ -6,6 +6,7 @@ import { jsonApiResponse } from '../../contract/response.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
+import { measureCost } from '../../http/request-scheduler.ts';
 import { usageOf } from '../../lfs/usage.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
@@ -94,17 +95,19 @@ export function addBranchPages(site: Site): void {
       usageOf(storage, id),
     ]);
     const asked = await askBriefly(call, synced);
-    const main = branchPage(call, {
-      ...asked,
-      workspace: id,
-      remote: shownRemote(remote),
-      branches: branchStatuses(asked.known, synced),
-      unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
-      maySync,
-      objects: { usage, limitBytes, space: site.freeDisk.space() },
-      query: queryOf(call, 'search', 'show', 'page'),
-      refused,
-    });
+    const main = await measureCost(site.turns, [call.bearer.id], async () =>
+      branchPage(call, {
+        ...asked,
+        workspace: id,
+        remote: shownRemote(remote),
+        branches: branchStatuses(asked.known, synced),
+        unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
+        maySync,
+        objects: { usage, limitBytes, space: site.freeDisk.space() },
+        query: queryOf(call, 'search', 'show', 'page'),
+        refused,
+      }),
+    );
     return { title: 'Branches', main, script: 'remotes.js', status: refused === undefined ? 200 : 422 };
   }
 
@@ -134,7 +137,7 @@ export function addBranchPages(site: Site): void {
   /** For scripts of open pages: responds when the remote has answered or failed. */
   addWorkspacePage(site, { path: '/summary', access: 'any-token' }, async (call) => {
     const { workspace } = call;
-    const synced = await syncedBranches(storage, workspace.id);
+    const synced = await measureCost(site.turns, [call.bearer.id], () => syncedBranches(storage, workspace.id));
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
     const asked = isWanted ? await remoteMemory.ask(workspace) : before;

@@ -48,7 +48,7 @@ const inactiveText: Readonly<Record<InactiveReason, Markup>> = {
 export function addHookPages(site: Site): void {
   const { storage, onHooksChanged } = site;
 
-  addWorkspacePage(site, route, async (call) => {
+  addWorkspacePage(site, { ...route, isCharged: true }, async (call) => {
     const { hook, overview, page } = await addressedHookPage(call, storage);
     const query = queryOf(call, 'state', 'before');
     const only = deliveryFilters.find((filter) => filter === query.state);

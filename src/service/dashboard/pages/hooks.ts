@@ -37,7 +37,7 @@ export function addressedDeliveryId({ c }: PageCall): string {
 
 export function addHookListPage(site: Site): void {
   const { storage } = site;
-  addWorkspacePage(site, { path: '/hooks', access: 'hooks:write' }, async (call) => {
+  addWorkspacePage(site, { path: '/hooks', access: 'hooks:write', isCharged: true }, async (call) => {
     const { id } = call.workspace;
     const hooks = await listHooks(storage.read, id);
     const main = hooks.length === 0 ? noHooks(id) : hookTable(call, id, hooks);

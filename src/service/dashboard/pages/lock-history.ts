@@ -29,7 +29,7 @@ import {
 import { requireSession } from '../frame/session.ts';
 
 const pageSize = 50;
-const route = { path: '/locks/history', access: 'locks:read' } as const;
+const route = { path: '/locks/history', access: 'locks:read', isCharged: true } as const;
 const day = z.iso.date('It must be a date such as 2026-03-01.');
 
 const filterSchema = z.object({
@@ -69,9 +69,7 @@ export function addLockHistoryPages(site: Site): void {
     const { id } = call.workspace;
     const filter = filterOf(call);
     const before = historyPositionOf(call);
-    const { changes, next } = await measureCost(turns, [call.bearer.id], () =>
-      readLockHistory(storage, { ...queryFor(id, filter), before, limit: pageSize }),
-    );
+    const { changes, next } = await readLockHistory(storage, { ...queryFor(id, filter), before, limit: pageSize });
     const isLater = before !== undefined;
     const main = html`
       ${historyFilter(id, filter)}

@@ -31,7 +31,7 @@ interface PathState {
 export function addLockPathPage(site: Site): void {
   const { storage, locks } = site;
 
-  addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read' }, async (call) => {
+  addWorkspacePage(site, { path: '/paths/:path', access: 'locks:read', isCharged: true }, async (call) => {
     const before = historyPositionOf(call);
     const parsed = lockPathFromUrl(lastSegment(call.c.req.path));
     if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });

@@ -61,7 +61,9 @@ export function addNewLockPages(site: Site): void {
     return { title: 'Ask for a lock', main, status };
   }
 
-  addWorkspacePage(site, { path: '/locks/new', access }, async (call) => lockView(call, emptyForm(call)));
+  addWorkspacePage(site, { path: '/locks/new', access, isCharged: true }, async (call) =>
+    lockView(call, emptyForm(call)),
+  );
 
   addWorkspacePage(site, { path: '/locks/paths', access }, async (call) =>
     jsonApiResponse(200, { paths: await suggestPaths.suggest(call.workspace, queryOf(call, 'start').start) }),

@@ -16,7 +16,7 @@ export const poolsAddress = (workspace: string): string => `/workspaces/${worksp
 export function addPoolPages(site: Site): void {
   const { storage, locks } = site;
 
-  addWorkspacePage(site, { path: '/pools', access: 'locks:read' }, async (call) => {
+  addWorkspacePage(site, { path: '/pools', access: 'locks:read', isCharged: true }, async (call) => {
     const workspace = call.workspace.id;
     const pools = await findPools(storage.read, { workspace });
     const rows = await Promise.all(
@@ -36,7 +36,7 @@ export function addPoolPages(site: Site): void {
     return { title: 'Pools', main };
   });
 
-  addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read' }, async (call) => {
+  addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read', isCharged: true }, async (call) => {
     const pool = await addressedPool(call.c, storage);
     const [seats, queue] = await Promise.all([
       seatsOf(locks, pool, call.bearer),

@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import { actorOf } from '../../http/context.ts';
+import { measureCost } from '../../http/request-scheduler.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { linesInput, postForm } from '../elements/fields.ts';
@@ -31,7 +32,12 @@ import {
 const route = { path: '/locks/release', access: 'locks:write' } as const;
 
 /** Without JavaScript, a page of the list sends a field for each of its locks. */
-const selectedRoute = { ...route, path: '/locks/release-selected', maxFields: lockPageSize + 50 } as const;
+const selectedRoute = {
+  ...route,
+  path: '/locks/release-selected',
+  maxFields: lockPageSize + 50,
+  isCharged: true,
+} as const;
 
 /** The pages that release the locks that were shown, one or several, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
@@ -80,7 +86,9 @@ export function addReleasePages(site: Site): void {
     if (problem !== undefined) return confirmation(call, shown, found, { form, problem });
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
     const requests = found.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
-    const releases = await site.locks.commitReleases(workspace, (_, release) => release(requests));
+    const releases = await site.locks.commitReleases(workspace, (_, release) =>
+      measureCost(site.turns, [bearer.id], () => release(requests)),
+    );
     const released = releases.filter(({ kind }) => kind === 'released').length;
     if (released === 0) return ask(call, shown);
     const all = ids.length === 1 ? 'released' : 'released-all';

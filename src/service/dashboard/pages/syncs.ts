@@ -27,7 +27,7 @@ const pageSize = 50;
 
 export function addSyncHistoryPage(site: Site): void {
   const { storage } = site;
-  addWorkspacePage(site, { path: '/syncs', access: 'sync' }, async (call) => {
+  addWorkspacePage(site, { path: '/syncs', access: 'sync', isCharged: true }, async (call) => {
     const { id } = call.workspace;
     const { branch, before } = queryOf(call, 'branch', 'before');
     const position = readPosition(before);

@@ -36,7 +36,7 @@ const addLink = html`<a class="button primary" href="/new-workspace">Add a works
 /** Shows known data without waiting for remotes, which are asked in the background. */
 export function addWorkspaceListPage(site: Site): void {
   const { storage, remoteMemory } = site;
-  addPage(site, { path: '/', access: 'any-token' }, async (call) => {
+  addPage(site, { path: '/', access: 'any-token', isCharged: true }, async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const { scopes } = call.bearer;
     const rows = workspaces.map((workspace) => workspaceRow(call, workspace, remoteMemory));
