@@ -40,7 +40,7 @@ export function basicPasswordIn(authorization: string | undefined): string | und
 export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
-  readonly turns: Pick<RequestScheduler, 'identify' | 'measured'>;
+  readonly turns: Pick<RequestScheduler, 'identify' | 'measured' | 'nextTurn'>;
   /** Called for each request with the id of its token. */
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;

@@ -51,21 +51,28 @@ export function createRequestScheduler({
     return token === undefined ? `address ${addressOf(incoming)}` : `token ${token}`;
   }
 
+  function wait(incoming: IncomingMessage, begin: () => void, disconnected = (): void => undefined): void {
+    const { socket } = incoming;
+    const key = findKey(incoming);
+    keyOf.set(incoming, key);
+    let leave: (() => void) | undefined;
+    // Otherwise requests of disconnected clients would fill the memory of an overloaded service.
+    const left = (): void => {
+      leave?.();
+      disconnected();
+    };
+    socket.once('close', left);
+    leave = turns.wait(key, () => {
+      socket.off('close', left);
+      begin();
+    });
+  }
+
   return {
     /** Starts the request at its turn, unless its client has disconnected. */
-    wait(incoming: IncomingMessage, begin: () => void): void {
-      const { socket } = incoming;
-      const key = findKey(incoming);
-      keyOf.set(incoming, key);
-      let leave: (() => void) | undefined;
-      // Otherwise requests of disconnected clients would fill the memory of an overloaded service.
-      const left = (): void => leave?.();
-      socket.once('close', left);
-      leave = turns.wait(key, () => {
-        socket.off('close', left);
-        begin();
-      });
-    },
+    wait: (incoming: IncomingMessage, begin: () => void): void => wait(incoming, begin),
+    /** For the next part of a long response. Also resolves when the client has disconnected. */
+    nextTurn: (incoming: IncomingMessage) => new Promise<void>((resolve) => wait(incoming, resolve, resolve)),
     /** Links the credential of the request to its token: later requests with it get the turns of the token. */
     identify(incoming: IncomingMessage, tokenId: string): void {
       if (keyOf.get(incoming) === `token ${tokenId}`) return;

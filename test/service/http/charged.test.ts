@@ -11,11 +11,16 @@ const known = {
   failure: undefined,
 };
 const charged: string[] = [];
+let turn = async (): Promise<void> => undefined;
 let app: Awaited<ReturnType<typeof serveApp>>;
 
 beforeAll(async () => {
   app = await serveApp({
-    turns: { identify: () => undefined, measured: (token) => void charged.push(token) },
+    turns: {
+      identify: () => undefined,
+      measured: (token) => void charged.push(token),
+      nextTurn: async () => turn(),
+    },
     locks: { ...noLocks, find: async () => undefined, queue: async () => [], placeOf: () => 'place' },
     remoteMemory: { known: () => known, ask: async () => known, askAgain: async () => known, askSoon: () => undefined },
     suggestPaths: { isMirrored: async () => true, suggest: async () => [] },
@@ -61,3 +66,24 @@ test.each(paths)('charges the time of %s to the token of the request', async (pa
   expect([200, 404], text).toContain(status);
   expect(charged).toContainEqual(expect.stringMatching(/^tok_/));
 });
+
+test.each(['/workspaces/game/locks/history.csv', '/audit/entries.csv', '/audit/entries.jsonl'])(
+  'each part of %s waits for the turn of its request',
+  async (path) => {
+    const visitor = visit({ baseUrl: `http://127.0.0.1:${app.port}` });
+    await visitor.signIn(await app.token('admin', 'locks:read'));
+    charged.length = 0;
+    const { promise: asked, resolve: ask } = Promise.withResolvers<void>();
+    const { promise: begun, resolve: begin } = Promise.withResolvers<void>();
+    turn = () => {
+      ask();
+      return begun;
+    };
+    const file = visitor.get(path);
+    await asked;
+    expect(charged).toEqual([]);
+    begin();
+    expect((await file).status).toBe(200);
+    expect(charged).toHaveLength(1);
+  },
+);

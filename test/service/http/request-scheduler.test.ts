@@ -92,3 +92,18 @@ test('a request of a closed connection stops waiting, and a started one leaves n
   expect(begun).toBe(1);
   expect(served.socket.listenerCount('close')).toBe(new Socket().listenerCount('close'));
 });
+
+test('a long response waits for another turn, until its client disconnects', async () => {
+  const { turns, request, keys, waiting } = setUp();
+  const incoming = request({ address: '192.0.2.7' });
+  waiting.clear();
+  const next = turns.nextTurn(incoming);
+  expect(keys).toEqual(['address 192.0.2.7', 'address 192.0.2.7']);
+  for (const { begin } of waiting) begin();
+  await next;
+  waiting.clear();
+  const last = turns.nextTurn(incoming);
+  incoming.socket.emit('close');
+  await last;
+  expect(waiting.size).toBe(0);
+});

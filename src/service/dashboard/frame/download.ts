@@ -1,7 +1,8 @@
 import type { Context } from 'hono';
 import type { Environment } from '../../http/context.ts';
+import { measureCost } from '../../http/request-scheduler.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
-import type { Site } from './page.ts';
+import type { PageCall, Site } from './page.ts';
 
 export interface Download {
   readonly lines: AsyncIterable<string>;
@@ -37,4 +38,10 @@ export function download(
       'x-request-id': c.get('requestId'),
     },
   });
+}
+
+/** Reads a part of a file like a request: at its turn, and charged to its token. */
+export async function readPart<T>({ turns }: Site, { c, bearer }: PageCall, read: () => Promise<T>): Promise<T> {
+  await turns.nextTurn(c.env.incoming);
+  return measureCost(turns, [bearer.id], read);
 }

@@ -22,7 +22,7 @@ import {
   userText,
   verbatim,
 } from '../elements/text.ts';
-import { download } from '../frame/download.ts';
+import { download, readPart } from '../frame/download.ts';
 import { allValues, type FormResult, optional } from '../frame/form-values.ts';
 import { addPage, callOf, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { requireSession } from '../frame/session.ts';
@@ -58,7 +58,8 @@ export function addAuditPage(site: Site): void {
 
   for (const format of ['csv', 'jsonl'] as const) {
     site.app.get(`/audit/entries.${format}`, requireSession(site, 'admin'), (c) => {
-      const { read } = readFilter(queryOf(callOf(c), ...filterNames));
+      const call = callOf(c);
+      const { read } = readFilter(queryOf(call, ...filterNames));
       if (!read.ok) {
         throw invalid({ pointer: '#', detail: Object.values(read.errors).join(' ') });
       }
@@ -66,7 +67,7 @@ export function addAuditPage(site: Site): void {
         filename: `audit.${format}`,
         mediaType: auditFormats[format],
         lines: exportAudit(format, (before) =>
-          readAudit(site.storage, { ...read.value, before, limit: entriesPerRead }),
+          readPart(site, call, () => readAudit(site.storage, { ...read.value, before, limit: entriesPerRead })),
         ),
       });
     });

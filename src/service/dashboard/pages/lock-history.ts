@@ -3,7 +3,6 @@ import { html } from 'hono/html';
 import { csvLine } from '../../contract/csv.ts';
 import { plainText } from '../../contract/schemas.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
-import { measureCost } from '../../http/request-scheduler.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
 import {
   type HistoryPosition,
@@ -16,7 +15,7 @@ import { addressWith, link, olderLinks } from '../elements/list.ts';
 import { changeNames, changeTable } from '../elements/lock.ts';
 import { listAddress } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
-import { download } from '../frame/download.ts';
+import { download, readPart } from '../frame/download.ts';
 import {
   addWorkspacePage,
   callOf,
@@ -60,7 +59,7 @@ export const historyPositionOf = (call: PageCall): HistoryPosition | undefined =
 const rowsPerRead = 1_000;
 
 export function addLockHistoryPages(site: Site): void {
-  const { storage, turns } = site;
+  const { storage } = site;
 
   const filterOf = (call: PageCall): Filter =>
     parseRequestPart(filterSchema, () => given(queryOf(call, ...filterNames)));
@@ -89,7 +88,7 @@ export function addLockHistoryPages(site: Site): void {
       filename: `locks-of-${id}.csv`,
       mediaType: 'text/csv; charset=utf-8; header=present',
       lines: historyFile((before) =>
-        measureCost(turns, [call.bearer.id], () => readLockHistory(storage, { ...query, before, limit: rowsPerRead })),
+        readPart(site, call, () => readLockHistory(storage, { ...query, before, limit: rowsPerRead })),
       ),
     });
   });
