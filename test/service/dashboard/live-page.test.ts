@@ -13,7 +13,7 @@ import { startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { endlessDisk } from '../../support/endless-disk.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { signedIn } from './browser-like.ts';
+import { signedIn, visit } from './browser-like.ts';
 
 const service = serviceOfTests();
 
@@ -61,45 +61,57 @@ test('a live page that does not read is sent only as much as the buffers hold', 
   expect(sent).toBeLessThan(events);
 });
 
-test('sessions and workspaces get live pages up to their limits, and no more', () => {
-  const limits = { total: 8, perSession: 3, perWorkspace: 4 };
+test('tokens and workspaces get live pages up to their limits, and no more', () => {
+  const limits = { total: 8, perToken: 3, perWorkspace: 4 };
   const opening = fc.record({
     kind: fc.constant('open' as const),
-    session: fc.constantFrom('a', 'b', 'c', 'd'),
+    token: fc.constantFrom('a', 'b', 'c', 'd'),
     workspace: fc.constantFrom('game', 'film', 'cad'),
   });
   const closing = fc.record({ kind: fc.constant('close' as const), which: fc.nat(), times: fc.constantFrom(1, 2) });
   fc.assert(
     fc.property(fc.array(fc.oneof(opening, opening, closing), { maxLength: 80, size: 'max' }), (steps) => {
       const take = createLivePageQuota(limits);
-      const pages: { session: string; workspace: string; free: () => void }[] = [];
+      const pages: { token: string; workspace: string; free: () => void }[] = [];
       for (const step of steps) {
         if (step.kind === 'close') {
           const [closed] = pages.splice(step.which % Math.max(1, pages.length), 1);
           for (let time = 0; time < step.times; time += 1) closed?.free();
           continue;
         }
-        const { session, workspace } = step;
+        const { token, workspace } = step;
         const hasRoom =
           pages.length < limits.total &&
-          pages.filter((page) => page.session === session).length < limits.perSession &&
+          pages.filter((page) => page.token === token).length < limits.perToken &&
           pages.filter((page) => page.workspace === workspace).length < limits.perWorkspace;
-        if (hasRoom) pages.push({ session, workspace, free: take({ session, workspace }) });
-        else expect(() => take({ session, workspace })).toThrow(/At most \d+ live pages/);
+        if (hasRoom) pages.push({ token, workspace, free: take({ token, workspace }) });
+        else expect(() => take({ token, workspace })).toThrow(/At most \d+ live pages/);
       }
     }),
   );
 });
 
-test('the 17th live page of a session is refused until another one is closed', async () => {
+test('the 65th live page of a token is refused, in whichever session, until another one is closed', async () => {
   const greedy = await signedIn(service);
+  const again = visit(service);
+  await again.signIn(greedy.secret);
   const other = await signedIn(service);
   const url = `${service.baseUrl}/workspaces/${await service.workspace()}/locks/events`;
-  const pages = await Promise.all(Array.from({ length: 16 }, () => open(url, greedy.cookie())));
+  const cookies = Array.from({ length: 64 }, (_, index) => (index % 2 === 0 ? greedy : again).cookie());
+  const pages = await Promise.all(cookies.map((cookie) => open(url, cookie)));
   expect(new Set(pages.map(({ statusCode }) => statusCode))).toEqual(new Set([200]));
-  const refused = await open(url, greedy.cookie());
+  const refused = await open(url, again.cookie());
   expect([refused.statusCode, refused.headers['retry-after']]).toEqual([503, '30']);
   expect((await open(url, other.cookie())).statusCode).toBe(200);
   pages[0]?.destroy();
-  await expect.poll(async () => (await open(url, greedy.cookie())).statusCode).toBe(200);
+  await expect.poll(async () => (await open(url, again.cookie())).statusCode).toBe(200);
+});
+
+test('the response to a HEAD request is not a live page', async () => {
+  const visitor = await signedIn(service);
+  const url = `${service.baseUrl}/workspaces/${await service.workspace()}/locks/events`;
+  const headers = { cookie: visitor.cookie() };
+  const heads = await Promise.all(Array.from({ length: 64 }, () => fetch(url, { method: 'HEAD', headers })));
+  expect(new Set(heads.map(({ status }) => status))).toEqual(new Set([200]));
+  await expect.poll(async () => (await open(url, visitor.cookie())).statusCode).toBe(200);
 });

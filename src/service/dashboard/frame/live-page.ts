@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { Refusal } from '../../contract/problem.ts';
 import type { AccessControl } from '../../http/access.ts';
+import { disconnection } from '../../http/context.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
 import { callOf, inWorkspace, type Site, type WorkspaceCall, type WorkspaceRoute, withWorkspace } from './page.ts';
 import { requireSession } from './session.ts';
@@ -47,11 +48,11 @@ export function addLivePage(
   const { storage, stopping, takeLivePage } = site;
   const { path, access } = inWorkspace(route);
 
-  async function listen(stream: SSEStreamingApi, secret: string, follow: Follow): Promise<void> {
+  async function listen(stream: SSEStreamingApi, disconnected: AbortSignal, secret: string, follow: Follow) {
     const left = new AbortController();
-    const gone = AbortSignal.any([left.signal, stopping]);
+    // The stream itself never learns of the end of the response to a HEAD request.
+    const gone = AbortSignal.any([left.signal, disconnected, stopping]);
     const end = once(gone, 'abort');
-    stream.onAbort(() => left.abort());
 
     async function send(event: string, note = ''): Promise<void> {
       gone.throwIfAborted();
@@ -79,8 +80,8 @@ export function addLivePage(
     const follow = await find(call);
     if (stopping.aborted) throw new Refusal('unavailable', 'The service is stopping.');
     const { secret } = c.get('session');
-    const free = takeLivePage({ session: secret, workspace: call.workspace.id });
-    const response = streamSSE(c, (stream) => listen(stream, secret, follow).finally(free));
+    const free = takeLivePage({ token: call.bearer.id, workspace: call.workspace.id });
+    const response = streamSSE(c, (stream) => listen(stream, disconnection(c), secret, follow).finally(free));
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
     response.headers.set('x-request-id', c.get('requestId'));
     return response;
@@ -88,16 +89,16 @@ export function addLivePage(
 }
 
 /** All live pages are limited, because each holds a connection and receives every change; the shares leave room for others. */
-const livePageLimits = { total: 256, perSession: 16, perWorkspace: 128 };
+const livePageLimits = { total: 256, perToken: 64, perWorkspace: 128 };
 
 export function createLivePageQuota(limits = livePageLimits): Site['takeLivePage'] {
   const open = new Set<Parameters<Site['takeLivePage']>[0]>();
 
-  return ({ session, workspace }) => {
-    const page = { session, workspace };
+  return ({ token, workspace }) => {
+    const page = { token, workspace };
     const pages = [...open];
-    if (pages.filter((other) => other.session === session).length >= limits.perSession) {
-      throw full(`At most ${limits.perSession} live pages can be open per sign-in. Close some.`);
+    if (pages.filter((other) => other.token === token).length >= limits.perToken) {
+      throw full(`At most ${limits.perToken} live pages can be open per token. Close some.`);
     }
     if (pages.filter((other) => other.workspace === workspace).length >= limits.perWorkspace) {
       throw full(`At most ${limits.perWorkspace} live pages can be open per workspace.`);
