@@ -73,6 +73,8 @@ export function closeWithoutStacks(server: Server): void {
  */
 const maxLooks = 100;
 
+const closeIdleEveryMs = 100;
+
 interface CloseTimes {
   /** Time for which idle connections stay open: a proxy may be sending a request on them. */
   readonly idleMs: number;
@@ -116,11 +118,16 @@ export function createDrain(server: Server) {
     isClosing = true;
     // Otherwise their connections would stay open for another request.
     for (const outgoing of beingAnswered) outgoing.shouldKeepAlive = false;
+    const closeIdle = (): void => {
+      server.closeIdleConnections();
+      // Node counts a connection that has not sent anything yet as busy.
+      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+    };
     const cuts = [
       setTimeout(() => {
-        server.closeIdleConnections();
-        // Node counts a connection that has not sent anything yet as busy.
-        for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+        closeIdle();
+        // If the head of a response was sent before, its client was not told to close the connection.
+        cuts.push(setInterval(closeIdle, closeIdleEveryMs));
       }, idleMs),
       setTimeout(() => server.closeAllConnections(), requestsMs),
     ];

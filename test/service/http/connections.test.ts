@@ -1,9 +1,13 @@
 import { once } from 'node:events';
+import { Agent, get, type IncomingMessage } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { setTimeout as pause } from 'node:timers/promises';
+import { Hono } from 'hono';
 import pino from 'pino';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { connectionLimit, openFilesLimit } from '../../../src/service/http/connections.ts';
+import type { Environment } from '../../../src/service/http/context.ts';
 import { reportEvents } from '../../../src/service/http/report-events.ts';
 import { startServer } from '../../../src/service/http/server.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
@@ -252,6 +256,27 @@ test('stopping first makes readiness fail, then refuses new connections, but ser
   // The client must send its next request elsewhere.
   for (const { status, headers } of listed) expect([status, headers.get('connection')]).toEqual([200, 'close']);
   await stopped;
+});
+
+test('stopping closes a connection at the end of a response that began before, without waiting for the client', async () => {
+  const { promise: isOver, resolve: end } = Promise.withResolvers<void>();
+  async function* parts(): AsyncGenerator<Uint8Array, void, undefined> {
+    yield Buffer.from('begun');
+    await isOver;
+  }
+  const app = new Hono<Environment>().get('/', () => new Response(ReadableStream.from(parts())));
+  const server = await startServer(app, '127.0.0.1', 0);
+  const agent = new Agent({ keepAlive: true });
+  onTestFinished(() => agent.destroy());
+  const [response] = (await once(get({ port: server.port, agent }), 'response')) as [IncomingMessage];
+  const silent = await connectRaw(server.port);
+
+  const closed = server.close({ idleMs: 0, requestsMs: 60_000 });
+  // By then, all idle connections were closed.
+  await silent.closed;
+  end();
+  expect(await text(response)).toBe('begun');
+  await closed;
 });
 
 test('stopping does not wait forever: requests that take too long are cut off', async () => {
