@@ -104,7 +104,8 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     identity: Identity,
     { scopes, address }: ExchangeRequest,
   ): Promise<ExchangeResult> {
-    const decision = matchTrustRules(rules, identity.issuer, identity.claims, scopes.filter(isScope));
+    const requested = [...new Set(scopes.filter(isScope))];
+    const decision = matchTrustRules(rules, identity.issuer, identity.claims, requested);
     if (decision.kind !== 'trusted') return decision;
     if (!scopes.every(isScope))
       return { kind: 'invalid-scope', reason: 'The job asks for a scope that does not exist.' };

@@ -164,6 +164,8 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
       expect([refused.status, refused.body.error]).toEqual([400, 'invalid_scope']);
       expect(service.told(refused)).toMatch(/no token for the identity of a job: The job asks for/);
     }
+    const repeated = await service.exchange(jwt, { form: { scope: 'hooks:write '.repeat(1_000) } });
+    expect(service.told(repeated)).toContain('The job asks for hooks:write, which');
     // A job that no rule trusts does not learn which scopes exist.
     const stranger = await service.exchange(sign({ repository_id: '1' }), { form: { scope: 'moon' } });
     expect(stranger.body.error).toBe('invalid_request');
