@@ -6,6 +6,7 @@ import { syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { isJson, readBytes } from '../http/body.ts';
 import { addressOf, type Environment } from '../http/context.ts';
+import { subscriberOf } from '../platform/ip-address.ts';
 import { limitMemory } from '../runtime/limit-memory.ts';
 import { forges, hasSignature, isSigned, parsePushEvent } from '../syncs/push-event.ts';
 import { enqueue } from '../syncs/queue.ts';
@@ -79,7 +80,7 @@ async function receive(c: Context<Environment>, { read }: ApiParts['storage']) {
   if (!isJson(headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'A push event must be JSON. Choose application/json in the webhook.');
   }
-  return holding(addressOf(c) ?? '', async (onPiece) => {
+  return holding(subscriberOf(addressOf(c) ?? ''), async (onPiece) => {
     const delivery = { headers, body: await readBytes(incoming, { ...bodyLimit, onPiece }) };
     const id = c.req.param('id') ?? '';
     const target = parseWorkspaceId(id).ok ? await findPushTarget(read, id) : undefined;

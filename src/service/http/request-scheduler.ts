@@ -1,4 +1,5 @@
 import type { IncomingMessage } from 'node:http';
+import { subscriberOf } from '../platform/ip-address.ts';
 import { remember } from '../runtime/remember.ts';
 import { secretHash } from '../tokens/secret.ts';
 import { createFairScheduler, type FairScheduler } from './fair-scheduler.ts';
@@ -48,7 +49,7 @@ export function createRequestScheduler({
   function findKey(incoming: IncomingMessage): string {
     const secret = credentialOf(incoming);
     const token = secret === undefined ? undefined : tokenOf.get(secretHash(secret));
-    return token === undefined ? `address ${addressOf(incoming)}` : `token ${token}`;
+    return token === undefined ? `address ${subscriberOf(addressOf(incoming) ?? '')}` : `token ${token}`;
   }
 
   function wait(incoming: IncomingMessage, begin: () => void, disconnected = (): void => undefined): void {

@@ -4,6 +4,7 @@ import { parseByteRange } from '../http/byte-range.ts';
 import { type App, addressOf, type Environment, send } from '../http/context.ts';
 import { type FileResponse, sendFile } from '../http/send-file.ts';
 import { readQuery } from '../http/urlencoded.ts';
+import { subscriberOf } from '../platform/ip-address.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
@@ -40,7 +41,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
   /** Keeps its slot until the response is sent. */
   function download(c: Context<Environment>, file: FileResponse): Promise<Response> {
     return new Promise((resolve, reject) => {
-      limitDownloads(addressOf(c) ?? '', async () => {
+      limitDownloads(subscriberOf(addressOf(c) ?? ''), async () => {
         const { response, ended } = await sendFile(c, file);
         resolve(response);
         await ended;

@@ -57,6 +57,12 @@ test('known credentials get the turns of their token, and all others those of th
   ]);
 });
 
+test('all addresses of an IPv6 subscriber share their turns', () => {
+  const { request, keys } = setUp();
+  for (const address of ['2001:db8::1', '2001:db8::ffff:1', '2001:db8:0:1::1']) request({ address });
+  expect(keys).toEqual(['address 2001:db8::/64', 'address 2001:db8::/64', 'address 2001:db8:0:1::/64']);
+});
+
 test('many requests of one token do not displace the known credentials of others', async () => {
   const { turns, request, keys } = setUp();
   turns.identify(request({ credential: 'first' }), 'tok_first');
