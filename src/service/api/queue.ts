@@ -46,7 +46,9 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
     path,
     access: 'locks:read',
     query: z.object({ path: heldPathField.optional().openapi({ description: 'Only the line of this path.' }) }),
-    responses: { 200: jsonResponse('Those who wait.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')) },
+    responses: {
+      200: jsonResponse('The waiting requests.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')),
+    },
     async handle({ c, workspace, query: { path } }) {
       const queue = await measureCost(turns, [bearerOf(c).id], () => locks.queue({ workspace: workspace.id, path }));
       return jsonApiResponse(200, { queue: queue.map(withoutPlaceId) });
@@ -57,7 +59,7 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
     operationId: 'askForLock',
     summary: 'Ask for a lock that someone else holds',
     description:
-      'Sends the event lock.requested, and takes a place in line that needs no waiting client: the service takes the lock for the owner of the token at its turn, and the event lock.acquired tells. Asking again changes ttl and note. A request is kept for 7 days.',
+      'Sends the event lock.requested, and takes a place in line that needs no waiting client: the service takes the lock for the owner of the token at its turn, and sends lock.acquired. Asking again changes ttl and note. A request is kept for 7 days.',
     method: 'post',
     path,
     access: 'locks:write',
@@ -83,7 +85,7 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
       if (await locks.withdraw({ workspace, path: query.path, bearer: bearerOf(c) })) return emptyResponse(204);
       throw new Refusal(
         'not-found',
-        `This token does not ask for ${query.path}. It never did, has withdrawn, or has got the lock.`,
+        `This token has no request for ${query.path}: it made none, withdrew it, or already got the lock.`,
       );
     },
   });

@@ -52,7 +52,7 @@ export function createServe({ storage, git, metrics, log, limits, places }: Serv
       const duration_ms = Math.round(performance.now() - began);
       const about = { request_id: requestId, workspace, token, bytes: response.sentBytes(), duration_ms, outcome };
       if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...about, error }, 'the mirror was not served');
-      else if (kind === 'fetch') log.info(about, 'a fetch from the mirror has ended');
+      else if (kind === 'fetch') log.info(about, 'mirror fetch ended');
     }
 
     /** Resolves when the response has started, or has ended without output. */

@@ -80,7 +80,7 @@ type Trusted = Extract<TrustDecision, { kind: 'trusted' }>;
 export function createExchangeToken({ storage, targets, metrics, log, publicUrl, clock }: ExchangeParts) {
   const onFailure = (issuer: string, reason: string): void => {
     metrics.issuerErrors.inc();
-    log.warn({ issuer }, `could not fetch the keys of the issuer: ${reason}`);
+    log.warn({ issuer, reason }, 'issuer key fetch failed');
   };
   const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onFailure }));
   const limitRefusals = createRefusalLimits(clock);
@@ -90,7 +90,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
   async function exchange(request: ExchangeRequest, unverified: Unverified | undefined): Promise<WithSubject> {
     const audience = publicUrl();
     if (audience === undefined) {
-      return { kind: 'refused', reason: 'The service does not know its public address: start it with --public-url.' };
+      return { kind: 'refused', reason: 'The service does not know its public URL: start it with --public-url.' };
     }
     const { rules, issuers, now } = await readRules(storage, 'all');
     const verification = await verify(request.jwt, unverified, { issuers, audience, now });
@@ -128,8 +128,9 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     });
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });
     if ('reason' in exchanged) {
+      const { reason } = exchanged;
       const about = { request_id: request.requestId, origin_address: request.address ?? undefined };
-      log.info(about, `no token for the identity of a job: ${exchanged.reason}`);
+      log.info({ ...about, reason }, 'token exchange refused');
     }
     return exchanged;
   };

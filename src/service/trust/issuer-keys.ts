@@ -126,7 +126,7 @@ async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal
 
 async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {
   const target = parseTarget(address);
-  if (!target.ok) throw new IssuerError(`its address cannot be used. ${target.reason}`);
+  if (!target.ok) throw new IssuerError(`its URL cannot be used. ${target.reason}`);
   const { href: url, hostname } = target.value;
   const addresses = await check.addressesOf(hostname, signal);
   const judged = checkTargetAddresses(target.value, addresses, check);

@@ -51,7 +51,7 @@ export const workspaceFields = {
     parse: parseLfsMode,
   },
   lfs_url: {
-    title: 'LFS address',
+    title: 'LFS URL',
     placeholder: 'URL',
     hint: 'the LFS endpoint that has the objects of the workspace, without user name and password',
     otherwise: 'default that of the remote',

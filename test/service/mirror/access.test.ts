@@ -211,7 +211,7 @@ describe('git', () => {
 
 test('the log contains no token', () => {
   const log = service.log();
-  expect(log).toContain('a fetch from the mirror has ended');
+  expect(log).toContain('mirror fetch ended');
   expect(log).not.toMatch(/wsa_/);
   expect(log).not.toContain(btoa(`x:${service.secret}`));
 });

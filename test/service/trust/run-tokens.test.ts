@@ -162,7 +162,7 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     for (const scope of ['hooks:write', 'locks:read admin', 'locks:read moon']) {
       const refused = await service.exchange(jwt, { form: { scope } });
       expect([refused.status, refused.body.error]).toEqual([400, 'invalid_scope']);
-      expect(service.told(refused)).toMatch(/no token for the identity of a job: The job asks for/);
+      expect(service.told(refused)).toMatch(/token exchange refused: The job asks for/);
     }
     const repeated = await service.exchange(jwt, { form: { scope: 'hooks:write '.repeat(1_000) } });
     expect(service.told(repeated)).toContain('The job asks for hooks:write, which');

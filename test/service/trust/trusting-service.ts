@@ -78,8 +78,9 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
           .split('\n')
           .filter((line) => line.includes(headers.get('x-request-id') ?? 'none'));
         return lines
-          .map((line) => JSON.parse(line).msg)
-          .filter((message) => message !== 'request')
+          .map((line) => JSON.parse(line))
+          .filter(({ msg }) => msg !== 'request')
+          .map(({ msg, reason }) => `${msg}: ${reason}`)
           .join('\n');
       },
       async exchange(jwt: string, { form = {}, raw, address = newAddress(), headers }: Shown = {}) {

@@ -8,8 +8,8 @@ export const gitLfsAddress = (workspace: string): string => `/workspaces/${works
 
 const placeholder = 'https://ADDRESS-OF-THE-SERVICE';
 
-const unknownAddress = html`<p class="warning">The service does not know its public address: start it with <code>--public-url</code>, or
-  write the address in place of <code>${placeholder}</code>.</p>`;
+const unknownAddress = html`<p class="warning">The service does not know its public URL: start it with <code>--public-url</code>, or
+  write the URL in place of <code>${placeholder}</code>.</p>`;
 
 /** The same settings as the output of `workspace lfs`, for people without access to the command line. */
 export function addGitLfsPage(site: Site): void {

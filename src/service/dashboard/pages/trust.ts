@@ -40,7 +40,7 @@ const nobody = empty(
 );
 
 /** Identity tokens need the public URL of the service as their audience. */
-const unreachable = html`<p class="warning">No job gets a token yet: the service does not know its address. Start it with
+const unreachable = html`<p class="warning">No job gets a token yet: the service does not know its public URL. Start it with
   <code>--public-url</code>.</p>`;
 
 export function addTrustPages(site: Site): void {
@@ -181,7 +181,7 @@ function trustForm(values: Form, errors: RuleErrors, workspaces: readonly string
       input('owner', 'Every token of the same owner can renew and release them.'),
       scopesField(scopesOfJobs),
       workspacesField(workspaces, 'These jobs cannot see other workspaces.'),
-      input('issuer', 'For Enterprise Server, https://HOST/_services/token; for GitLab, its address.'),
+      input('issuer', 'For Enterprise Server, https://HOST/_services/token; for GitLab, its URL.'),
       pairs('claims', ', such as project_id=42 for GitLab'),
     ],
     errors,
