@@ -56,7 +56,7 @@ export const restoreBackup = (
 function refuseNewerSchema({ schema, service }: Header): void {
   if (schema <= schemaVersion) return;
   throw new BackupError(
-    `The backup is of a newer version of the service, ${service} (its schema is ${schema}, this version knows ${schemaVersion}). Nothing was changed. Restore it with that version.`,
+    `The backup is of a newer version of the service, ${service} (its schema is ${schema}, this version supports ${schemaVersion}). Nothing was changed. Restore it with that version.`,
   );
 }
 

@@ -55,7 +55,7 @@ export function parseRemote(text: string, { allowFile }: { readonly allowFile: b
   if (/^ssh:\/\//i.test(text)) return parseSsh(text);
   if (/^file:\/\//i.test(text) || isAbsolute(text)) return parseFile(text, allowFile);
   if (/^http:/i.test(text))
-    return refused('Plain http is refused: anyone on the way could change what is fetched. Use https.');
+    return refused('Plain http is refused: anyone on the network path could change what is fetched. Use https.');
   if (/^[^@/]*:[/:]/.test(text)) return refused(allowedForms);
   const [, user, host, path] = /^([^@/:]*)@(\[[^\]/]*\]|[^@/:]*):(.+)$/.exec(text) ?? [];
   if (host === undefined || path === undefined) return refused(allowedForms);

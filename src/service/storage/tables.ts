@@ -174,7 +174,7 @@ export interface Tables {
     /** The order of the line, ascending: `since`, earlier or later by the urgency. */
     rank: number;
     asked_at: number;
-    /** Later, nobody waits for the client. Renewed for as long as an instance waits on its behalf. */
+    /** After this, the client no longer counts as waiting. Renewed for as long as an instance waits on its behalf. */
     present_until: number;
     /** Milliseconds of the lock that the service acquires for a person at their turn; null for a client that asks. */
     ttl: number | null;

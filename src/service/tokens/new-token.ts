@@ -39,7 +39,7 @@ export const tokenFields = {
 /** Reason why a token with these scopes cannot be limited to these workspaces; undefined if it can. */
 export function scopeLimitProblem(scopes: readonly Scope[], workspaces: readonly string[] | null): string | undefined {
   if (workspaces === null || !scopes.includes('admin')) return undefined;
-  return 'A token with the scope admin cannot be limited to some workspaces: it makes tokens for all of them.';
+  return 'A token with the scope admin cannot be limited to some workspaces: it can create tokens for all workspaces.';
 }
 
 /** A token with a mistyped id could see no workspace, and later one that is created with that id. */

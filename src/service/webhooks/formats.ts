@@ -3,7 +3,8 @@ import type { HookEvent, HookFormat } from '../../interface/resources.ts';
 import { type HookEventOccurrence, isSyncEvent, type SyncEvent, type SyncOccurrence } from '../outbox/event.ts';
 import { chatMessage, isChatFormat } from './chat-formats.ts';
 
-const onlySyncs = 'The buildkite format starts a build of a branch, and only sync events have one: use no others.';
+const onlySyncs =
+  'The buildkite format starts a build of a branch, and only sync events have one. Subscribe only to these.';
 
 /** Reason why the format does not support the events; undefined if it does. */
 export const subscriptionProblem = (format: HookFormat, events: readonly HookEvent[]): string | undefined =>

@@ -85,7 +85,7 @@ test('only the buildkite format rejects lock events, at registration and at deli
     }
   }
   expect(subscriptionProblem('buildkite', ['sync.succeeded', 'lock.acquired'])).toBe(
-    'The buildkite format starts a build of a branch, and only sync events have one: use no others.',
+    'The buildkite format starts a build of a branch, and only sync events have one. Subscribe only to these.',
   );
 });
 

@@ -8,7 +8,7 @@ export const lockAsk = defineRemoteCommand({
   name: 'lock ask',
   summary: 'ask for a lock that someone else holds',
   details: [
-    'The service takes the lock for you at your turn. The event lock.requested tells the holder. Asking again changes the',
+    'The service takes the lock for you at your turn. The event lock.requested notifies the holder. Asking again changes the',
     `note and the time, and keeps your place. ${aboutPaths}`,
   ],
   arguments: { path: required('PATH', 'the locked path', (text) => canonicalLockPath(text)) },

@@ -15,9 +15,9 @@ export const lockRun = defineCommand({
   details: [
     aboutPaths,
     'Without WORKSPACE_TOKEN, a CI job uses its identity: WORKSPACE_ID_TOKEN, or what Buildkite or GitHub issues.',
-    'It locks all paths, or an item of a pool, renews the locks while the command runs, and releases them afterwards. It passes signals on.',
+    'It locks all paths, or an item of a pool, renews the locks while the command runs, and releases them afterwards. It forwards signals.',
     'Its exit status is that of the command; 75 if it could not get the locks, 76 if it lost one, 126 or 127 if the command cannot start.',
-    'The command gets LOCK_FENCE, the highest fence, LOCKS_FILE, a JSON file of the locks, and LOCK_PIPE, a file descriptor that ends when the locks are no longer kept.',
+    'The command gets LOCK_FENCE, the highest fence, LOCKS_FILE, a JSON file of the locks, and LOCK_PIPE, a file descriptor that closes when they are no longer renewed.',
     'With --pool, LOCKS_FILE has the properties of each item. For a single item, each is a variable as well: LOCK_HOST_NAME for host-name.',
   ],
   variables,

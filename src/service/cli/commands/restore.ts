@@ -18,7 +18,7 @@ export const restore = defineCommand({
   name: 'restore',
   summary: 'restore the database from a backup, while the service is stopped',
   details: [
-    'A restore that fails changes nothing. A successful one brings back all locks of the backup until they expire, even those',
+    'A restore that fails changes nothing. A successful one restores all locks of the backup until they expire, even those',
     'released since, raises all fences above any issued since the backup, and ends all sessions of the dashboard.',
     'A backup of SQLite can be restored into PostgreSQL (set DATABASE_URL), and vice versa.',
   ],

@@ -75,7 +75,7 @@ export function startChild(
     /** The exit code once the command has ended: 127 if it does not exist, 126 if it cannot be run. */
     ended,
     signal: send,
-    /** Closes the pipe of the command: its locks are no longer kept. */
+    /** Closes the pipe of the command: its locks are no longer renewed. */
     closePipe: () => pipe?.destroy(),
     /** Ends all processes of the group: SIGTERM, and SIGKILL after the grace period. */
     async stop(graceMs: number): Promise<void> {

@@ -120,5 +120,5 @@ function failureLines(failure: string | undefined, isAccepted: boolean): readonl
   if (failure === undefined) return [];
   return isAccepted
     ? [`The push is accepted without a check. ${failure}`]
-    : [`The push is refused. ${failure}`, 'Push again later. If this lasts, tell the administrator of this server.'];
+    : [`The push is refused. ${failure}`, 'Push again later. If this lasts, contact the administrator of this server.'];
 }

@@ -112,6 +112,6 @@ export function createLivePageQuota(limits = livePageLimits): Site['takeLivePage
 const retryAfterSeconds = 30;
 
 const full = (reason: string): Refusal =>
-  new Refusal('unavailable', `${reason} This page shows the state as of when it was opened.`, {
+  new Refusal('unavailable', `${reason} This page does not update. Reload it to see changes.`, {
     headers: { 'retry-after': String(retryAfterSeconds) },
   });

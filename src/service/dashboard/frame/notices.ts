@@ -9,7 +9,7 @@ const notices = {
   extended: 'The lock was extended.',
   released: 'The lock was released.',
   'released-all': 'The selected locks were released.',
-  'released-some': 'The selected locks that were still there were released. The others were gone already.',
+  'released-some': 'The selected locks were released. Some had already ended.',
 
   registered: 'The webhook is registered. It signs with the secret you gave.',
   replaced:

@@ -39,7 +39,7 @@ export function addDeliveryPages(site: Site): void {
       ${facts(call, hookPage, hook, delivery)}
       <h2>Request</h2>
       ${request(hook, delivery)}
-      <h2>Last answer</h2>
+      <h2>Last response</h2>
       ${responseSection(last_attempt, attempts, last_error)}`;
     return {
       title: `Delivery of ${event.type}`,
@@ -154,7 +154,7 @@ const statusLine = ({ status }: ReceiverResponse, { duration_ms }: LastAttempt):
   html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
 
 function completeResponse({ headers, body, bodyIsCut }: Extract<ReceiverResponse, { kept: 'whole' }>): Markup {
-  const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the answer is kept.</p>` : '';
+  const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the response is stored.</p>` : '';
   return html`${headerLines(Object.entries(headers).map(([name, value]) => [name, literal(value)] as const))}
     ${body === '' ? html`<p class="faint">${bodyIsCut ? 'Its body was not kept.' : 'It had no body.'}</p>` : verbatim(body)}
     ${cut}`;

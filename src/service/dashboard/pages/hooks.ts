@@ -52,7 +52,7 @@ const idAfter = (prefix: string, text: string): string | undefined =>
 const noHooks = (workspace: string): Markup =>
   empty(
     'This workspace has no webhooks yet.',
-    html`A webhook tells a build server or a program of yours when a sync ends or a lock changes hands.
+    html`A webhook notifies a build server or a program of yours when a sync ends or a lock changes hands.
       <a href="/workspaces/${workspace}/hooks/new">Add one</a>, or let a workflow do it with
       <code>operation: register-hook</code>.`,
   );

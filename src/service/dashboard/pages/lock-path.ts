@@ -107,7 +107,7 @@ function pastTable({ now }: PageCall, { workspace, path, history }: PathState, i
   const { changes, next } = history;
   return html`${
     changes.length === 0
-      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'Nothing is recorded of this path. Old entries are removed.')}</p>`
+      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'This path has no history. Old entries are removed.')}</p>`
       : changeTable(changes, now)
   }
     ${olderLinks(isLater, next && positionText(next), (before) => addressWith(address, { before }))}`;

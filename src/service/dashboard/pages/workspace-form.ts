@@ -47,7 +47,7 @@ export function workspaceForm(form: Form, errors: WorkspaceErrors, stored: Found
     values: filledIn({ remote: shownAgain(form.text('remote')) }, form),
     fields: [
       ...(isNew ? [fieldInput(of.id, 'id')] : []),
-      fieldInput(of.remote, 'remote', 'The service tries it before anything is saved.'),
+      fieldInput(of.remote, 'remote', 'The service connects to it before saving.'),
       textInput('username', 'User name', {
         hint: 'For https. Many hosts accept any name with a token.',
       }),

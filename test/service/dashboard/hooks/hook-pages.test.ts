@@ -149,7 +149,7 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
       return show(`${page}/deliveries/${await stored({ status: 'failed', ...last, ...more })}`);
     };
     const whole = { kept: 'whole', status: 502, headers: { server: 'nginx' }, body: 'Bad gateway', bodyIsCut: false };
-    const cut = 'Only the beginning of the answer is kept.';
+    const cut = 'Only the beginning of the response is stored.';
     const text = await answered(whole);
     expect(text).toMatch(/<bdi>502<\/bdi><\/code>, after 1,234 ms\..*server.*nginx.*<pre>Bad gateway<\/pre>/s);
     expect(text).not.toContain(cut);
