@@ -5,7 +5,8 @@ const limits = { timeoutMs: 10_000 };
 
 /** More differences mean unrelated branches. Files beyond this number count as current. */
 const maxPaths = 200_000;
-const maxPairs = 100;
+/** Most pairs have few differences or none. */
+const maxPairs = 20_000;
 
 /** By path: the newest change of each file on another branch that a branch lacks. */
 type NewerVersions = ReadonlyMap<string, FileChange>;
@@ -13,12 +14,13 @@ type NewerVersions = ReadonlyMap<string, FileChange>;
 /** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
 export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>) {
   const remembered = new Map<string, { readonly found: Promise<NewerVersions>; paths: number }>();
+  let rememberedPaths = 0;
 
   function forgetOldest(): void {
-    for (const key of remembered.keys()) {
-      const total = remembered.values().reduce((sum, { paths }) => sum + paths, 0);
-      if (remembered.size <= maxPairs && total <= maxPaths) return;
+    for (const [key, { paths }] of remembered) {
+      if (remembered.size <= maxPairs && rememberedPaths <= maxPaths) return;
       remembered.delete(key);
+      rememberedPaths -= paths;
     }
   }
 
@@ -42,7 +44,9 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
     remembered.set(key, entry);
     entry.found.then(
       ({ size }) => {
+        if (remembered.get(key) !== entry) return;
         entry.paths = size;
+        rememberedPaths += size;
         forgetOldest();
       },
       () => remembered.delete(key),
