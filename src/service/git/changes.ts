@@ -29,6 +29,9 @@ export interface ChangeQuery {
 
 const headerMark = '\u0001';
 
+/** Last time of four digits for the year. A commit may claim any time. */
+const maxTime = Date.parse('9999-12-31T23:59:59.999Z');
+
 /** The changes of files in a range of commits, the newest first. A rename is a deletion and an addition. */
 export async function listChanges(
   git: GitCommand,
@@ -36,20 +39,20 @@ export async function listChanges(
   onChange: (change: FileChange) => void,
 ): Promise<void> {
   let commit: Commit = { id: '', author: '', at: 0 };
-  const onFile = eachRawFile((path, blob) => onChange({ path, blob, commit }));
+  const onHeader = (token: string): void => {
+    if (!token.startsWith(headerMark)) return;
+    const [, id = '', seconds = '', author = ''] = token.split(headerMark);
+    commit = { id, author, at: Math.min(Number(seconds) * 1_000, maxTime) };
+  };
   const range = [head, ...(except === undefined ? [] : [`^${except}`])];
-  const format = `--format=${['', '%H', '%cI', '%an'].join('%x01')}`;
+  const format = `--format=${['', '%H', '%ct', '%an'].join('%x01')}`;
   await git(['--literal-pathspecs', 'log', '-z', '-c', ...rawFiles, format, '--stdin'], {
     purpose: `list the changes up to ${head}`,
     limits,
     input: Buffer.from(
       [...range, ...(paths === undefined ? [] : ['--', ...paths])].map((line) => `${line}\n`).join(''),
     ),
-    onOutput: eachToken((token) => {
-      if (!token.startsWith(headerMark)) return onFile(token);
-      const [, id = '', at = '', author = ''] = token.split(headerMark);
-      commit = { id, author, at: Date.parse(at) };
-    }),
+    onOutput: eachToken(eachRawFile((path, blob) => onChange({ path, blob, commit }), onHeader)),
   });
 }
 
@@ -82,7 +85,10 @@ export async function containsCommit(
 const rawFiles = ['--raw', '--no-renames', '--no-abbrev'];
 
 /** Parses `--raw -z`: git-diff(1), RAW OUTPUT FORMAT. Paths are normalized like those of locks. */
-function eachRawFile(onFile: (path: string, blob: string | null) => void): (token: string) => void {
+function eachRawFile(
+  onFile: (path: string, blob: string | null) => void,
+  onOther: (token: string) => void = () => undefined,
+): (token: string) => void {
   let blob: string | null | undefined;
   return (token) => {
     if (blob !== undefined) {
@@ -91,6 +97,7 @@ function eachRawFile(onFile: (path: string, blob: string | null) => void): (toke
       return;
     }
     const [, id, status = ''] = /^\n?:.* ([0-9a-f]+) ([A-Z]+)$/.exec(token) ?? [];
-    if (id !== undefined) blob = status.startsWith('D') ? null : id;
+    if (id === undefined) onOther(token);
+    else blob = status.startsWith('D') ? null : id;
   };
 }

@@ -1,5 +1,8 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { FileChange } from '../../../src/service/git/changes.ts';
+import { asTimestamp } from '../../../src/service/storage/timestamp.ts';
 import { branchNamed, enoughTime, gitSetUp } from '../../support/git-service.ts';
 
 async function setUp() {
@@ -68,4 +71,37 @@ test('paths are taken literally', async () => {
     ':(top)b changed',
     'a[1] changed',
   ]);
+});
+
+test('a path may begin like the header of a commit', async () => {
+  const { git, remote, repository } = await setUp();
+  repository.commit({ branch: 'main', files: { '\u0001zz': '1', a: '1', zzz: '1' } });
+  await git.fetch('game', remote, branchNamed('main'), enoughTime);
+  const head = repository.head('main');
+  const changes: FileChange[] = [];
+  await git.listChanges('game', { head, limits: enoughTime }, (change) => changes.push(change));
+  expect(changes.map(({ path, commit }) => [path, commit.id])).toEqual([
+    ['\u0001zz', head],
+    ['a', head],
+    ['zzz', head],
+  ]);
+});
+
+test.each([
+  { time: '1735689600 +9900', at: '2025-01-01T00:00:00.000Z' },
+  { time: '1735689600 -7300', at: '2025-01-01T00:00:00.000Z' },
+  { time: '253402300800 +0000', at: '9999-12-31T23:59:59.999Z' },
+  { time: '9000000000000000 +0000', at: '9999-12-31T23:59:59.999Z' },
+])('a commit may have any time ($time)', async ({ time, at }) => {
+  const { git, remote, repository } = await setUp();
+  repository.commit({ branch: 'main', files: { a: '1' } });
+  const written = repository.git('cat-file', 'commit', 'main').replace(/^(committer .*>) .*$/m, `$1 ${time}`);
+  const file = join(repository.path, 'commit');
+  await writeFile(file, written);
+  const id = repository.git('hash-object', '-w', '--literally', '-t', 'commit', file).trim();
+  repository.git('update-ref', 'refs/heads/main', id);
+  await git.fetch('game', remote, branchNamed('main'), enoughTime);
+  const times: string[] = [];
+  await git.listChanges('game', { head: id, limits: enoughTime }, ({ commit }) => times.push(asTimestamp(commit.at)));
+  expect(times).toEqual([at]);
 });
