@@ -70,16 +70,18 @@ export async function listDifferences(
   return paths;
 }
 
-/** Whether the history of `head` contains a commit. */
-export async function containsCommit(
+/** The relation of a commit to an earlier state of its branch. A commit that is missing is unrelated. */
+export async function relationOf(
   git: GitCommand,
-  { head, commit, limits }: { readonly head: string; readonly commit: string; readonly limits: Limits },
-): Promise<boolean> {
-  const missing = await git(['rev-list', '--max-count=1', '--end-of-options', commit, `^${head}`], {
-    purpose: `look for ${commit} in the history of ${head}`,
-    limits,
-  });
-  return missing === '';
+  { from, to, limits }: { readonly from: string; readonly to: string; readonly limits: Limits },
+): Promise<'ahead' | 'behind' | 'unrelated'> {
+  const counts = await git(
+    ['rev-list', '--ignore-missing', '--left-right', '--count', '--end-of-options', `${from}...${to}`],
+    { purpose: `compare the history of ${from} with that of ${to}`, limits },
+  );
+  const [lost = 0, added = 0] = counts.split('\t').map(Number);
+  if (lost === 0 && added > 0) return 'ahead';
+  return lost > 0 && added === 0 ? 'behind' : 'unrelated';
 }
 
 const rawFiles = ['--raw', '--no-renames', '--no-abbrev'];

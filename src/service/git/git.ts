@@ -5,7 +5,7 @@ import { unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
-import { type ChangeQuery, containsCommit, type FileChange, listChanges, listDifferences } from './changes.ts';
+import { type ChangeQuery, type FileChange, listChanges, listDifferences, relationOf } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
@@ -79,8 +79,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       listChanges(gitOf(workspace), query, onChange),
     listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[1]) =>
       listDifferences(gitOf(workspace), query),
-    containsCommit: (workspace: string, query: Parameters<typeof containsCommit>[1]) =>
-      containsCommit(gitOf(workspace), query),
+    relationOf: (workspace: string, query: Parameters<typeof relationOf>[1]) => relationOf(gitOf(workspace), query),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
       asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),

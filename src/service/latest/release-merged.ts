@@ -6,15 +6,20 @@ import { GitError } from '../git/git-error.ts';
 import { ofLock } from '../locks/lock-row.ts';
 import type { Locks } from '../locks/locks.ts';
 import { foldCase } from '../locks/windows-path.ts';
-import type { Storage } from '../storage/storage.ts';
+import type { Database, Storage } from '../storage/storage.ts';
 import { enqueue } from '../syncs/queue.ts';
 import type { ReleaseMerged } from '../syncs/run-sync.ts';
 
 interface MergedParts {
   readonly storage: Storage;
-  readonly git: Pick<Git, 'listDifferences' | 'containsCommit'>;
+  readonly git: Pick<Git, 'listDifferences' | 'relationOf'>;
   readonly locks: Pick<Locks, 'commitReleases'>;
   readonly onError: (error: unknown) => void;
+}
+
+interface ChangedFiles {
+  readonly paths: ReadonlySet<string>;
+  readonly folded: ReadonlySet<string>;
 }
 
 const limits = { timeoutMs: 30_000 };
@@ -26,24 +31,37 @@ const releaser = { name: 'the service', tokenId: null, address: null, owner: nul
  * Ends the locks of people whose file differs between two heads of the branch: the head at the time of the lock, as the
  * first sync that started after it fetched it, and the head now. Such a sync is queued soon after the lock, and a
  * change before its end does not count: a lock that lasts too long is better than one that ends too early. After a
- * forced push, the comparison begins again at the new head.
+ * forced push, the comparison begins again at the new head, unless the push only took commits back, which may return.
  */
 export function createReleaseMerged({ storage, git, locks, onError }: MergedParts): ReleaseMerged {
   const { read, now } = storage;
 
-  const personalLocks = (workspace: string) =>
-    read
+  /** None if the setting of the workspace names another branch. */
+  const personalLocks = (db: Database, workspace: string, branch: string) =>
+    db
       .selectFrom('locks')
-      .select(['id', 'path', 'folded_path', 'merge_base', 'acquired_at'])
+      .innerJoin('workspaces', 'workspaces.id', 'workspace_id')
+      .select(['locks.id', 'path', 'folded_path', 'merge_base', 'acquired_at'])
       .where('workspace_id', '=', workspace)
+      .where('release_on', '=', branch)
       .where('merge_base', 'is not', null)
       .where(sql<boolean>`expires_at > ${now}`)
       .execute();
 
-  /** The files that have changed since the base; none after a forced push. */
-  async function changedSince(workspace: string, base: string, head: string): Promise<ReadonlySet<string>> {
-    const isBefore = await git.containsCommit(workspace, { head, commit: base, limits });
-    return isBefore ? git.listDifferences(workspace, { from: base, to: head, limits }) : new Set();
+  /** The files that have changed since the base; none after a forced push. Undefined if the base stays. */
+  async function changedSince(workspace: string, base: string, head: string): Promise<ChangedFiles | undefined> {
+    try {
+      const relation = await git.relationOf(workspace, { from: base, to: head, limits });
+      if (relation === 'behind') return undefined;
+      const query = { from: base, to: head, limits };
+      const paths = relation === 'ahead' ? await git.listDifferences(workspace, query) : new Set<string>();
+      return { paths, folded: new Set([...paths].map(foldCase)) };
+    } catch (error) {
+      if (!(error instanceof GitError)) throw error;
+      // The next sync compares again.
+      onError(error);
+      return undefined;
+    }
   }
 
   return async ({ workspace, branch, head, startedAt }) => {
@@ -51,33 +69,25 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
     if (!mergedInto.ok) return;
     const moved: string[] = [];
     const merged: { readonly id: string; readonly path: string }[] = [];
-    const changes = new Map<string, { readonly paths: ReadonlySet<string>; readonly folded: ReadonlySet<string> }>();
-    try {
-      for (const { id, path, folded_path, merge_base, acquired_at } of await personalLocks(workspace)) {
-        const base = ofLock(id, merge_base);
-        if (base === head || (base === null && (merge_base !== id || acquired_at >= startedAt))) continue;
-        if (base === null) {
-          moved.push(id);
-          continue;
-        }
-        let changed = changes.get(base);
-        if (changed === undefined) {
-          const paths = await changedSince(workspace, base, head);
-          changed = { paths, folded: new Set([...paths].map(foldCase)) };
-          changes.set(base, changed);
-        }
-        const isMerged = changed.paths.has(path) || (folded_path !== null && changed.folded.has(folded_path));
-        if (isMerged) merged.push({ id, path });
-        else moved.push(id);
+    const changes = new Map<string, ChangedFiles | undefined>();
+    for (const { id, path, folded_path, merge_base, acquired_at } of await personalLocks(read, workspace, branch)) {
+      const base = ofLock(id, merge_base);
+      if (base === head || (base === null && (merge_base !== id || acquired_at >= startedAt))) continue;
+      if (base === null) {
+        moved.push(id);
+        continue;
       }
-    } catch (error) {
-      if (!(error instanceof GitError)) throw error;
-      // The next sync compares again.
-      onError(error);
-      return;
+      if (!changes.has(base)) changes.set(base, await changedSince(workspace, base, head));
+      const changed = changes.get(base);
+      if (changed === undefined) continue;
+      const isMerged = changed.paths.has(path) || (folded_path !== null && changed.folded.has(folded_path));
+      if (isMerged) merged.push({ id, path });
+      else moved.push(id);
     }
     if (moved.length + merged.length === 0) return;
     await locks.commitReleases(workspace, async (db, release) => {
+      // The setting may have changed since then, and with it the bases.
+      if ((await personalLocks(db, workspace, branch)).length === 0) return;
       for (let begun = 0; begun < moved.length; begun += maxIdsAtOnce) {
         const ids = moved.slice(begun, begun + maxIdsAtOnce);
         await db
@@ -103,7 +113,12 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
 
 const maxIdsAtOnce = 500;
 
-/** Called periodically. Queues a sync of the branch for new locks of people, unless one began after the lock. */
+const maxRetryMs = 10 * 60_000;
+
+/**
+ * Called periodically. Queues a sync of the branch for new locks of people, unless one began after the lock. After a
+ * failed one, it waits as long again as since the lock, but not too long.
+ */
 export async function queueSyncsForBases(storage: Storage, onQueued: () => void): Promise<void> {
   const { read, now } = storage;
   const waiting = await read
@@ -121,7 +136,12 @@ export async function queueSyncsForBases(storage: Storage, onQueued: () => void)
             .select('syncs.id')
             .whereRef('syncs.workspace_id', '=', 'locks.workspace_id')
             .whereRef('syncs.branch', '=', 'release_on')
-            .whereRef('syncs.created_at', '>', 'acquired_at'),
+            .whereRef('syncs.created_at', '>', 'acquired_at')
+            // One that succeeded has noted its head, unless the setting named another branch at that time.
+            .where(
+              sql<boolean>`(finished_at is null or (status = 'failed'
+                and finished_at > ${now} - ${sql.lit(maxRetryMs)} and 2 * finished_at - acquired_at > ${now}))`,
+            ),
         ),
       ),
     )

@@ -133,9 +133,9 @@ export async function claimSync(
         // Only the columns needed: an unreadable number in another one would block the claims of all workspaces.
         .returning(['id', 'workspace_id', 'branch', 'attempts', 'started_at'])
         .executeTakeFirstOrThrow();
-      const { remote, release_on, ...lfs } = await db
+      const { remote, ...lfs } = await db
         .selectFrom('workspaces')
-        .select(['remote', 'release_on', 'lfs_url', 'lfs_mode'])
+        .select(['remote', 'lfs_url', 'lfs_mode'])
         .where('id', '=', row.workspace_id)
         .executeTakeFirstOrThrow();
       return {
@@ -146,8 +146,6 @@ export async function claimSync(
         remote,
         /** By the clock of the database. */
         startedAt: row.started_at ?? 0,
-        /** Whether a change of a file on this branch ends the lock of a person. */
-        releasesLocks: release_on === row.branch,
         /** LFS settings of its workspace. */
         lfs,
         lease,

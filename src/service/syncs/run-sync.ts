@@ -24,7 +24,7 @@ export interface SyncRunParts {
   readonly storage: Storage;
   readonly git: Git;
   readonly fetchObjects: FetchObjects;
-  /** Ends the locks of people on files that the sync has changed. */
+  /** Ends the locks of people on files that the sync has changed, if its branch is set to. */
   readonly releaseMerged: ReleaseMerged;
   readonly allowFileRemotes: boolean;
   readonly timeoutMs: number;
@@ -74,7 +74,7 @@ export async function runSync(
       },
     });
     lease.end();
-    if (end.kind === 'succeeded' && sync.releasesLocks) await parts.releaseMerged({ ...sync, head: end.head });
+    if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
     const removed = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
     if (removed === undefined) return;
     if (removed.length > 0) {

@@ -1,8 +1,15 @@
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
+import { createReleaseMerged } from '../../../src/service/latest/release-merged.ts';
+import { commitReleasesOf } from '../../../src/service/locks/commit-releases.ts';
+import { updateWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
+
+const operator = { name: 'operator:ada', tokenId: null, address: null };
 
 describe.each(databaseKinds)('a lock of a person ends when its file has changed on the branch, on $name', (kind) => {
   const service = serviceOfTests({ resolve: async () => ['93.184.215.14'] }, kind);
@@ -71,6 +78,11 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     return { repository, workspace, take, held, sync, untilCompared, history, events };
   }
 
+  const setReleaseOn = (id: string, release_on: string) =>
+    service.storage.commit({ workspace: id }, (db) =>
+      updateWorkspaceAudited(db, service.storage.now, operator, { id, release_on }),
+    );
+
   test('by a merge, while locks on other files and locks of jobs stay', async () => {
     const { repository, take, held, sync, untilCompared, history, events } = await setUp();
     await take('a.umap');
@@ -126,12 +138,105 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     repository.commit({ branch: 'main', files: { 'a.umap': '2' } });
     await take('a.umap');
     await untilCompared();
-    repository.git('update-ref', 'refs/heads/main', repository.git('rev-parse', 'main~1').trim());
+    repository.commit({ branch: 'main', from: repository.git('rev-parse', 'main~1').trim(), files: { 'a.umap': '3' } });
     await sync();
     expect(await held()).toEqual(['a.umap']);
     repository.commit({ branch: 'main', files: { 'a.umap': 'again' } });
     await sync();
     expect(await held()).toEqual([]);
+  });
+
+  test('not by commits that a forced push has taken back and another one restores', async () => {
+    const { repository, take, held, sync, untilCompared } = await setUp();
+    const before = repository.head('main');
+    repository.commit({ branch: 'main', files: { 'a.umap': '2' } });
+    const head = repository.head('main');
+    await take('a.umap');
+    await untilCompared();
+    for (const commit of [before, head]) {
+      repository.git('update-ref', 'refs/heads/main', commit);
+      await sync();
+    }
+    expect(await held()).toEqual(['a.umap']);
+    repository.commit({ branch: 'main', files: { 'a.umap': '3' } });
+    await sync();
+    expect(await held()).toEqual([]);
+  });
+
+  test('also after the history was rewritten and the mirror removed', async () => {
+    const { repository, workspace, take, held, sync, untilCompared } = await setUp();
+    await take('a.umap');
+    await untilCompared();
+    repository.git('update-ref', 'refs/heads/main', repository.git('commit-tree', 'main^{tree}', '-m', 'all').trim());
+    await rm(join(service.dataFolder, 'mirrors', `${workspace}.git`), { recursive: true, maxRetries: 10 });
+    await sync();
+    expect(await held()).toEqual(['a.umap']);
+    repository.commit({ branch: 'main', files: { 'a.umap': '2' } });
+    await sync();
+    expect(await held()).toEqual([]);
+  });
+
+  test('also if the remote did not answer when it was taken', async () => {
+    const { repository, workspace, take, held, sync, untilCompared } = await setUp();
+    await rename(repository.path, `${repository.path}.away`);
+    await take('a.umap');
+    const failed = () =>
+      service.storage.commit({ workspace }, (db) =>
+        db
+          .updateTable('syncs')
+          // The next one is queued after some time.
+          .set({ finished_at: 0 })
+          .where((where) => where.and({ workspace_id: workspace, status: 'failed' }))
+          .executeTakeFirst(),
+      );
+    await expect
+      .poll(async () => (await failed()).numUpdatedRows, { timeout: 20_000, interval: 50 })
+      .toBeGreaterThan(0n);
+    await rename(`${repository.path}.away`, repository.path);
+    await untilCompared();
+    repository.commit({ branch: 'main', files: { 'a.umap': '2' } });
+    await sync();
+    expect(await held()).toEqual([]);
+  });
+
+  test('also if the workspace was set so after the lock', async () => {
+    const { repository, workspace, take, held, sync, untilCompared } = await setUp({ release_on: null });
+    await take('a.umap');
+    await sync();
+    await setReleaseOn(workspace, 'main');
+    await untilCompared();
+    repository.commit({ branch: 'main', files: { 'a.umap': '2' } });
+    await sync();
+    expect(await held()).toEqual([]);
+  });
+
+  test.each(['before', 'while'])('not if the workspace is set to another branch %s a sync ends', async (time) => {
+    const { repository, workspace, take, held, untilCompared } = await setUp();
+    await take('a.umap');
+    await untilCompared();
+    if (time === 'before') await setReleaseOn(workspace, 'feature');
+    const { storage } = service;
+    const releaseMerged = createReleaseMerged({
+      storage,
+      git: {
+        relationOf: async () => 'ahead',
+        async listDifferences() {
+          await setReleaseOn(workspace, 'feature');
+          return new Set(['a.umap']);
+        },
+      },
+      locks: { commitReleases: commitReleasesOf(storage) },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    await releaseMerged({ workspace, branch: 'main', head: 'f'.repeat(40), startedAt: Number.MAX_SAFE_INTEGER });
+    expect(await held()).toEqual(['a.umap']);
+    await untilCompared();
+    const { merge_base } = await storage.read
+      .selectFrom('locks')
+      .select('merge_base')
+      .where('workspace_id', '=', workspace)
+      .executeTakeFirstOrThrow();
+    expect(merge_base).toContain(` ${repository.head('feature')}`);
   });
 
   test('not by a change on another branch, and not unless the workspace is set so', async () => {
