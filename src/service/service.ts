@@ -188,7 +188,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     noteUse: lastUse.note,
     idempotent: idempotency.idempotent,
     locks,
-    compare: createCompare({ storage, git, remoteMemory, onQueued: syncs.wake, onError }),
+    compare: createCompare({ storage, git, remoteMemory, windowsPaths, onQueued: syncs.wake, onError }),
     prepareSync: createPrepareSync({ storage, git, remotes, remoteMemory }),
     remoteMemory,
     remotes,

@@ -2,6 +2,7 @@ import type { Comparison, Outdated } from '../../interface/resources.ts';
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import { foldCase } from '../locks/windows-path.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { latestMode } from '../workspaces/latest.ts';
@@ -11,6 +12,8 @@ import { type ComparedHeads, createRefreshMirror, type RefreshParts } from './re
 
 export interface CompareParts extends RefreshParts {
   readonly git: Pick<Git, 'head' | 'listChanges' | 'listDifferences'>;
+  /** Whether paths that differ only in case name the same file. */
+  readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
 }
 
@@ -40,14 +43,15 @@ const maxAgeOfRefusalMs = 2_000;
 
 /** Finds outdated files: one of the compared branches has a newer version than the request. */
 export function createCompare(parts: CompareParts): Compare {
-  const { onError } = parts;
+  const { windowsPaths, onError } = parts;
+  const fold = windowsPaths ? foldCase : (path: string) => path;
   const limitProcesses = limitParallel(processes);
   const git: Pick<Git, 'listChanges' | 'listDifferences'> = {
     listChanges: (workspace, ...query) => limitProcesses(workspace, () => parts.git.listChanges(workspace, ...query)),
     listDifferences: (workspace, query) => limitProcesses(workspace, () => parts.git.listDifferences(workspace, query)),
   };
   const refreshMirror = createRefreshMirror(parts);
-  const findNewerVersions = createFindNewerVersions(git);
+  const findNewerVersions = createFindNewerVersions(git, fold);
 
   async function outdatedIn(heads: ComparedHeads, request: CompareRequest): Promise<readonly Outdated[]> {
     const { workspace, paths } = request;
@@ -57,10 +61,10 @@ export function createCompare(parts: CompareParts): Compare {
       if (own === undefined || head === own) continue;
       const newer = await findNewerVersions(workspace.id, own, head);
       for (const path of paths) {
-        const change = newer.get(path);
+        const change = newer.get(fold(path));
         const known = found.get(path);
         if (change === undefined) continue;
-        const outdated = outdatedBy(change, branch);
+        const outdated = outdatedBy({ ...change, path }, branch);
         if (known === undefined || known.at < outdated.at) found.set(path, outdated);
       }
     }

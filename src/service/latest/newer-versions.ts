@@ -8,11 +8,14 @@ const maxPaths = 200_000;
 /** Most pairs have few differences or none. */
 const maxPairs = 20_000;
 
-/** By path: the newest change of each file on another branch that a branch lacks. */
+/** By folded path: the newest change of each file on another branch that a branch lacks. */
 type NewerVersions = ReadonlyMap<string, FileChange>;
 
 /** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
-export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDifferences'>) {
+export function createFindNewerVersions(
+  git: Pick<Git, 'listChanges' | 'listDifferences'>,
+  fold: (path: string) => string,
+) {
   const remembered = new Map<string, { readonly found: Promise<NewerVersions>; paths: number }>();
   let rememberedPaths = 0;
 
@@ -27,12 +30,13 @@ export function createFindNewerVersions(git: Pick<Git, 'listChanges' | 'listDiff
   async function find(workspace: string, ours: string, theirs: string): Promise<NewerVersions> {
     const newest = new Map<string, FileChange>();
     await git.listChanges(workspace, { head: theirs, except: ours, limits }, (change) => {
-      if (newest.size < maxPaths && !newest.has(change.path)) newest.set(change.path, change);
+      const path = fold(change.path);
+      if (newest.size < maxPaths && !newest.has(path)) newest.set(path, change);
     });
     if (newest.size === 0) return newest;
     // The same change may have reached the branch by another commit, or may have been reverted.
     const different = await git.listDifferences(workspace, { from: ours, to: theirs, limits });
-    for (const path of newest.keys()) if (!different.has(path)) newest.delete(path);
+    for (const [folded, { path }] of newest) if (!different.has(path)) newest.delete(folded);
     return newest;
   }
 

@@ -15,7 +15,7 @@ async function setUp(files: number) {
   const listChanges = vi.spyOn(git, 'listChanges');
   const listDifferences = vi.spyOn(git, 'listDifferences');
   const calls = () => listChanges.mock.calls.length + listDifferences.mock.calls.length;
-  return { git, repository, calls, find: createFindNewerVersions(git) };
+  return { git, repository, calls, find: createFindNewerVersions(git, String) };
 }
 
 test('two heads are compared once, for any number of paths and requests', async () => {
@@ -49,14 +49,17 @@ test.each([
   { pairs: 4, files: 50_000 },
 ])('remembers $pairs pairs of heads with $files newer files each', async ({ pairs, files }) => {
   let calls = 0;
-  const find = createFindNewerVersions({
-    async listChanges(_workspace, { head }, onChange) {
-      calls += 1;
-      const commit = { id: head, author: 'Test', at: 0 };
-      for (let index = 0; index < files; index += 1) onChange({ path: `asset-${index}`, blob: null, commit });
+  const find = createFindNewerVersions(
+    {
+      async listChanges(_workspace, { head }, onChange) {
+        calls += 1;
+        const commit = { id: head, author: 'Test', at: 0 };
+        for (let index = 0; index < files; index += 1) onChange({ path: `asset-${index}`, blob: null, commit });
+      },
+      listDifferences: async () => new Set(Array.from({ length: files }, (_, index) => `asset-${index}`)),
     },
-    listDifferences: async () => new Set(Array.from({ length: files }, (_, index) => `asset-${index}`)),
-  });
+    String,
+  );
   for (let round = 0; round < 2; round += 1) {
     for (let pair = 0; pair < pairs; pair += 1) await find('game', 'ours', `${pair}`);
   }

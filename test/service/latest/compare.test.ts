@@ -1,0 +1,41 @@
+import { beforeAll, expect, test } from 'vitest';
+import { createRepository } from '../../support/git-repository.ts';
+import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { folderOfTests } from '../../support/temporary-folder.ts';
+
+const service = serviceOfTests({ windowsPaths: true });
+const folder = folderOfTests();
+let token: string;
+let repositories = 0;
+
+beforeAll(async () => {
+  token = (await service.token()).secret;
+});
+
+async function setUp() {
+  repositories += 1;
+  const repository = createRepository(folder, `remote-${repositories}.git`);
+  repository.commit(
+    { branch: 'main', files: { 'Content/Hero.uasset': '1' } },
+    { branch: 'topic', from: 'main', files: {} },
+    { branch: 'main', files: { 'Content/Hero.uasset': '2' } },
+  );
+  const workspace = await service.workspace(`file://${repository.path}`, { latest: 'refuse' });
+  const ask = (operation: string, json: object, headers: Readonly<Record<string, string>> = {}) =>
+    service.ask('POST', `/v1/workspaces/${workspace}/${operation}`, { token, json, headers });
+  const check = async (json: object) => {
+    const { status, body } = await ask('check', json);
+    expect(status).toBe(200);
+    return body;
+  };
+  const blob = (revision: string) => repository.git('rev-parse', `${revision}:Content/Hero.uasset`).trim();
+  return { repository, workspace, ask, check, blob };
+}
+
+test('with Windows paths, a file is outdated in any case of its letters', async () => {
+  const { repository, ask, check } = await setUp();
+  const path = 'content/hero.uasset';
+  const taken = await ask('locks', { path, type: 'exclusive', ttl: '1h' }, { 'lock-branch': 'topic' });
+  expect([taken.status, taken.body.outdated]).toMatchObject([409, { path, commit: repository.head('main') }]);
+  expect((await check({ paths: [path], branch: 'topic' })).outdated).toMatchObject([{ path, branch: 'main' }]);
+});
