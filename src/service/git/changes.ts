@@ -1,5 +1,5 @@
 import type { GitCommand } from './git-command.ts';
-import { eachToken } from './git-output.ts';
+import { eachLine, eachToken } from './git-output.ts';
 import type { Limits } from './run-git.ts';
 
 export interface Commit {
@@ -32,7 +32,10 @@ const headerMark = '\u0001';
 /** Last time of four digits for the year. A commit may claim any time. */
 const maxTime = Date.parse('9999-12-31T23:59:59.999Z');
 
-/** The changes of files in a range of commits, the newest first. A rename is a deletion and an addition. */
+/**
+ * The changes of files in a range of commits, the newest first: also those that a merge did not take. A rename is a
+ * deletion and an addition.
+ */
 export async function listChanges(
   git: GitCommand,
   { head, except, paths, limits }: ChangeQuery,
@@ -46,7 +49,7 @@ export async function listChanges(
   };
   const range = [head, ...(except === undefined ? [] : [`^${except}`])];
   const format = `--format=${['', '%H', '%ct', '%an'].join('%x01')}`;
-  await git(['--literal-pathspecs', 'log', '-z', '-c', ...rawFiles, format, '--stdin'], {
+  await git(['--literal-pathspecs', 'log', '-z', '-c', '--full-history', ...rawFiles, format, '--stdin'], {
     purpose: `list the changes up to ${head}`,
     limits,
     input: Buffer.from(
@@ -54,6 +57,27 @@ export async function listChanges(
     ),
     onOutput: eachToken(eachRawFile((path, blob) => onChange({ path, blob, commit }), onHeader)),
   });
+}
+
+/** The git blobs of files in a commit. Missing files are missing. */
+export async function listBlobs(
+  git: GitCommand,
+  { head, paths, limits }: { readonly head: string; readonly paths: readonly string[]; readonly limits: Limits },
+): Promise<ReadonlyMap<string, string>> {
+  const blobs = new Map<string, string>();
+  const asked = paths.values();
+  await git(['cat-file', '--buffer', '--batch-check=%(objecttype) %(objectname)'], {
+    purpose: `find files of ${head}`,
+    limits,
+    input: Buffer.from(paths.map((path) => `${head}:${path}\n`).join('')),
+    // One line for each path.
+    onOutput: eachLine((line) => {
+      const [, blob] = /^blob ([0-9a-f]+)$/.exec(line) ?? [];
+      const { value: path } = asked.next();
+      if (path !== undefined && blob !== undefined) blobs.set(path, blob);
+    }),
+  });
+  return blobs;
 }
 
 /** The files that differ between two commits. */

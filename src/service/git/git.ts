@@ -5,7 +5,7 @@ import { unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
-import { type ChangeQuery, type FileChange, listChanges, listDifferences, relationOf } from './changes.ts';
+import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
@@ -77,6 +77,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     listFolder: (workspace: string, query: FolderQuery) => listFolder(gitOf(workspace), query),
     listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
       listChanges(gitOf(workspace), query, onChange),
+    listBlobs: (workspace: string, query: Parameters<typeof listBlobs>[1]) => listBlobs(gitOf(workspace), query),
     listDifferences: (workspace: string, query: Parameters<typeof listDifferences>[1]) =>
       listDifferences(gitOf(workspace), query),
     relationOf: (workspace: string, query: Parameters<typeof relationOf>[1]) => relationOf(gitOf(workspace), query),

@@ -11,11 +11,13 @@ import { createFindNewerVersions } from './newer-versions.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts } from './refresh-mirror.ts';
 
 export interface CompareParts extends RefreshParts {
-  readonly git: Pick<Git, 'head' | 'listChanges' | 'listDifferences'>;
+  readonly git: Pick<Git, 'head' | keyof LimitedGit>;
   /** Whether paths that differ only in case name the same file. */
   readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
 }
+
+type LimitedGit = Pick<Git, 'listBlobs' | 'listChanges' | 'listDifferences'>;
 
 export interface CompareRequest {
   readonly workspace: FoundWorkspace;
@@ -46,7 +48,8 @@ export function createCompare(parts: CompareParts): Compare {
   const { windowsPaths, onError } = parts;
   const fold = windowsPaths ? foldCase : (path: string) => path;
   const limitProcesses = limitParallel(processes);
-  const git: Pick<Git, 'listChanges' | 'listDifferences'> = {
+  const git: LimitedGit = {
+    listBlobs: (workspace, query) => limitProcesses(workspace, () => parts.git.listBlobs(workspace, query)),
     listChanges: (workspace, ...query) => limitProcesses(workspace, () => parts.git.listChanges(workspace, ...query)),
     listDifferences: (workspace, query) => limitProcesses(workspace, () => parts.git.listDifferences(workspace, query)),
   };
@@ -74,25 +77,29 @@ export function createCompare(parts: CompareParts): Compare {
     return [...found.values()];
   }
 
-  /** Files of a clone that are an earlier version of the file on one of the branches. */
+  /** Files of a clone that are an earlier version of the file on its branch, or without one, on a compared branch. */
   async function olderCopies({ compared, own }: ComparedHeads, request: CompareRequest): Promise<readonly Outdated[]> {
     const { workspace, branch, versions = new Map<string, string>() } = request;
     if (versions.size === 0) return [];
-    const heads = new Map(compared);
-    if (branch !== undefined && own !== undefined) heads.set(branch, own);
+    // The branch may contain the newest version of the other branches, and have reverted it.
+    const heads = branch === undefined || own === undefined ? compared : new Map([[branch, own]]);
     const older: Outdated[] = [];
     for (const [name, head] of heads) {
-      const changes = new Map<string, FileChange[]>();
       const query = { head, paths: [...versions.keys()], limits: { timeoutMs: 10_000 } };
+      const blobs = await git.listBlobs(workspace.id, query);
+      const changes = new Map<string, FileChange[]>();
       await git.listChanges(workspace.id, query, (change) => {
         const known = changes.get(change.path);
         if (known === undefined) changes.set(change.path, [change]);
         else if (known.length < maxVersions) known.push(change);
       });
-      for (const [path, [newest, ...others]] of changes) {
-        const behind = others.findIndex(({ blob }) => blob === versions.get(path)) + 1;
-        if (newest === undefined || newest.blob === versions.get(path) || behind === 0) continue;
-        older.push({ ...outdatedBy(newest, name), behind });
+      for (const [path, all] of changes) {
+        const indexOf = (version: string | null | undefined) => all.findIndex(({ blob }) => blob === version);
+        const [newest, copy] = [indexOf(blobs.get(path) ?? null), indexOf(versions.get(path))];
+        const change = all[newest];
+        if (change === undefined || copy < 0 || copy === newest) continue;
+        // A version that a merge did not take may have a later time.
+        older.push({ ...outdatedBy(change, name), behind: Math.max(1, copy - newest) });
       }
     }
     return older;
