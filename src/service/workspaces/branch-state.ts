@@ -13,7 +13,10 @@ export function isOutdated(
 ): boolean {
   const last = failure ?? listing;
   if (last === undefined) return true;
-  return now - last.answeredAt > maxAgeMs || [...synced.values()].some(({ syncedAt }) => syncedAt >= last.askedAt);
+  // The clock of the database may have stepped back since then.
+  return (
+    Math.abs(now - last.answeredAt) > maxAgeMs || [...synced.values()].some(({ syncedAt }) => syncedAt >= last.askedAt)
+  );
 }
 
 export const branchStates = ['behind', 'current', 'unsynced', 'unknown'] as const;

@@ -57,7 +57,7 @@ const nothing: KnownRemote = { listing: undefined, failure: undefined };
  * in the background. The state is not shared between instances, because it can be requested again at any time.
  */
 export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts) {
-  const memory = new Map<string, { readonly remote: string; readonly known: KnownRemote }>();
+  const memory = new Map<string, { readonly remote: string; readonly began: number; readonly known: KnownRemote }>();
   const onceRunning = createOnce<AskedRemote>();
   const onceStarted = createOnce<AskedRemote>();
   const onceSoon = createOnce<void>();
@@ -69,11 +69,12 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     return remembered?.remote === remote ? remembered.known : nothing;
   }
 
-  /** Requests of the same remote may overlap: an older one that ends later is not remembered. */
-  function learn(workspace: StoredWorkspace, learnt: AskedRemote): AskedRemote {
-    const { id, remote } = workspace;
-    if (askedAtOf(known(workspace)) <= askedAtOf(learnt))
-      remember(memory, id, { remote, known: learnt }, maxRemembered);
+  /**
+   * Requests may overlap: an older one that ends later is not remembered. Their order is by the clock of this process,
+   * because that of the database may step back.
+   */
+  function learn({ id, remote }: StoredWorkspace, began: number, learnt: AskedRemote): AskedRemote {
+    if ((memory.get(id)?.began ?? 0) <= began) remember(memory, id, { remote, began, known: learnt }, maxRemembered);
     return learnt;
   }
 
@@ -83,12 +84,12 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
     try {
       const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, onBegin);
-      return learn(workspace, { listing: { ...response, ...times() }, failure: undefined });
+      return learn(workspace, began, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       const failure = { reason: error.message, isBusy: error.kind === 'busy', ...times() };
       const asked = { listing: known(workspace).listing, failure };
-      return failure.isBusy ? asked : learn(workspace, asked);
+      return failure.isBusy ? asked : learn(workspace, began, asked);
     }
   }
 
@@ -118,5 +119,3 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     },
   };
 }
-
-const askedAtOf = ({ listing, failure }: KnownRemote): number => (failure ?? listing)?.askedAt ?? 0;

@@ -60,6 +60,7 @@ test('a listing is outdated after a while, and by a later sync', () => {
   expect(isOutdated(known, synced({ main: ['1', 99] }), 150, 60)).toBe(false);
   expect(isOutdated(known, synced({ main: ['1', 99] }), 161, 60)).toBe(true);
   expect(isOutdated(known, synced({ main: ['1', 100] }), 150, 60)).toBe(true);
+  expect(isOutdated(known, synced({}), 39, 60)).toBe(true);
   // A slow listing is new when it arrives, or clients that wait for it would never see it.
   const slow = { listing: listed({ main: '1' }, 100, 190), failure: undefined };
   expect(isOutdated(slow, synced({}), 200, 60)).toBe(false);

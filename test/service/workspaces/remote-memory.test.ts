@@ -1,8 +1,9 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { GitError } from '../../../src/service/git/git-error.ts';
 import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
 import { createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
@@ -19,11 +20,11 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
   });
 
   /** Remotes whose answers the test controls, in the order of the queries. */
-  function setUp() {
+  function setUp(database: Pick<Storage, 'read' | 'now'> = storage) {
     const asked: { readonly id: string; begin(): void; readonly reply: PromiseWithResolvers<RemoteBranches> }[] = [];
     const stopping = new AbortController();
     const memory = createRemoteMemory({
-      storage,
+      storage: database,
       stopping: stopping.signal,
       remotes: {
         branches({ id }, { signal }, onBegin) {
@@ -105,8 +106,6 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
     const older = memory.askAgain(game);
     await next(1);
     asked[0]?.begin();
-    // The time of a request is in milliseconds.
-    await sleep(20);
     const newer = memory.askAgain(game);
     await next(2);
     asked[1]?.reply.resolve(response('2'));
@@ -117,6 +116,32 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
       end === 'answers' ? { listing: response('1') } : { failure: { reason: 'Too late.' } },
     );
     expect(memory.known(game)).toBe(known);
+  });
+
+  test('keeps the newest listing if the clock of the database steps back', async () => {
+    const database = { ...storage, now: sql<number>`2000000` };
+    const { memory, asked, next } = setUp(database);
+    for (const [index, head] of ['1', '2'].entries()) {
+      const answer = memory.askAgain(game);
+      await next(index + 1);
+      asked[index]?.reply.resolve(response(head));
+      await answer;
+      database.now = sql<number>`1000000`;
+    }
+    expect(memory.known(game).listing).toMatchObject({ ...response('2'), askedAt: 1_000_000 });
+  });
+
+  test('keeps the listing of the current remote if one of a former remote ends later', async () => {
+    const { memory, asked, next } = setUp();
+    const former = memory.askAgain({ ...game, remote: 'https://git.example.com/former.git' });
+    await next(1);
+    const current = memory.askAgain(game);
+    await next(2);
+    asked[1]?.reply.resolve(response('2'));
+    await current;
+    asked[0]?.reply.resolve(response('1'));
+    await former;
+    expect(memory.known(game).listing).toMatchObject(response('2'));
   });
 
   test.each(['ask', 'askAgain'] as const)('lists different remotes of a workspace separately (%s)', async (name) => {
