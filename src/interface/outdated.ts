@@ -15,5 +15,5 @@ export function outdatedText(outdated: Outdated, branch: string | undefined): st
 
 export const mirrorAgeText = (asOf: Timestamp | null): string =>
   asOf === null
-    ? 'Nothing was compared, because the mirror could not be brought up to date in time.'
+    ? 'Not all branches were compared: the mirror could not be read or brought up to date.'
     : `This was compared with the mirror as of ${asOf}, because it could not be brought up to date in time.`;

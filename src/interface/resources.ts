@@ -105,7 +105,7 @@ interface CheckedLock extends Lock {
 export interface Comparison {
   readonly latest: LatestMode;
   readonly outdated: readonly Outdated[];
-  /** The age of the mirror, if it could not be brought up to date in time; null if nothing could be compared. */
+  /** The age of the mirror, if it could not be brought up to date in time; null if not all branches could be compared. */
   readonly as_of?: Timestamp | null | undefined;
 }
 

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi';
 import { type CheckedPaths, latestModes, pushLockModes } from '../../interface/resources.ts';
+import { grants } from '../../interface/scopes.ts';
 import { jsonApiResponse } from '../contract/response.ts';
 import { asOfField, branchField, heldPathField, lockSchema, outdatedSchema } from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
@@ -48,16 +49,18 @@ export function addCheckRoute(api: Api, route: ApiParts): void {
   addWorkspaceOperation(api, route, {
     operationId: 'checkPaths',
     summary: 'Find the locks on many paths, and the files that are newer on another branch',
-    description: 'Changes nothing. For hooks of git servers, and for clients that hold locks.',
+    description: 'Changes no locks. For hooks of git servers, and for clients that hold locks.',
     method: 'post',
     path: '/v1/workspaces/{id}/check',
     access: 'locks:read',
     body: requestSchema,
     responses: { 200: jsonResponse('What holds for the paths.', checkedSchema) },
     async handle({ c, workspace, body: { paths, branch, versions } }) {
+      const { scopes } = bearerOf(c);
+      const syncsBranch = grants(scopes, 'locks:write') || grants(scopes, 'sync');
       const [held, comparison] = await Promise.all([
         measureCost(route.turns, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
-        compare({ workspace, branch, paths, versions: byPath(paths, versions) }),
+        compare({ workspace, branch, syncsBranch, paths, versions: byPath(paths, versions) }),
       ]);
       const checked: CheckedPaths = {
         locks: held.map((row) => ({ ...lockOf(row), branch: branchOf(row) })),

@@ -105,7 +105,7 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
       if (ifMatch !== undefined) return locks.renew(key, { ...body, ...of, match: parseIfMatch(ifMatch) });
       requireFreeDisk(routes);
       const branch = lockBranchOf(c);
-      const compare = () => routes.compare({ workspace, branch, paths: [body.path] });
+      const compare = () => routes.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
       return acquireOrWait(c, routes, key, { ...body, ...of, origin: runOriginOf(c), branch, compare, untilMerged });
     },
   });

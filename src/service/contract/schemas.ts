@@ -133,7 +133,7 @@ export const outdatedSchema = z
 
 export const asOfField = timestamp.nullable().optional().openapi({
   description:
-    'The age of the mirror, if it could not be brought up to date in time; null if nothing could be compared.',
+    'The age of the mirror, if it could not be brought up to date in time; null if not all branches could be compared.',
 });
 
 /** A lock that was just acquired. */

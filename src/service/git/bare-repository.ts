@@ -71,6 +71,20 @@ export async function headOf(git: GitCommand, branch: BranchName): Promise<strin
   return head.trim() || undefined;
 }
 
+/** Heads of all branches in a local repository. Keys are names of branches. */
+export async function headsOf(git: GitCommand): Promise<ReadonlyMap<string, string>> {
+  const lines = await git(['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads/'], {
+    purpose: 'read the heads of all branches',
+    limits: localLimits,
+  });
+  return new Map(
+    lines.split('\n').map((line): [string, string] => {
+      const [head = '', name = ''] = line.split(' ');
+      return [name, head];
+    }),
+  );
+}
+
 /** Sets the default branch of the mirror, even if the mirror does not have that branch. */
 export async function setDefaultBranch({ repository, scratch }: Mirror, branch: BranchName): Promise<void> {
   const head = `ref: ${branchRef(branch)}\n`;

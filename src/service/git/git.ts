@@ -3,7 +3,7 @@ import { readdir, rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
-import { headOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
+import { headOf, headsOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
@@ -68,6 +68,12 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       asGitErrors(`read the branch ${branch} of the mirror`, async () => {
         await makeRepository(git, mirrorOf(workspace));
         return headOf(gitOf(workspace), branch);
+      }),
+    /** Heads of all branches at their last fetches, by name. */
+    heads: (workspace: string) =>
+      asGitErrors('read the branches of the mirror', async () => {
+        await makeRepository(git, mirrorOf(workspace));
+        return headsOf(gitOf(workspace));
       }),
     /** Sets the branch that clones check out, if it has been synced. No effect without a mirror. */
     setDefaultBranch: (workspace: string, branch: BranchName) =>

@@ -6,12 +6,11 @@ import { foldCase } from '../locks/windows-path.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { latestMode } from '../workspaces/latest.ts';
-import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { createFindNewerVersions } from './newer-versions.ts';
-import { type ComparedHeads, createRefreshMirror, type RefreshParts } from './refresh-mirror.ts';
+import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 
 export interface CompareParts extends RefreshParts {
-  readonly git: Pick<Git, 'head' | keyof LimitedGit>;
+  readonly git: Pick<Git, 'heads' | keyof LimitedGit>;
   /** Whether paths that differ only in case name the same file. */
   readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
@@ -19,10 +18,8 @@ export interface CompareParts extends RefreshParts {
 
 type LimitedGit = Pick<Git, 'listBlobs' | 'listChanges' | 'listDifferences'>;
 
-export interface CompareRequest {
-  readonly workspace: FoundWorkspace;
-  /** The branch of the request. One that the remote does not have is not compared. */
-  readonly branch: string | undefined;
+/** A branch that the remote does not have is not compared. */
+export interface CompareRequest extends RefreshRequest {
   readonly paths: readonly string[];
   /** By path: the git blobs of the files in a clone. */
   readonly versions?: ReadonlyMap<string, string>;
@@ -56,17 +53,21 @@ export function createCompare(parts: CompareParts): Compare {
   const refreshMirror = createRefreshMirror(parts);
   const findNewerVersions = createFindNewerVersions(git, fold);
 
-  async function outdatedIn(heads: ComparedHeads, request: CompareRequest): Promise<readonly Outdated[]> {
+  async function outdatedIn(heads: ComparedHeads, request: CompareRequest) {
     const { workspace, paths } = request;
     const { compared, own } = heads;
     const found = new Map<string, Outdated>();
+    let isComplete = true;
     for (const [branch, head] of compared) {
       if (own === undefined || head === own) continue;
       const newer = await findNewerVersions(workspace.id, own, head);
       for (const path of paths) {
-        const change = newer.get(fold(path));
+        const change = newer.changes.get(fold(path));
         const known = found.get(path);
-        if (change === undefined) continue;
+        if (change === undefined) {
+          isComplete &&= newer.isComplete;
+          continue;
+        }
         const outdated = outdatedBy({ ...change, path }, branch);
         if (known === undefined || known.at < outdated.at) found.set(path, outdated);
       }
@@ -74,7 +75,7 @@ export function createCompare(parts: CompareParts): Compare {
     for (const outdated of await olderCopies(heads, request)) {
       if (!found.has(outdated.path)) found.set(outdated.path, outdated);
     }
-    return [...found.values()];
+    return { outdated: [...found.values()], isComplete };
   }
 
   /** Files of a clone that are an earlier version of the file on its branch, or without one, on a compared branch. */
@@ -109,14 +110,14 @@ export function createCompare(parts: CompareParts): Compare {
     const { workspace, branch, versions } = request;
     const latest = latestMode(workspace);
     if (latest === 'off' || (branch === undefined && !versions?.size)) return { latest, outdated: [] };
-    let heads = await refreshMirror(workspace, branch, maxAgeMs);
     try {
-      let outdated = await outdatedIn(heads, request);
-      if (outdated.length > 0 && performance.now() - heads.refreshedAt > maxAgeOfRefusalMs) {
-        heads = await refreshMirror(workspace, branch, maxAgeOfRefusalMs);
-        outdated = await outdatedIn(heads, request);
+      let heads = await refreshMirror(request, maxAgeMs);
+      let found = await outdatedIn(heads, request);
+      if (found.outdated.length > 0 && performance.now() - heads.refreshedAt > maxAgeOfRefusalMs) {
+        heads = await refreshMirror(request, maxAgeOfRefusalMs);
+        found = await outdatedIn(heads, request);
       }
-      return { latest, outdated, ...ageOf(heads.asOf) };
+      return { latest, outdated: found.outdated, ...ageOf(found.isComplete ? heads.asOf : Infinity) };
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       onError(error);
@@ -134,6 +135,6 @@ const outdatedBy = ({ path, blob, commit }: FileChange, branch: string): Outdate
   ...(blob === null && { deleted: true }),
 });
 
-/** Infinite if the mirror has none of the branches. */
+/** Infinite if the mirror lacks a branch, or all. */
 const ageOf = (asOf: number | undefined): Pick<Comparison, 'as_of'> =>
   asOf === undefined ? {} : { as_of: Number.isFinite(asOf) ? asTimestamp(asOf) : null };

@@ -3,13 +3,17 @@ import type { Git } from '../git/git.ts';
 
 const limits = { timeoutMs: 10_000 };
 
-/** More differences mean unrelated branches. Files beyond this number count as current. */
+/** More differences mean unrelated branches. */
 const maxPaths = 200_000;
 /** Most pairs have few differences or none. */
 const maxPairs = 20_000;
 
-/** By folded path: the newest change of each file on another branch that a branch lacks. */
-type NewerVersions = ReadonlyMap<string, FileChange>;
+interface NewerVersions {
+  /** By folded path: the newest change of each file on another branch that a branch lacks. */
+  readonly changes: ReadonlyMap<string, FileChange>;
+  /** False if there were too many changes: a file without one may have one. */
+  readonly isComplete: boolean;
+}
 
 /** Compares two heads once, and remembers the answer: a step asks for thousands of paths. */
 export function createFindNewerVersions(
@@ -33,11 +37,12 @@ export function createFindNewerVersions(
       const path = fold(change.path);
       if (newest.size < maxPaths && !newest.has(path)) newest.set(path, change);
     });
-    if (newest.size === 0) return newest;
+    const isComplete = newest.size < maxPaths;
+    if (newest.size === 0) return { changes: newest, isComplete };
     // The same change may have reached the branch by another commit, or may have been reverted.
     const different = await git.listDifferences(workspace, { from: ours, to: theirs, limits });
     for (const [folded, { path }] of newest) if (!different.has(path)) newest.delete(folded);
-    return newest;
+    return { changes: newest, isComplete };
   }
 
   return (workspace: string, ours: string, theirs: string): Promise<NewerVersions> => {
@@ -47,7 +52,7 @@ export function createFindNewerVersions(
     const entry = { found: find(workspace, ours, theirs), paths: 0 };
     remembered.set(key, entry);
     entry.found.then(
-      ({ size }) => {
+      ({ changes: { size } }) => {
         if (remembered.get(key) !== entry) return;
         entry.paths = size;
         rememberedPaths += size;

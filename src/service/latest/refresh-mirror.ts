@@ -7,13 +7,13 @@ import type { Storage } from '../storage/storage.ts';
 import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
 import { comparedWith } from '../workspaces/latest.ts';
-import type { RemoteMemory } from '../workspaces/remote-memory.ts';
+import type { RemoteListing, RemoteMemory } from '../workspaces/remote-memory.ts';
 import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export interface RefreshParts {
   readonly storage: Storage;
-  readonly git: Pick<Git, 'head'>;
+  readonly git: Pick<Git, 'heads'>;
   readonly remoteMemory: Pick<RemoteMemory, 'known' | 'ask'>;
   /** Called after a sync was queued. */
   readonly onQueued: () => void;
@@ -28,8 +28,23 @@ const timeoutMs = 5_000;
 const pollMs = 200;
 const maxRemembered = 1_000;
 
-interface Refresh {
+/** The branch may have been pushed just before its first lock. */
+const maxAgeWithoutBranchMs = 2_000;
+
+export interface RefreshRequest {
+  readonly workspace: FoundWorkspace;
+  readonly branch: string | undefined;
+  /** Whether to sync the branch of the request like a compared one. */
+  readonly syncsBranch: boolean;
+}
+
+interface Answer {
   readonly at: number;
+  /** Undefined if the remote did not answer in time. */
+  readonly listing: RemoteListing | undefined;
+}
+
+interface Refresh extends Answer {
   readonly isCurrent: boolean;
   /** Heads that the mirror has, although their syncs may still fetch LFS objects, or have failed to. */
   readonly fetched: ReadonlyMap<string, SyncedBranch>;
@@ -37,8 +52,10 @@ interface Refresh {
 
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
 export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: RefreshParts) {
-  const once = createOnce<Refresh>();
+  const onceAnswered = createOnce<Answer>();
+  const onceRefreshed = createOnce<Refresh>();
   /** A remote that is slow or silent is not waited for again within the same minute. */
+  const answers = new Map<string, Answer>();
   const refreshes = new Map<string, Refresh>();
 
   const countsIn = (workspace: FoundWorkspace) => {
@@ -46,71 +63,104 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     return comparedWith(workspace, listing?.defaultBranch);
   };
 
-  async function refresh(workspace: FoundWorkspace, branch: string | undefined, at: number): Promise<Refresh> {
-    const deadline = performance.now() + timeoutMs;
-    const fetched = new Map<string, SyncedBranch>();
-    const asked = await Promise.race([remoteMemory.ask(workspace), sleep(timeoutMs, undefined, { ref: false })]);
-    if (asked === undefined || asked.failure !== undefined) return { at, isCurrent: false, fetched };
+  async function answerOf({ workspace, branch }: RefreshRequest, maxAgeMs: number): Promise<Answer> {
+    const key = JSON.stringify([workspace.id, workspace.remote]);
+    const last = answers.get(key);
+    const listed: ReadonlyMap<string, string> | undefined = last?.listing?.branches;
+    const lacksBranch = branch !== undefined && listed?.has(branch) === false;
+    const maxAge = lacksBranch ? Math.min(maxAgeMs, maxAgeWithoutBranchMs) : maxAgeMs;
+    if (last !== undefined && performance.now() - last.at <= maxAge) return last;
+    return onceAnswered(key, async () => {
+      const at = performance.now();
+      const asked = await Promise.race([remoteMemory.ask(workspace), sleep(timeoutMs, undefined, { ref: false })]);
+      const answer = { at, listing: asked?.failure === undefined ? asked?.listing : undefined };
+      remember(answers, key, answer, maxRemembered);
+      return answer;
+    });
+  }
+
+  async function refresh(request: RefreshRequest, answer: Answer, deadline: number): Promise<Refresh> {
+    const { workspace, branch, syncsBranch } = request;
     const { id } = workspace;
-    const { askedAt, branches } = asked.listing;
+    const { listing } = answer;
+    const fetched = new Map<string, SyncedBranch>();
+    if (listing === undefined) return { ...answer, isCurrent: false, fetched };
     const counts = countsIn(workspace);
-    const behind = branchStatuses(asked, await syncedBranches(storage, id)).filter(
-      ({ name, state }) => (state === 'behind' || state === 'unsynced') && (name === branch || counts(name)),
+    const statuses = branchStatuses({ listing, failure: undefined }, await syncedBranches(storage, id));
+    const wanted = new Set(
+      statuses.flatMap(({ name, state }) =>
+        state !== 'unknown' && (counts(name) || (syncsBranch && name === branch)) ? [name] : [],
+      ),
     );
-    async function isFetched(name: BranchName, listed: string): Promise<boolean> {
-      const isThere = (await git.head(id, name)) === listed;
-      if (isThere) fetched.set(name, { head: listed, syncedAt: askedAt });
-      return isThere;
+    /** The branches whose head the mirror lacks: also those that it has lost, or that another instance has fetched. */
+    async function missing(branches: readonly (readonly [BranchName, string])[]) {
+      const heads = await git.heads(id);
+      return branches.filter(([name, listed]) => {
+        if (heads.get(name) !== listed) return true;
+        fetched.set(name, { head: listed, syncedAt: askedAt });
+        return false;
+      });
     }
-    const syncs: { readonly name: BranchName; readonly listed: string; readonly syncId: string }[] = [];
-    for (const [name, listed] of branches) {
-      if (!behind.some((status) => status.name === name) || (await isFetched(name, listed))) continue;
-      const wanted = { workspace: id, branch: name, estimatedObjects: 0, requestedBy: 'a lock request' };
-      const sync = await storage.commit({ workspace: id }, (db) => enqueue(db, storage.now, wanted));
-      syncs.push({ name, listed, syncId: sync.sync_id });
-    }
-    if (syncs.length > 0) onQueued();
-    for (const { name, listed, syncId } of syncs) {
+    const { askedAt, branches } = listing;
+    const behind = await missing([...branches].filter(([name]) => wanted.has(name)));
+    if (behind.length === 0) return { ...answer, isCurrent: true, fetched };
+    const syncs = await storage.commit({ workspace: id }, async (db) => {
+      const queued = new Map<BranchName, string>();
+      for (const [name] of behind) {
+        const sync = { workspace: id, branch: name, estimatedObjects: 0, requestedBy: 'a lock request' };
+        queued.set(name, (await enqueue(db, storage.now, sync)).sync_id);
+      }
+      return queued;
+    });
+    onQueued();
+    for (const branch of behind) {
       for (;;) {
-        const { status } = (await findSync(storage.read, id, syncId)) ?? { status: 'failed' };
-        if (status === 'succeeded' || (await isFetched(name, listed))) break;
-        if (status === 'failed' || performance.now() >= deadline) return { at, isCurrent: false, fetched };
+        const { status } = (await findSync(storage.read, id, syncs.get(branch[0]) ?? '')) ?? { status: 'failed' };
+        if (status === 'succeeded' || (await missing([branch])).length === 0) break;
+        if (status === 'failed' || performance.now() >= deadline) return { ...answer, isCurrent: false, fetched };
         await sleep(pollMs);
       }
     }
-    return { at, isCurrent: true, fetched };
+    return { ...answer, isCurrent: true, fetched };
   }
 
-  async function lastRefresh(workspace: FoundWorkspace, branch: string | undefined, maxAgeMs: number) {
-    const key = JSON.stringify([workspace.id, workspace.remote, branch]);
+  async function lastRefresh(request: RefreshRequest, maxAgeMs: number): Promise<Refresh> {
+    const { id, remote, latest_branches } = request.workspace;
+    const key = JSON.stringify([id, remote, latest_branches, request.branch, request.syncsBranch]);
+    const deadline = performance.now() + timeoutMs;
+    const answer = await answerOf(request, maxAgeMs);
     const last = refreshes.get(key);
-    const at = performance.now();
-    if (last !== undefined && at - last.at <= maxAgeMs) return last;
-    const done = await once(key, () => refresh(workspace, branch, at));
+    if (last?.at === answer.at) return last;
+    const done = await onceRefreshed(key, () => refresh(request, answer, deadline));
     remember(refreshes, key, done, maxRemembered);
     return done;
   }
 
-  return async (workspace: FoundWorkspace, branch: string | undefined, maxAgeMs: number) => {
-    const { at, isCurrent, fetched } = await lastRefresh(workspace, branch, maxAgeMs);
+  return async (request: RefreshRequest, maxAgeMs: number) => {
+    const { workspace, branch } = request;
+    const { at, isCurrent, fetched } = await lastRefresh(request, maxAgeMs);
     const heads = new Map(await syncedBranches(storage, workspace.id));
     for (const [name, head] of fetched) {
       if ((heads.get(name)?.syncedAt ?? 0) < head.syncedAt) heads.set(name, head);
     }
     const counts = countsIn(workspace);
+    const matters = (name: string): boolean => name === branch || counts(name);
     const { listing } = remoteMemory.known(workspace);
     const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
     // A branch that the remote no longer has does not count, unless a sync has found it since then.
     const considered = [...heads].filter(
       ([name, { syncedAt }]) =>
-        (name === branch || counts(name)) &&
-        (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
+        matters(name) && (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
     );
+    const lacksAny = [...(listed ?? [])].some(([name]) => matters(name) && !heads.has(name));
     return {
       compared: new Map(considered.flatMap(([name, { head }]) => (counts(name) ? [[name, head]] : []))),
       own: branch === undefined ? undefined : heads.get(branch)?.head,
-      /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
-      asOf: isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
+      /**
+       * Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. Infinite
+       * if the mirror lacks a branch.
+       */
+      asOf: lacksAny ? Infinity : isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
       /** When the mirror was last compared with the remote, by the clock of this process. */
       refreshedAt: at,
     };

@@ -53,7 +53,7 @@ function addTakeRoute(app: App, routes: LfsLockRoutes): void {
         workspace: workspace.id,
         path,
         branch,
-        compare: () => routes.compare({ workspace, branch, paths: [path] }),
+        compare: () => routes.compare({ workspace, branch, syncsBranch: true, paths: [path] }),
         type: 'exclusive',
         ttl: lfsLockTtl(workspace),
         bearer: bearerOf(c),

@@ -64,3 +64,14 @@ test('a copy is current if its branch has merged the newest version and reverted
   expect((await check({ ...body, versions: [blob('topic')] })).outdated).toEqual([]);
   expect((await check({ ...body, versions: [blob('main')] })).outdated).toMatchObject([{ branch: 'topic', behind: 1 }]);
 });
+
+test('a token that may not lock or sync does not sync its branch', async () => {
+  const { workspace, repository } = await setUp();
+  repository.commit({ branch: 'unused', from: 'main', files: {} });
+  const reader = await service.token({ scopes: ['locks:read'] });
+  const json = { paths: ['Content/Hero.uasset'], branch: 'unused' };
+  const checked = await service.ask('POST', `/v1/workspaces/${workspace}/check`, { token: reader.secret, json });
+  expect(checked.body).toMatchObject({ outdated: [], as_of: null });
+  const syncs = service.storage.read.selectFrom('syncs').select('branch').where('workspace_id', '=', workspace);
+  expect(await syncs.execute()).toEqual([{ branch: 'main' }]);
+});

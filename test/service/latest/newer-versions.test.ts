@@ -23,7 +23,7 @@ test('two heads are compared once, for any number of paths and requests', async 
   const [main, feature] = [repository.head('main'), repository.head('feature')];
   const all = await Promise.all(Array.from({ length: 50 }, () => find('game', feature, main)));
   expect(new Set(all).size).toBe(1);
-  expect([...(all[0] ?? [])]).toHaveLength(5_000);
+  expect(all[0]?.changes.size).toBe(5_000);
   expect(calls()).toBe(2);
   await find('game', feature, main);
   expect(calls()).toBe(2);
@@ -32,7 +32,9 @@ test('two heads are compared once, for any number of paths and requests', async 
 test('a branch that contains the other one needs no comparison of files', async () => {
   const { repository, find, calls } = await setUp(1);
   repository.git('update-ref', 'refs/heads/feature', repository.head('main'));
-  expect((await find('game', repository.head('main'), repository.git('rev-parse', 'main~1').trim())).size).toBe(0);
+  expect((await find('game', repository.head('main'), repository.git('rev-parse', 'main~1').trim())).changes.size).toBe(
+    0,
+  );
   expect(calls()).toBe(1);
 });
 
@@ -67,4 +69,19 @@ test.each([
   await find('game', 'ours', `${pairs}`);
   await find('game', 'ours', '0');
   expect(calls).toBe(files === 0 ? pairs + 1 : pairs + 2);
+});
+
+test('a comparison with too many changes says that it is incomplete', async () => {
+  const commit = { id: 'theirs', author: 'Test', at: 0 };
+  const find = createFindNewerVersions(
+    {
+      async listChanges(_workspace, _query, onChange) {
+        for (let index = 0; index < 200_001; index += 1) onChange({ path: `asset-${index}`, blob: null, commit });
+      },
+      listDifferences: async () => new Set(['asset-0']),
+    },
+    String,
+  );
+  const { changes, isComplete } = await find('game', 'ours', 'theirs');
+  expect([[...changes.keys()], isComplete]).toEqual([['asset-0'], false]);
 });
