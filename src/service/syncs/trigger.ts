@@ -41,9 +41,13 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
 
   async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number) {
     const listed = await shareListing(
-      workspace.id,
+      keyOf(workspace),
       () => list(workspace),
-      (found) => found?.branches.has(branch) !== false,
+      // The branch may have been pushed after the listing began, unless it shows something new.
+      (found) => {
+        const head = found?.branches.get(branch);
+        return found === undefined || (head !== undefined && head !== found.before.get(branch)?.head);
+      },
     );
     if (listed === undefined) return undefined;
     const { branches, defaultBranch, before } = listed;
@@ -88,7 +92,7 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     // reason.
     const deadline = performance.now() + timeoutMs;
     const asked = sharePreparation(
-      `${workspace.id} ${branch}`,
+      keyOf(workspace, branch),
       () => ask(workspace, branch, deadline),
       (prepared) => prepared?.ok !== false,
     ).catch((error: unknown) => {
@@ -103,6 +107,8 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     return inTime ?? accepted(await previousCount(storage.read, workspace, branch));
   };
 }
+
+const keyOf = ({ id, remote }: StoredWorkspace, ...more: readonly string[]) => JSON.stringify([id, remote, ...more]);
 
 /** Shares running work. If it began too early to know what a caller needs, such callers share its next run. */
 function createShare<T>() {

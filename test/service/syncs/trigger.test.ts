@@ -8,6 +8,7 @@ import { findQueued } from '../../../src/service/syncs/queue.ts';
 import { createPrepareSync } from '../../../src/service/syncs/trigger.ts';
 import { createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
 import type { Remotes } from '../../../src/service/workspaces/remotes.ts';
+import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -75,6 +76,28 @@ test('later triggers of an unknown branch share the next listing instead of an e
   asked[1]?.(listing(main, fresh));
   for (const one of await Promise.all(later)) expect(one).toEqual(accepted(7));
   expect(asked).toHaveLength(2);
+});
+
+test('a trigger does not share an earlier listing with the synced head of its branch', async () => {
+  const { prepare, asked, allHaveRead } = withListings();
+  const synced = { ...workspace, id: 'synced' };
+  await storage.commit('global', async (db) => {
+    await addWorkspace(db, storage.now, synced);
+    const head = { workspace_id: synced.id, head: '1'.repeat(40), synced_at: 1, received_objects: 1 };
+    await db
+      .insertInto('synced_branches')
+      .values({ ...head, name: fresh })
+      .execute();
+  });
+  const other = prepare(synced, main);
+  await expect.poll(() => asked.length).toBe(1);
+  const later = prepare(synced, fresh);
+  await allHaveRead();
+  asked[0]?.(listing(main, fresh));
+  await other;
+  await expect.poll(() => asked.length).toBe(2);
+  asked[1]?.(listing(main, fresh));
+  expect(await later).toMatchObject({ ok: true });
 });
 
 test('a trigger shares the next listing of its workspace if that of another branch came too early', async () => {
