@@ -16,6 +16,7 @@ import {
   identity,
   ourAction,
   ourVersion,
+  readme,
   runSnippet,
   section,
   snippets,
@@ -43,6 +44,14 @@ test('the workflow passes the language service of GitHub, and contains no secret
   expect(await findingsIn('.github/workflows/release.yml', workflow, ours)).toEqual([]);
   expect(workflow).toContain(`uses: ${ourAction}@${ourVersion}\n`);
   expect(workflow).not.toContain('secrets.');
+});
+
+test('the README adds the same trust rule, because a job that two rules match gets no token', () => {
+  const [onPage = ''] = snippets(section(identity, 'GitHub, step by step'), 'sh').filter((text) =>
+    text.includes('trust'),
+  );
+  const [inReadme = ''] = snippets(section(readme, 'Without a secret'), 'sh');
+  expect(inReadme.replace(/ \\\n +/, ' ')).toBe(onPage);
 });
 
 test('the table of rule conditions has every flag that narrows a rule, and no others', () => {

@@ -82,6 +82,12 @@ describe.each(aboutTheService)('$name', (page) => {
   });
 });
 
+// Elsewhere, npx would run a stranger's package of this name.
+test('only the README uses npx, and there in a clone', () => {
+  const pagesWithNpx = pages.filter(({ text }) => text.includes('npx workspace-service'));
+  expect(pagesWithNpx.map(({ name }) => name)).toEqual(['README.md']);
+});
+
 test('no snippet makes git send a header with the token to every server', () => {
   for (const page of pages) {
     for (const snippet of snippets(page, '\\w+')) expect(snippet, page.name).not.toMatch(/http\.extraheader/i);
