@@ -18,7 +18,7 @@ export const scopeMeanings: Readonly<Record<Scope, string>> = {
   'locks:write': 'take, renew and release locks, and list them',
   'locks:admin': 'release locks of other owners, and everything that locks:write allows',
   'hooks:write': 'register build webhooks, and view their deliveries',
-  admin: 'create and revoke tokens, read the audit log, and everything that the other scopes allow',
+  admin: 'manage tokens, trust rules and workspaces, read the audit log, and everything that the other scopes allow',
 };
 
 export const isScope = (text: string): text is Scope => scopes.some((scope) => scope === text);

@@ -1,4 +1,5 @@
 import { didYouMean } from '../../../interface/one-of.ts';
+import { scopes } from '../../../interface/scopes.ts';
 import { joinFirst, timeCell } from '../../../interface/words.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
@@ -7,7 +8,7 @@ import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { CommandError } from '../definition/command.ts';
 import { list, optionalField, required, requiredField } from '../definition/flags.ts';
-import { parseScope, parseTokenIdOrName, scopeLines } from '../definition/values.ts';
+import { parseScope, parseTokenIdOrName, scopeLine } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
@@ -24,7 +25,7 @@ export const tokenCreate = defineStorageCommand({
   details: [
     'A lock belongs to the owner of the token that took it, and every token of that owner can renew and release it.',
     'Scopes:',
-    ...scopeLines.map((line) => `  ${line}`),
+    ...scopes.map((scope) => `  ${scopeLine(scope)}`),
   ],
   flags: {
     name: requiredField(tokenFields.name),

@@ -1,4 +1,5 @@
 import { githubIssuer } from '../../../interface/github-issuer.ts';
+import { scopes } from '../../../interface/scopes.ts';
 import { timeCell } from '../../../interface/words.ts';
 import type { Field } from '../../contract/field.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
@@ -17,7 +18,7 @@ import {
   requiredField,
   withDefault,
 } from '../definition/flags.ts';
-import { idOf, scopeLines } from '../definition/values.ts';
+import { idOf, scopeLine } from '../definition/values.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
 import { permissionFlags, sharedOwnerLines } from './token.ts';
@@ -64,8 +65,8 @@ export const trustAdd = defineStorageCommand({
     "Find the ids on GitHub with: gh api repos/OWNER/NAME --jq '.id, .owner.id'",
     'For all repositories of an owner with a custom property, set --property, and omit --repository-id.',
     'For GitLab, Buildkite and others, set --issuer, and require claims with --claim.',
-    'Scopes (jobs cannot have admin):',
-    ...scopeLines.map((line) => `  ${line}`),
+    'Scopes:',
+    ...scopes.filter((scope) => scope !== 'admin').map((scope) => `  ${scopeLine(scope)}`),
   ],
   flags,
   example:

@@ -1,6 +1,6 @@
 import { oneOf } from '../../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
-import { scopeMeanings, scopes } from '../../../interface/scopes.ts';
+import { type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import type { RateLimit } from '../../http/rate-limit.ts';
 import { parseTokenName } from '../../tokens/new-token.ts';
 
@@ -8,8 +8,8 @@ function pathOf(what: string): (text: string) => Parsed<string> {
   return (text) => (text === '' || text.includes('\0') ? refused(`It must be the path of ${what}.`) : accepted(text));
 }
 
-export const scopeLines: readonly string[] = scopes.map((scope) => `${scope} (${scopeMeanings[scope]})`);
-export const parseScope = oneOf(scopes, `The scopes are ${scopeLines.join(', ')}.`);
+export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
+export const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
 export const parseFolder = pathOf('a folder');
 
 export function parseProperty(text: string): Parsed<readonly [name: string, value: string]> {
