@@ -24,12 +24,7 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
   const tookMs = clock() - began;
   setOutputs(outputsOf(branch, started));
   const { estimated_objects: estimated } = started;
-  const about =
-    estimated === undefined
-      ? ''
-      : estimated === 0
-        ? ', nothing new to receive'
-        : `, about ${pluralize(estimated, 'object')} to receive`;
+  const about = estimated ? `, about ${pluralize(estimated, 'object')} to receive` : '';
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   log.line(sentence);
   if (wait.seconds > 0) return waitForEnd(context, task, started, tookMs);

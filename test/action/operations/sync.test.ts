@@ -40,6 +40,7 @@ interface Following {
   /** Delay requested by the response that started the sync. */
   readonly retryAfterMs?: number | undefined;
   readonly startTookMs?: number;
+  readonly estimated?: number;
   /** `at` is relative to the start of the wait. */
   readonly look: (at: number, number: number) => Look;
   /** Cancels the step at this time after the start of the wait, in a pause or in a request. */
@@ -47,7 +48,14 @@ interface Following {
 }
 
 /** Waits for a sync in virtual time, which passes only in pauses and requests. */
-async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, look, cancelledAt }: Following) {
+async function following({
+  waitSeconds = 60,
+  retryAfterMs,
+  startTookMs = 20,
+  estimated,
+  look,
+  cancelledAt,
+}: Following) {
   let now = start - startTookMs;
   const controller = new AbortController();
   const { signal } = controller;
@@ -65,7 +73,8 @@ async function following({ waitSeconds = 60, retryAfterMs, startTookMs = 20, loo
       now += startTookMs;
       // Only a real service issues such URLs, and nothing here parses them.
       const address = '/v1/workspaces/game/syncs/s' as SyncAddress;
-      return { ...report('running', retryAfterMs), progress: { kind: 'offered', address } };
+      const progress = { kind: 'offered', address } as const;
+      return { ...report('running', retryAfterMs), estimated_objects: estimated, progress };
     },
     async syncStatus(_, { deadline }: CallLimits): Promise<SyncReport> {
       lookedAt.push(now - start);
@@ -101,6 +110,11 @@ const inTurn =
   (...looks: readonly Look[]): Following['look'] =>
   (_, number) =>
     looks[number] ?? { tookMs: 20, shows: succeeded };
+
+test('an estimate of 0 is not logged, because it also means that the remote did not answer', async () => {
+  const { lines } = await following({ estimated: 0, look: endedAfter(0) });
+  expect(lines[0]).toBe('The sync of main in game is running.');
+});
 
 const tooLong = errorOf({ kind: 'deadline', last: unavailable().failure, retryAfterMs: forever });
 
