@@ -8,7 +8,7 @@ import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import { startOidcIssuer } from '../../support/oidc-issuer.ts';
 import { ask } from '../../support/running-service.ts';
-import { type ServiceProcess, startServiceProcess } from '../../support/service-process.ts';
+import { type ServiceProcess, startCommand, startServiceProcess } from '../../support/service-process.ts';
 import { storeObject } from '../../support/stored-object.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -221,6 +221,14 @@ describe('serve --dev', () => {
     expect(locked.status).toBe(201);
     const { body } = await ask(baseUrl, 'GET', '/workspaces/sample/branches', { token });
     expect(body.branches.map(({ name }: { name: string }) => name)).toEqual(['main', 'release/1.0']);
+  });
+
+  test('keeps its data apart from that of a real service, which would accept its token', async () => {
+    const command = startCommand(['serve', '--dev', '--port=0'], { cwd: folder });
+    await command.line((line) => line.includes('listens on'));
+    command.signal('SIGTERM');
+    expect(await command.ended()).toBe(0);
+    expect(await readdir(folder)).toEqual(['workspace-dev-data']);
   });
 
   test('creates a token for 7 days at each start, and keeps existing data', async () => {

@@ -1,8 +1,8 @@
 import { closestNames } from '../../../interface/closest-name.ts';
 import { defineCommand } from '../definition/command.ts';
 import { variableOf } from '../definition/flags.ts';
-import { serveFlags } from '../serve/settings.ts';
-import { storageVariables } from '../storage/storage-command.ts';
+import { devDataFolder, serveFlags } from '../serve/settings.ts';
+import { dataFolder, storageVariables } from '../storage/storage-command.ts';
 
 export const serve = defineCommand({
   name: 'serve',
@@ -19,7 +19,8 @@ export const serve = defineCommand({
     const known = commands.flatMap((command) => Object.keys(command.flags));
     // Imported here because the other commands do not need the service.
     const { runService } = await import('../serve/serve.ts');
-    await runService(flags, environment, io, unknownVariables(environment, known));
+    const { data = flags.dev ? devDataFolder : dataFolder } = flags;
+    await runService({ ...flags, data }, environment, io, unknownVariables(environment, known));
   },
 });
 

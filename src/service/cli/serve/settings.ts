@@ -3,7 +3,14 @@ import { oneOf } from '../../../interface/one-of.ts';
 import { type Parsed, refused } from '../../../interface/parsed.ts';
 import { type Cidr, parseCidr } from '../../platform/ip-address.ts';
 import { type FlagValues, list, optional, toggle, withDefault } from '../definition/flags.ts';
-import { parseByteCount, parseHost, parsePublicUrl, parseRateLimit, wholeNumber } from '../definition/values.ts';
+import {
+  parseByteCount,
+  parseFolder,
+  parseHost,
+  parsePublicUrl,
+  parseRateLimit,
+  wholeNumber,
+} from '../definition/values.ts';
 import { commonFlags } from '../storage/storage-command.ts';
 
 const upToTenMillion = wholeNumber(1, 10_000_000);
@@ -18,12 +25,20 @@ export const publicUrl = optional(
   parsePublicUrl,
 );
 
+/** Not that of a real service, which would accept the token that --dev prints. */
+export const devDataFolder = './workspace-dev-data';
+
 export const serveFlags = {
   dev: toggle('start with a sample workspace and a token for trying things out; not for production'),
   host: withDefault('HOST', 'the address to listen on', '127.0.0.1', parseHost),
   port: withDefault('PORT', 'the port to listen on; 0 picks a free one', '8080', wholeNumber(0, 65_535)),
   publicUrl,
-  data: commonFlags.data,
+  data: optional(
+    'FOLDER',
+    commonFlags.data.description,
+    `${commonFlags.data.otherwise}, with --dev ${devDataFolder}`,
+    parseFolder,
+  ),
   allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
   windowsPaths: toggle('reject locks on paths that are invalid on Windows or differ from a locked path only in case'),
   allowHookNetwork: list(
@@ -99,7 +114,7 @@ export const serveFlags = {
   json: toggle('print the startup line as JSON'),
 } as const;
 
-export type ServeSettings = FlagValues<typeof serveFlags>;
+export type ServeSettings = FlagValues<typeof serveFlags> & { readonly data: string };
 
 export function parseTrustedProxy(text: string): Parsed<Cidr> {
   const network = parseCidr(text);

@@ -24,9 +24,11 @@ import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
 
 export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
 
+export const dataFolder = './workspace-data';
+
 /** Flags of every command that reads the stored data. */
 export const commonFlags = {
-  data: withDefault('FOLDER', 'the data folder of the service', './workspace-data', parseFolder),
+  data: withDefault('FOLDER', 'the data folder of the service', dataFolder, parseFolder),
   json: jsonFlag,
 } as const;
 
