@@ -117,6 +117,9 @@ test.each([
   ['token', 'revoke', `tok_${uuid}`],
   ['trust', 'list'],
   ['trust', 'remove', `trust_${uuid}`],
+  ['sign-in'],
+  [...tokenCreate, '--scopes=sync'],
+  [...trustAdd, ...idsOnGitHub],
   ['workspace', 'list'],
   ['workspace', 'remove', 'game'],
   ['lock', 'list', 'game'],
@@ -132,10 +135,12 @@ test.each([
 });
 
 test('tokens and workspaces can be created before the first start of the service', async () => {
-  const data = ['--data', join(temporaryFolder(), 'new')];
+  const folder = join(temporaryFolder(), 'new');
+  const data = ['--data', folder];
   const remote = 'https://git.example.com/game.git';
   expect(await runMain(['workspace', 'add', 'game', '--remote', remote, '--no-check', ...data])).toMatchObject({
     code: 0,
+    stderr: `Created the data folder "${folder}".\n`,
   });
   expect((await runMain(['token', 'list', ...data])).stdout).toContain('There are no tokens yet. Create one with:');
   expect(await runMain(['token', 'create', '--name=ci', '--scopes=sync', ...data])).toMatchObject({ code: 0 });

@@ -1,4 +1,3 @@
-import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { schemaVersion } from '../../../src/service/storage/migrations.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -53,6 +52,6 @@ test('a command reports that it migrated the database, but not that it created o
   expect(code).toBe(0);
   expect(stderr).toMatch(new RegExp(`^Migrated the database from schema 5 to ${schemaVersion} in \\d+ ms\\. .+\\n$`));
   const create = ['token', 'create', '--name=a', '--scopes=sync'];
-  const created = await runMain(create, commandEnvironment(join(folder, 'new')));
+  const created = await runMain(create, commandEnvironment(temporaryFolder()));
   expect(created).toMatchObject({ code: 0, stderr: '' });
 });

@@ -28,6 +28,8 @@ async function startIn(
   return result;
 }
 
+const addGame = ['workspace', 'add', 'game', '--no-check', '--remote=https://git.example.com/game.git'];
+
 const refused = (sentence: string): CommandResult => ({
   code: 1,
   stdout: '',
@@ -98,7 +100,7 @@ describe('serve reports in one sentence that it', () => {
 
   test('cannot start on a database of a newer version, like every other command', async () => {
     const folder = folderNamed('newer');
-    await runMain(['token', 'create', '--name=a', '--scopes=sync'], commandEnvironment(folder));
+    await runMain(addGame, commandEnvironment(folder));
     const database = new DatabaseSync(join(folder, 'service.db'));
     database.exec('update schema_version set version = 9999');
     database.close();
@@ -126,9 +128,9 @@ describe('serve reports in one sentence that it', () => {
 
 test('lock take retries until a service that is starting listens', async () => {
   const environment = commandEnvironment(folderNamed('late'));
+  await runMain(addGame, environment);
   const created = await runMain(['token', 'create', '--name=ada', '--scopes=locks:write'], environment);
   const [WORKSPACE_TOKEN] = created.stdout.split('\n');
-  await runMain(['workspace', 'add', 'game', '--no-check', '--remote=https://git.example.com/game.git'], environment);
   const early = createServer((socket) => socket.destroy());
   const { port, close } = await listenHere(early);
   const attempted = once(early, 'connection');

@@ -27,6 +27,7 @@ export const workspaceAdd = defineStorageCommand({
   },
   example: 'game --remote https://git.example.com/studio/game.git',
   mayBeNew: true,
+  makesFolder: true,
   check: connectionProblem,
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;

@@ -20,6 +20,7 @@ import { type Flags, type FlagValues, required, withDefault } from '../definitio
 import { parseFolder } from '../definition/values.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
+import { printLines } from '../output/table.ts';
 import { databaseUrl, openStorage, printMigration } from './open-storage.ts';
 
 export const workspaceArgument = required('WORKSPACE', 'the id of the workspace', parseWorkspaceId);
@@ -40,14 +41,19 @@ type StorageOutput = (CommandOutput & { readonly isPiped?: boolean }) | { readon
 interface StorageDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
-  /** False if the database must exist, so that a mistyped folder is reported and not used as an empty service. */
+  /**
+   * Whether the database may be new. Its folder must exist in any case, and is only created by a command that sets
+   * `makesFolder`, so that a mistyped folder is reported and not used as an empty service.
+   */
   readonly mayBeNew?: boolean;
+  readonly makesFolder?: boolean;
   run(call: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput>;
 }
 
 /** Defines a command that works on the stored data of the service. An argument `workspace` must exist there. */
 export function defineStorageCommand<F extends Flags = None, A extends Flags = None>({
   mayBeNew = false,
+  makesFolder = false,
   flags,
   ...definition
 }: StorageDefinition<F, A>): Command {
@@ -60,9 +66,11 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       const { io, environment } = call;
       // The common flags are always among the flags. TypeScript cannot infer this.
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
-      if (!mayBeNew) requireStored(data, environment);
+      const exists = databaseUrl(environment) !== null || existsSync(mayBeNew ? data : databaseFile(data));
+      if (!exists && !makesFolder) throw noDataIn(data);
       const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
       try {
+        if (!exists) printLines(io.stderr, [`Created the data folder ${quoted(data)}.`]);
         const workspace: unknown = Reflect.get(call.arguments, 'workspace');
         if (typeof workspace === 'string') await requireWorkspace(storage, workspace);
         const output = await definition.run(call, storage);
@@ -85,12 +93,10 @@ async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
 /** The system user as the actor. Access to the folder or database permits everything, so no token is involved. */
 export const operatorActor = (): Actor => ({ name: `operator:${systemUser()}`, tokenId: null, address: null });
 
-function requireStored(data: string, environment: NodeJS.ProcessEnv): void {
-  if (databaseUrl(environment) !== null || existsSync(databaseFile(data))) return;
-  throw new CommandError(
+const noDataIn = (data: string): CommandError =>
+  new CommandError(
     `The folder ${quoted(data)} contains no data of a service. Name the data folder with --data, or start a service there with "workspace-service serve".`,
   );
-}
 
 /** A closed pipe, as with `head`, is not an error. */
 async function writeFile(io: ProcessIo, file: AsyncIterable<string>): Promise<void> {
