@@ -23,9 +23,15 @@ export async function runCli(all: readonly string[], context: ProgramContext): P
   // `help token create` and `token create help`: the `help` of `commander` takes one word, after a group.
   const words = args.filter((word) => word !== 'help');
   const isHelp = words.length < args.length && commands.some(({ name }) => name === words.join(' '));
+  const named = args.filter((word) => !word.startsWith('-'));
+  const isKnown = commands.some(({ name }) =>
+    name.split(' ').every((word, index) => [word, undefined].includes(named[index])),
+  );
   try {
     const program = createProgram({ ...context, commands, childCommand, exitWith });
-    await program.parseAsync(isHelp ? [...words, '--help'] : args, { from: 'user' });
+    // For an unknown command of a group, `commander` would print the help of the group, without an error.
+    const parsed = isKnown ? args : args.filter((word) => !['-h', '--help'].includes(word));
+    await program.parseAsync(isHelp ? [...words, '--help'] : parsed, { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -80,8 +86,10 @@ function createProgram(context: Surroundings): Commander {
       getOutHelpWidth: () => io.stdout.columns ?? Number.POSITIVE_INFINITY,
       getErrHelpWidth: () => io.stderr.columns ?? Number.POSITIVE_INFINITY,
       outputError: (text) => {
-        const sentences = withoutTypedSecrets(text.replace(/^error: /, '').trimEnd());
-        printLines(io.stderr, `${programName}: ${sentences}`.split('\n'));
+        const [, own] = /^error: (.*)/s.exec(text) ?? [];
+        // Errors of `commander` quote what was typed. Those of commands have it masked, and their own forms of a URL.
+        const sentences = own === undefined ? text : withoutTypedSecrets(own);
+        printLines(io.stderr, `${programName}: ${sentences.trimEnd()}`.split('\n'));
       },
     })
     .configureHelp({

@@ -68,6 +68,8 @@ test.each([
   [['token', 'craete'], 'Did you mean create?'],
   [['workspace', 'rm'], 'See: workspace-service workspace --help'],
   [['--json', 'token', 'list'], "unknown option '--json'"],
+  [['token', 'craete', '--help'], 'Did you mean create?'],
+  [['sevre', '-h'], 'Did you mean serve?'],
   [['help', 'tokne'], 'Usage: workspace-service <command>'],
   [['\u001b[2J'], "'\\u{1b}[2J'"],
   [['wsa_s3cret'], "'wsa_***'"],
