@@ -247,7 +247,10 @@ const noSuchRoute = /^There is nothing at "/;
 
 function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId }: Refused): string {
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
-  if (status === 401) return ' The token may have expired or been revoked: create a new one, and update the secret.';
+  if (status === 401) {
+    const isKnown = words !== undefined && /expired|revoked/i.test(words);
+    return `${isKnown ? ' Create' : ' The token may have expired or been revoked: create'} a new one, and update the secret.`;
+  }
   if (!isRecognized) {
     return status === 404
       ? ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place.'

@@ -132,6 +132,11 @@ describe('the client', () => {
       json(401, { message: 'Bad token' }),
       `Bad token. The token may have expired or been revoked: create a new one, and update the secret (${request}: 401 Unauthorized).`,
     ],
+    [
+      'does not guess why a token is invalid if the service says it',
+      json(401, { message: 'It has been revoked.' }),
+      `It has been revoked. Create a new one, and update the secret (${request}: 401 Unauthorized).`,
+    ],
   ])('%s', async (_, answer, message) => {
     expect((await refusal(answer)).message).toBe(message);
   });
