@@ -12,6 +12,7 @@ describe('token create', () => {
     const [secret = ''] = stdout.split('\n');
     expect(secret).toMatch(/^wsa_[\w-]{43}$/);
     expect(stdout).toContain('it is not shown again');
+    expect(stdout).toContain('Scopes: sync, locks:write. Workspaces: all. Expires: never. Its locks belong to "ci".');
     expect(stdout.split(secret)).toHaveLength(2);
     expect(await statusWith(secret)).toBe(200);
   });

@@ -26,7 +26,7 @@ test('trust rules are added, listed and removed, and recorded in the audit', asy
   });
   const { stdout } = await run(...add('--owner=art-bot', ...gitlab));
   expect(stdout).toMatch(/^Added trust_\S+\. It trusts jobs of https:\/\/gitlab\.com with project_id=22, ref=a,b\.\n/);
-  expect(stdout).toContain('They may sync, locks:write in all workspaces. Their locks belong to "art-bot".');
+  expect(stdout).toContain('Scopes: sync, locks:write. Workspaces: all. Their locks belong to "art-bot".');
   expect((await json('trust', 'list')).rules).toEqual([rule, expect.objectContaining({ owner: 'art-bot' })]);
   const [head, row] = (await run('trust', 'list')).stdout.split('\n');
   expect(head).toMatch(/^ID +OWNER +ISSUER +REPOSITORY +CLAIMS +SCOPES +WORKSPACES +CREATED$/);

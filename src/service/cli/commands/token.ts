@@ -49,15 +49,13 @@ export const tokenCreate = defineStorageCommand({
       const newToken = { name, owner, scopes, workspaces, lifetime };
       return { ...(await createTokenAudited(db, storage.now, operatorActor(), newToken)), others };
     });
-    const where = workspaces === null ? 'all workspaces' : `only ${workspaces.join(', ')}`;
-    const end = token.expires_at === null ? 'it does not expire' : `until ${timeCell(token.expires_at)}`;
     return {
       document: { token, secret, other_tokens_of_owner: others.map(({ id, name }) => ({ id, name })) },
       lines: [
         secret,
         '',
         `This is the secret of the token "${token.name}" (${token.id}). Store it now: it is not shown again.`,
-        `It may ${scopes.join(', ')} in ${where}; ${end}. Its locks belong to "${token.owner}".`,
+        `${permissionsText(token)} Expires: ${timeCell(token.expires_at) || 'never'}. Its locks belong to "${token.owner}".`,
         ...sharedOwnerLines(token, others),
       ],
     };
@@ -114,6 +112,9 @@ export const tokenRevoke = defineStorageCommand({
     };
   },
 });
+
+export const permissionsText = ({ scopes, workspaces }: Pick<Token, 'scopes' | 'workspaces'>): string =>
+  `Scopes: ${scopes.join(', ')}. Workspaces: ${workspaces?.join(', ') ?? 'all'}.`;
 
 /** Warning about an owner with several tokens: each can release the locks of the others, which may not be intended. */
 export function sharedOwnerLines({ owner }: Pick<Token, 'owner'>, others: readonly Token[]): readonly string[] {

@@ -21,7 +21,7 @@ import {
 import { idOf, scopeLine } from '../definition/values.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
-import { permissionFlags, sharedOwnerLines } from './token.ts';
+import { permissionFlags, permissionsText, sharedOwnerLines } from './token.ts';
 
 const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
 
@@ -97,7 +97,7 @@ export const trustAdd = defineStorageCommand({
       document: { rule, warnings },
       lines: [
         `Added ${rule.id}. It trusts jobs of ${rule.repository ?? rule.issuer} with ${claimsOf(rule).join(', ')}.`,
-        `They may ${rule.scopes.join(', ')} in ${rule.workspaces === null ? 'all workspaces' : `only ${rule.workspaces.join(', ')}`}. Their locks belong to "${rule.owner}".`,
+        `${permissionsText(rule)} Their locks belong to "${rule.owner}".`,
         ...sharedOwnerLines(rule, others),
         ...warnings.map((warning) => `Warning: ${warning}`),
       ],
