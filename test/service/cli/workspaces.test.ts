@@ -102,7 +102,7 @@ describe('workspace update', () => {
     const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches the objects of the branch's head.\n`,
+      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches the objects of the branch's head. Locks are not compared with other branches. A merge ends no lock. Locks that refuse a push: all of others.\n`,
     });
     expect(await json('workspace', 'update', 'desks', '--lfs', 'none')).toMatchObject({ lfs_url: store, lfs: 'none' });
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' });
@@ -116,6 +116,11 @@ describe('workspace update', () => {
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: null });
   });
 
+  test('keeps each setting whose flag is omitted, and its help says so', async () => {
+    const { stdout } = await run('workspace', 'update', '--help');
+    expect(stdout.match(/\(as it is; /g)).toHaveLength(9);
+  });
+
   test('sets the branches that locks are compared with, and what happens to a lock on an outdated file', async () => {
     const args = ['--remote', 'https://git.example.com/game.git', '--no-check'];
     await run('workspace', 'add', 'compared', ...args, '--latest', 'warn');
@@ -124,7 +129,7 @@ describe('workspace update', () => {
     const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*', '--release-on', 'main'];
     const { stdout } = await run('workspace', 'update', 'compared', ...flags);
     expect(stdout).toContain(
-      'A lock on an outdated file is refused. A lock of a person ends when its file has changed on main.',
+      'A lock on an outdated file is refused. Branches to compare with: main, release/*. A lock of a person ends when its file has changed on main.',
     );
     expect(
       await json('workspace', 'update', 'compared', '--release-on', 'none', '--push-locks', 'branch'),

@@ -1,6 +1,6 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted } from '../../../interface/parsed.ts';
-import type { LatestMode } from '../../../interface/resources.ts';
+import type { LatestMode, PushLockMode } from '../../../interface/resources.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
@@ -10,7 +10,7 @@ import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
 import { findWorkspace, updateWorkspaceAudited, type WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
-import { type FlagValues, optional, optionalField } from '../definition/flags.ts';
+import { type Flags, type FlagValues, optional, optionalField } from '../definition/flags.ts';
 import { parseByteLimit, parseServiceUrl } from '../definition/values.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
@@ -72,6 +72,13 @@ const fetched: Readonly<Record<LfsMode, string>> = {
   none: 'A sync fetches no objects.',
 };
 
+const asItIs = 'as it is';
+
+/** Without its flag, a setting keeps its value. */
+const unchanged = <F extends Flags>(flags: F): F =>
+  // TypeScript does not follow the keys through the entries.
+  Object.fromEntries(Object.entries(flags).map(([key, flag]) => [key, { ...flag, otherwise: asItIs }])) as F;
+
 export const workspaceUpdate = defineStorageCommand({
   name: 'workspace update',
   summary: 'change the remote of a workspace, its settings for Git LFS, or those for outdated files',
@@ -81,10 +88,10 @@ export const workspaceUpdate = defineStorageCommand({
   ],
   arguments: { workspace: workspaceArgument },
   flags: {
-    remote: optionalField({ ...workspaceFields.remote, otherwise: 'as it is' }, { secret: true }),
+    remote: optionalField({ ...workspaceFields.remote, otherwise: asItIs }, { secret: true }),
     ...remoteFlags,
-    ...lfsFlags,
-    ...latestFlags,
+    ...unchanged(lfsFlags),
+    ...unchanged(latestFlags),
   },
   example: 'game --desk-ttl 14d',
   check: (flags) =>
@@ -117,22 +124,34 @@ export const workspaceUpdate = defineStorageCommand({
     return {
       document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit, ...latest },
       lines: [
-        `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit}${latestText(workspace)}`,
+        `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit} ${latestText(workspace)}`,
       ],
     };
   },
 });
 
 const onOutdated: Readonly<Record<LatestMode, string>> = {
-  refuse: ' A lock on an outdated file is refused.',
-  warn: ' A lock on an outdated file is acquired with a warning.',
-  off: '',
+  refuse: 'A lock on an outdated file is refused.',
+  warn: 'A lock on an outdated file is acquired with a warning.',
+  off: 'Locks are not compared with other branches.',
+};
+
+const onPush: Readonly<Record<PushLockMode, string>> = {
+  all: 'Locks that refuse a push: all of others.',
+  branch: 'Locks that refuse a push: those of others for its branch, or without one.',
 };
 
 function latestText(workspace: WorkspaceSettings): string {
   const { release_on: branch } = workspace;
-  const released = branch === null ? '' : ` A lock of a person ends when its file has changed on ${branch}.`;
-  return `${onOutdated[latestMode(workspace)]}${released}`;
+  const compared = patternsOf(workspace)?.join(', ') ?? 'the default branch';
+  return [
+    onOutdated[latestMode(workspace)],
+    ...(latestMode(workspace) === 'off' && workspace.latest_branches === null
+      ? []
+      : [`Branches to compare with: ${compared}.`]),
+    branch === null ? 'A merge ends no lock.' : `A lock of a person ends when its file has changed on ${branch}.`,
+    onPush[pushLockMode(workspace)],
+  ].join(' ');
 }
 
 /** For commands that print URLs of the service. */
