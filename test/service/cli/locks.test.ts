@@ -47,7 +47,7 @@ describe('lock list', () => {
 });
 
 test('lock list --waiting shows who waits for which lock', async () => {
-  expect((await run('lock', 'list', 'sample', '--waiting')).stdout).toBe('Nobody waits for such a lock.\n');
+  expect((await run('lock', 'list', 'sample', '--waiting')).stdout).toBe('Nobody waits for a lock.\n');
   await lock('waited/for');
   const headers = { prefer: 'wait=30', referer: run42 };
   const waiting = ask('POST', '/workspaces/sample/locks', {

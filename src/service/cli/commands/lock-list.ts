@@ -19,7 +19,13 @@ const both = {
   },
 } as const;
 
-const noSuchLock = 'No such path is locked.';
+const isAll = ({ prefix, owner }: Filter): boolean => prefix === undefined && owner === undefined;
+
+const emptyText = (workspace: string, filter: Filter): string =>
+  isAll(filter) ? `No path of the workspace "${workspace}" is locked.` : 'No such path is locked.';
+
+const nobodyText = (filter: Filter): string =>
+  isAll(filter) ? 'Nobody waits for a lock.' : 'Nobody waits for such a lock.';
 
 /** No workspace has more. */
 const maxLocks = 10_000_000;
@@ -33,13 +39,13 @@ const remote = defineRemoteCommand({
       const { items, incomplete } = await client.listQueue({ workspace }, within());
       if (incomplete !== undefined) tell(incomplete);
       const queue = items.filter(isWanted(filter));
-      return { document: { queue: queue.map(({ raw }) => raw) }, lines: waitingTableText(queue) };
+      return { document: { queue: queue.map(({ raw }) => raw) }, lines: waitingTableText(queue, nobodyText(filter)) };
     }
     const { items, incomplete } = await client.listLocks({ workspace, filter }, within());
     if (incomplete !== undefined) tell(incomplete);
     return {
       document: { locks: items.map(({ raw }) => raw) },
-      lines: lockTableText(items, client.serverNow(), noSuchLock),
+      lines: lockTableText(items, client.serverNow(), emptyText(workspace, filter)),
     };
   },
 });
@@ -51,15 +57,16 @@ const local = defineStorageCommand({
   async run({ flags: { prefix, owner, waiting }, arguments: { workspace: id } }, storage) {
     if (waiting) {
       const queue = (await listQueue(storage, { workspace: id })).filter(isWanted({ prefix, owner }));
-      return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue) };
+      return {
+        document: { queue: queue.map(withoutPlaceId) },
+        lines: waitingTableText(queue, nobodyText({ prefix, owner })),
+      };
     }
     const found = (await listLocks(storage, { workspace: id, prefix, limit: maxLocks })).locks;
     const locks = found.filter(isWanted({ owner }));
-    const isAll = prefix === undefined && owner === undefined;
-    const none = isAll ? `No path of the workspace "${id}" is locked.` : noSuchLock;
     // The clock of the database decides when a lock expires.
     const { now } = await storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow();
-    return { document: { locks }, lines: lockTableText(locks, now, none) };
+    return { document: { locks }, lines: lockTableText(locks, now, emptyText(id, { prefix, owner })) };
   },
 });
 

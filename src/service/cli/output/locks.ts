@@ -27,7 +27,7 @@ interface Waiting extends Pick<ShownLock, 'path' | 'owner' | 'origin' | 'note'> 
   readonly since?: string | undefined;
 }
 
-export const waitingTableText = (waiting: readonly Waiting[]): readonly OutputBlock[] =>
+export const waitingTableText = (waiting: readonly Waiting[], otherwise: string): readonly OutputBlock[] =>
   textTable(
     waiting,
     {
@@ -38,7 +38,7 @@ export const waitingTableText = (waiting: readonly Waiting[]): readonly OutputBl
       RUN: ({ origin }) => origin,
       NOTE: ({ note }) => note,
     },
-    'Nobody waits for such a lock.',
+    otherwise,
   );
 
 /** Holder, run, start and end of a lock. A lock of a Git LFS user has no run. */
