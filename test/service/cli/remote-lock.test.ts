@@ -454,6 +454,15 @@ describe('lock check --staged', () => {
     expect(result).toEqual({ code: 0, stdout: '', stderr: '' });
   });
 
+  test('says how to commit without it if the service cannot answer', async () => {
+    write('a.uasset', 'new');
+    git('add', '--all');
+    const environment = { ...gitEnvironment('ada'), WORKSPACE_TOKEN: 'wsa_unknown' };
+    const { code, stderr } = await runCommand(['lock', 'check', '--staged'], { environment, cwd: folder });
+    expect(code).toBe(1);
+    expect(stderr).toContain('To commit without the check: git commit --no-verify.');
+  });
+
   test('fails outside of a git repository', async () => {
     rmSync(join(folder, '.git'), { recursive: true });
     const result = await runCommand(['lock', 'check', '--staged'], { environment: gitEnvironment('ada'), cwd: folder });

@@ -53,8 +53,8 @@ export const lockCheck = defineRemoteCommand({
     const paths = staged ? lockPathsIn((await import('../remote/staged-files.ts')).stagedLockableFiles()) : named;
     // No output, as expected of a git hook that succeeds.
     if (paths.length === 0) return { document: { paths: [] }, lines: [] };
-    const { checkLocks, checkText } = await import('../remote/check.ts');
-    const checked = await checkLocks(await connect(), paths);
+    const { checkLocks, checkStagedLocks, checkText } = await import('../remote/check.ts');
+    const checked = await (staged ? checkStagedLocks : checkLocks)(await connect(), paths);
     const refused = checked.filter(({ status }) => status !== 'yours');
     const document = { paths: checked.map(({ path, status, lock }) => ({ path, status, lock: lock?.raw ?? null })) };
     if (refused.length === 0) return { document, lines: staged ? [] : checked.map(checkText) };

@@ -1,4 +1,4 @@
-import type { KnownLock } from '../../../client/client.ts';
+import { type KnownLock, ServiceError } from '../../../client/client.ts';
 import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { CommandError } from '../definition/command.ts';
@@ -27,6 +27,12 @@ export async function checkLocks(
     return { path, lock, status: lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs' };
   });
 }
+
+export const checkStagedLocks: typeof checkLocks = (remote, paths) =>
+  checkLocks(remote, paths).catch((error: unknown) => {
+    if (!(error instanceof ServiceError)) throw error;
+    throw new CommandError(`${error.message} To commit without the check: git commit --no-verify.`);
+  });
 
 export function checkText({ path, status, lock }: CheckedPath): string {
   if (lock === undefined) return `${path} is free.`;
