@@ -16,7 +16,7 @@ export function parsePoolItems(json: string): Parsed<readonly NewPoolItem[]> {
   try {
     value = JSON.parse(json);
   } catch {
-    return refused('It must be JSON.');
+    return refused('They must be JSON.');
   }
   const items = itemsSchema.safeParse(value);
   if (items.success) return accepted(items.data);

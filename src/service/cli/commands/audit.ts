@@ -65,6 +65,7 @@ export const audit = defineStorageCommand({
     before: optional('N', 'only entries older than this entry number', 'default none', wholeNumber(1, maxNumber)),
   },
   example: '--since 7d --action lock.force-released',
+  check: ({ from, to }) => (from !== undefined && to !== undefined && from >= to ? ['--from is after --to.'] : []),
   async run({ flags: { limit, format, since, from, to, action, actor, workspace, before } }, storage) {
     const query = { since, from, until: to, action, actor, workspace, before };
     const readPage = (before = query.before, limit = pageSize) => readAudit(storage, { ...query, before, limit });

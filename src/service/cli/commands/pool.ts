@@ -147,7 +147,8 @@ async function itemsOf(
   if (itemsFile === undefined) return item;
   const json = itemsFile === '-' ? text(io.input()) : withFileErrors(itemsFile, readFile(itemsFile, 'utf8'));
   const read = parsePoolItems(await json);
-  if (!read.ok) throw new CommandError(`The items in ${quoted(itemsFile)} cannot be used. ${read.reason}`);
+  const source = itemsFile === '-' ? 'on stdin' : `in ${quoted(itemsFile)}`;
+  if (!read.ok) throw new CommandError(`The items ${source} cannot be used. ${read.reason}`);
   return [...item, ...read.value];
 }
 

@@ -65,7 +65,7 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
       ...rowCounts(rows),
       '',
       `Fences raised by ${restored.fencesRaisedBy}. Ended dashboard sessions: ${restored.endedSessions}, sign-in links: ${restored.endedLinks}.`,
-      `Locks restored until they expire: ${restored.liveLocks}. Run "workspace-service lock list" to list them.`,
+      `Locks restored until they expire: ${restored.liveLocks}. Run "workspace-service lock list WORKSPACE" to list them.`,
       'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',
     ],
   };

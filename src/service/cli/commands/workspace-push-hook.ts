@@ -33,6 +33,7 @@ export const workspacePushHook = defineStorageCommand({
       `  Secret        ${secret}`,
       `  Content type  ${content_type}`,
     ]);
-    return { document: { workspace: id, secret, content_type, hooks }, lines };
+    const rotated = flags.rotate ? ['', 'The previous secret is no longer valid.'] : [];
+    return { document: { workspace: id, secret, content_type, hooks }, lines: [...lines, ...rotated] };
   },
 });
