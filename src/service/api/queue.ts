@@ -29,7 +29,9 @@ const { path: pathField, ttl: ttlField, note: askNoteField } = lockRequestSchema
 const askSchema = z
   .object({
     path: pathField,
-    ttl: ttlField.optional().openapi({ description: 'By default, as long as locks taken with Git LFS.' }),
+    ttl: ttlField
+      .optional()
+      .openapi({ description: 'By default, that of an earlier request, or as long as locks taken with Git LFS.' }),
     note: askNoteField.openapi({ description: 'Note to the holder, in one line. The lock gets it, too.' }),
   })
   .openapi('AskRequest');
@@ -69,7 +71,8 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
     async handle({ c, workspace, body }) {
       requireFreeDisk(routes);
       const ttl = body.ttl ?? lfsLockTtl(workspace);
-      return locks.askFor(keyedRequestOf(c), { ...body, ttl, workspace: workspace.id, bearer: bearerOf(c) });
+      const asked = { ...body, ttl, isDefaultTtl: body.ttl === undefined };
+      return locks.askFor(keyedRequestOf(c), { ...asked, workspace: workspace.id, bearer: bearerOf(c) });
     },
   });
 

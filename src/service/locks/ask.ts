@@ -28,6 +28,8 @@ export interface AskRequest {
   readonly bearer: Bearer;
   readonly note: string | null;
   readonly ttl: Ttl;
+  /** The `ttl` is a default, which does not replace that of an earlier request. */
+  readonly isDefaultTtl?: boolean;
 }
 
 export type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
@@ -95,7 +97,7 @@ export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf,
 async function ask(
   db: Database,
   now: Now,
-  { workspace, path, bearer, note, ttl }: AskRequest,
+  { workspace, path, bearer, note, ttl, isDefaultTtl = false }: AskRequest,
   line: LinePath,
   placeId: string,
 ): Promise<QueuedRequest> {
@@ -112,8 +114,13 @@ async function ask(
   }
   const { owner } = bearer;
   const origin = null;
+  const earlier = isDefaultTtl
+    ? await db.selectFrom('lock_places').select('ttl').where('id', '=', placeId).executeTakeFirst()
+    : undefined;
   const place = { ...line, placeId, askedPath: path, tokenId: bearer.id, owner, origin, note, presentMs: 0 };
-  const [joined] = await joinAndNotify(db, now, [{ ...place, urgency: defaultUrgency, ttl: milliseconds(ttl) }]);
+  const [joined] = await joinAndNotify(db, now, [
+    { ...place, urgency: defaultUrgency, ttl: earlier?.ttl ?? milliseconds(ttl) },
+  ]);
   const [queue] = await queuePositions(db, now, [{ ...line, placeId }]);
   const since = asTimestamp(joined?.since ?? 0);
   return { placeId, path, position: queue?.position ?? 1, owner, origin, note, since, priority: 'normal' };

@@ -112,6 +112,16 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     expect(await queue()).toEqual([['cy', null]]);
   });
 
+  test('keep the ttl of their request when they ask again without one', async () => {
+    await ask(bo);
+    const byDefault = { ttl: valueIn(parseTtl('14d')), isDefaultTtl: true };
+    await askingWith().askFor(undefined, { workspace, path, bearer: bo, note: 'Sound', ...byDefault });
+    await free();
+    await askingWith().grantToPeople();
+    expect(await found()).toMatchObject({ owner: 'bo', note: 'Sound' });
+    expect((await found())?.remainingSeconds).toBeLessThanOrEqual(8 * 3_600);
+  });
+
   test('get nothing after they have withdrawn, or without a valid token that may lock', async () => {
     const asking = askingWith();
     await ask(bo);
