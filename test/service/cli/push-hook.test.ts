@@ -45,7 +45,9 @@ test('the running service accepts events that are signed with the secret, until 
   expect(next).not.toBe(secret);
   expect((await push(secret)).status).toBe(404);
   expect((await push(next)).status).toBe(202);
-  expect((await hook()).secret).toBe(next);
+  const { stdout } = await run('workspace', 'push-hook', 'sample', '--url', url, '--rotate');
+  expect(stdout).toMatch(/\n\nThe previous secret is no longer valid\.\n$/);
+  expect(stdout).toContain((await hook()).secret);
 });
 
 test('the audit has each new secret without its text, and no list of workspaces shows it', async () => {
