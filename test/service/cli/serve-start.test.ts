@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { leaveOut } from '../../support/left-out.ts';
 import { listenHere } from '../../support/listen.ts';
-import type { CommandResult } from '../../support/service-process.ts';
+import { type CommandResult, runCommand } from '../../support/service-process.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
@@ -124,6 +124,17 @@ describe('serve reports in one sentence that it', () => {
     expect(list).toEqual(refused(sentence));
     expect(serve.stderr + list.stderr).not.toMatch(/s3cret|ada|127\.0/);
   });
+});
+
+test('serve ends if the database refuses its settings', async () => {
+  const folder = folderNamed('refusing');
+  await runMain(['token', 'create', '--name=a', '--scopes=sync'], commandEnvironment(folder));
+  const database = new DatabaseSync(join(folder, 'service.db'));
+  database.exec("create trigger refuse before insert on quotas begin select raise(abort, 'not now'); end");
+  database.close();
+  const { code, stderr } = await runCommand(['serve', '--port=0'], { folder });
+  expect(code).toBe(1);
+  expect(stderr).toContain('not now');
 });
 
 test('lock take retries until a service that is starting listens', async () => {

@@ -119,21 +119,22 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
   // With SQLite, no other instance could accept the requests during a delay.
   const { drainDelay = { seconds: parts.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
   const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
+  const freeDisk = await watchFreeDisk({
+    folder: data,
+    minBytes: minFreeDisk,
+    onMeasured({ free, size }) {
+      metrics.freeDisk.set(free);
+      metrics.diskSize.set(size);
+    },
+    onError: (error) => log.error({ err: error }, 'could not measure the free disk space'),
+  });
   try {
     return await startService({
       ...settings,
       ...parts,
       drainDelay,
       dataFolder: data,
-      freeDisk: await watchFreeDisk({
-        folder: data,
-        minBytes: minFreeDisk,
-        onMeasured({ free, size }) {
-          metrics.freeDisk.set(free);
-          metrics.diskSize.set(size);
-        },
-        onError: (error) => log.error({ err: error }, 'could not measure the free disk space'),
-      }),
+      freeDisk,
       allowFileRemotes: settings.allowFileRemotes || dev,
       targets: createTargetCheck({ allowedNetworks }),
       trustedProxies: trustedProxy,
@@ -141,6 +142,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
       publicUrl: (port) => publicUrlOf(settings, port),
     });
   } catch (error) {
+    await freeDisk.stop();
     throw listenFailure(error, host, port);
   }
 }
