@@ -21,11 +21,11 @@ export type Restored = Awaited<ReturnType<typeof restoreBackup>>;
  * `replace`, removes the data of the database first.
  */
 export const restoreBackup = (
-  { commit, dialect, now }: Storage,
+  { rebuild, dialect, now }: Storage,
   input: Readable,
   { replace, actor }: { readonly replace: boolean; readonly actor: Actor },
 ) =>
-  commit('global', async (db) => {
+  rebuild(async (db) => {
     if (dialect === 'postgres') {
       await refuseOtherUsers(db);
       await waitForReader(db);

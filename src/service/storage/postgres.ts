@@ -15,6 +15,8 @@ const maxParallelGroups = 8;
 /** Leaves as many connections for reads and claims as changes may use. Connections are opened on demand. */
 const maxConnections = 2 * maxParallelGroups;
 
+const rebuildTimeoutMs = 24 * 60 * 60 * 1_000;
+
 const int8 = 20;
 
 interface PostgresOptions {
@@ -40,7 +42,6 @@ export async function openPostgres({
     max: maxConnections,
     connectionTimeoutMillis: 5_000,
     statement_timeout: 30_000,
-    query_timeout: queryTimeoutMs,
     // An instance that hangs during a change must not block the others.
     idle_in_transaction_session_timeout: 10_000,
     keepAlive: true,
@@ -55,21 +56,28 @@ export async function openPostgres({
   // handled. Without a listener, its error event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
   const broadcast = createPostgresBroadcast(url);
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: replaceSilentConnections(pool) }) });
+  const kyselyWith = (queryTimeoutMs: number) =>
+    new Kysely<Tables>({ dialect: new PostgresDialect({ pool: replaceSilentConnections(pool, queryTimeoutMs) }) });
+  const db = kyselyWith(queryTimeoutMs);
+  // Used first, so its end is the end of the pool: Kysely ignores the end of an instance that was never used.
+  const patient = kyselyWith(rebuildTimeoutMs);
   // A response promises that a change survives a power failure, whatever the default of the server. Set per transaction
   // and not per connection: a connection that is lost during its setup would never return to the pool of Kysely's
   // driver.
   const excludeOthers = async (transaction: Kysely<Tables>, scope: CommitScope) => {
     await sql`select ${locksFor(scope)}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
   };
-  try {
-    const migration = await db.transaction().execute(async (transaction) => {
+  const rebuild: Storage['rebuild'] = (change) =>
+    patient.transaction().execute(async (transaction) => {
+      await sql`set local statement_timeout = 0`.execute(transaction);
       await excludeOthers(transaction, 'global');
-      return migrate(transaction, 'postgres');
+      return change(transaction);
     });
+  try {
+    const migration = await rebuild((transaction) => migrate(transaction, 'postgres'));
     if (migration !== undefined) onMigrated?.(migration);
   } catch (error) {
-    await db.destroy();
+    await patient.destroy();
     throw error;
   }
   return {
@@ -84,12 +92,13 @@ export async function openPostgres({
       begin: excludeOthers,
       onCommit,
     }),
+    rebuild,
     claim: (work) => db.transaction().execute(work),
     broadcast,
     check: () => checkNewestRows(db),
     async close() {
       await broadcast.close();
-      await db.destroy();
+      await patient.destroy();
     },
   };
 }

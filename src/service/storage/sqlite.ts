@@ -55,6 +55,7 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
     read: reader,
     now: sql<number>`cast(round(unixepoch('subsec') * 1000) as integer)`,
     ...grouped,
+    rebuild: (change) => grouped.commit('global', change),
     claim: (work) => grouped.commit('global', work),
     broadcast: broadcastOf(writing),
     async check() {

@@ -46,6 +46,8 @@ export interface Storage {
     scopeOf: (change: Change) => CommitScope,
     make: (db: Database, changes: readonly Change[]) => Promise<readonly Result[]>,
   ): (change: Change) => Promise<Result>;
+  /** A global change that may take hours, such as a migration or a restore. */
+  rebuild<T>(change: (db: Database) => Promise<T>): Promise<T>;
   /** A transaction for claiming work. It does not wait for other changes if the database permits that. */
   claim<T>(work: (db: Database) => Promise<T>): Promise<T>;
   readonly broadcast: Broadcast;

@@ -83,6 +83,7 @@ const databaseErrors: Readonly<Record<string, string>> = {
   '3D000': 'the database does not exist',
   '42501': 'this user may not create or change tables',
   '53300': 'it has too many connections',
+  '57014': 'it canceled a statement',
   '57P03': 'it is starting or stopping',
 };
 
