@@ -262,6 +262,14 @@ describe('one folder', () => {
     expect(await whoAmI({ ...second, token: first.token })).toBe(200);
   });
 
+  test('keeps its mirrors and LFS objects if the database has no workspaces', async () => {
+    await storeObject(folder, 'game', Buffer.from('hero'));
+    const command = start([]);
+    await command.printed('listens on ');
+    expect(await readdir(join(folder, 'lfs'))).toEqual(['game']);
+    expect(command.written().stderr).toContain('"workspaces":["game"]');
+  });
+
   test('resumes the sync of a killed service, and removes the mirrors of removed workspaces', async () => {
     const mirrors = join(folder, 'mirrors');
     for (const name of ['gone.git', 'kept.git', 'Not Ours.git', 'notes']) {

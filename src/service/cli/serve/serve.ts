@@ -99,13 +99,20 @@ async function serveOn(parts: Parts): Promise<void> {
   }
 }
 
-/** Cleans up after earlier processes. The instance lock ensures that no other process uses the folder. */
+/**
+ * Cleans up after earlier processes. A database without workspaces may be the wrong one, or wait for a restore: the
+ * mirrors then stay.
+ */
 async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
   if (storage.dialect === 'sqlite') await endAllLeases(storage);
   // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
   const stored = new Set([...(await git.mirrored()), ...(await storedWorkspaces(settings.data))]);
   const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);
   const left = [...stored.difference(new Set(existing))];
+  if (existing.length === 0 && left.length > 0) {
+    log.warn({ workspaces: left }, 'kept the mirrors in the data folder, because the database has no workspaces');
+    return;
+  }
   for (const workspace of left) {
     await git.forget(workspace);
     await removeObjects(settings.data, workspace);
