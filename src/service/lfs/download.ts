@@ -64,8 +64,8 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
       return refuse(403, 'This URL has expired. Request another one from objects/batch.');
     }
     const isThere = (await findWorkspace(storage.read, workspace)) !== undefined;
-    const found = isThere ? await objectsOf(workspace).use(oid.value) : undefined;
-    if (found === undefined || found.size !== verification.size) {
+    const found = isThere ? await objectsOf(workspace).use({ oid: oid.value, size: verification.size }) : undefined;
+    if (found === undefined) {
       return refuse(404, 'The mirror no longer has this object. Request its current URL from objects/batch.');
     }
     const response = responseTo(c, found, oid.value);

@@ -191,10 +191,14 @@ export function createObjectStore(dataFolder: string, workspace: string) {
 
   return {
     find,
-    /** Finds an object for use, and records the use unless another was recorded in the last minutes. */
-    async use(oid: Oid): Promise<StoredObject | undefined> {
+    /**
+     * Finds an object for use, and records the use unless another was recorded in the last minutes. A file of another
+     * size is damaged.
+     */
+    async use({ oid, size }: ObjectName): Promise<StoredObject | undefined> {
       const found = await find(oid);
-      if (found !== undefined && Date.now() - found.lastUsedAt > useIsNotedWithinMs) await touch(oid);
+      if (found?.size !== size) return undefined;
+      if (Date.now() - found.lastUsedAt > useIsNotedWithinMs) await touch(oid);
       return found;
     },
     openPartial,

@@ -61,9 +61,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
   /** Objects in the mirror, by id. */
   async function findObjects(workspace: string, asked: readonly ObjectName[]): Promise<ReadonlySet<Oid>> {
     const store = objectsOf(workspace);
-    const found = await Promise.all(
-      asked.map(async ({ oid, size }) => ((await store.use(oid))?.size === size ? [oid] : [])),
-    );
+    const found = await Promise.all(asked.map(async (object) => ((await store.use(object)) ? [object.oid] : [])));
     return new Set(found.flat());
   }
 

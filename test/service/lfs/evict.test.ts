@@ -130,7 +130,7 @@ describe('on a disk', () => {
       async *list() {
         rounds += 1;
         yield* listed();
-        if (rounds === 2) for (const { oid } of objects.slice(0, 2)) await store.use(oid);
+        if (rounds === 2) for (const object of objects.slice(0, 2)) await store.use(object);
       },
     };
     await makeRoom(200, [], meanwhile);

@@ -64,7 +64,7 @@ async function lackingObjects(
   const lacking: PointedObject[] = [];
   for (let at = 0; at < pointed.length; at += lookedForAtOnce) {
     const some = pointed.slice(at, at + lookedForAtOnce);
-    const found = await Promise.all(some.map(({ oid }) => objects.use(oid)));
+    const found = await Promise.all(some.map(objects.use));
     lacking.push(...some.filter((_, index) => found[index] === undefined));
   }
   return lacking;

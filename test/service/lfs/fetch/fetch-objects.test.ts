@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -92,6 +92,15 @@ describe('a sync', () => {
     point({ 'a.uasset': store.put('an object') });
     expect(await fetch({ mode: 'none' })).toMatchObject({ wanted: { objects: 0 } });
     expect(store.authorizations).toEqual([]);
+  });
+
+  test('fetches an object again whose file is damaged', async () => {
+    const { fetch, objects, name } = await oneObject();
+    await fetch();
+    const path = (await objects.find(oidOf(name)))?.path ?? '';
+    await truncate(path, half);
+    expect(await fetch()).toMatchObject({ received: { objects: 1 } });
+    expect(await readFile(path)).toEqual(bytes);
   });
 
   test('stores an empty object without a download', async () => {
