@@ -24,6 +24,7 @@ import { createObjectMaintenance } from './lfs/object-maintenance.ts';
 import { createObjectStore, removeObjects } from './lfs/object-store.ts';
 import { sendRefusal } from './lfs/responses.ts';
 import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
+import { roomIn } from './lfs/usage.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
@@ -146,7 +147,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const syncRun = {
     ...options,
     releaseMerged: createReleaseMerged({ storage, git, locks, onError }),
-    fetchObjects: createFetchObjects(options),
+    fetchObjects: createFetchObjects({ ...options, roomIn: (workspace) => roomIn(storage, workspace) }),
     timeoutMs: milliseconds(options.syncTimeout),
     onEvent: deliveries.wake,
     maintainSoon(workspace: string, end: SyncEnd) {

@@ -57,6 +57,12 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     return found && { path, size: found.size, lastUsedAt: found.mtimeMs };
   }
 
+  /** Does not find a file of another size, which is damaged. */
+  async function findIntact({ oid, size }: ObjectName): Promise<StoredObject | undefined> {
+    const found = await find(oid);
+    return found?.size === size ? found : undefined;
+  }
+
   /** Records that the object is used now. */
   async function touch(oid: Oid): Promise<void> {
     const now = new Date();
@@ -191,14 +197,11 @@ export function createObjectStore(dataFolder: string, workspace: string) {
 
   return {
     find,
-    /**
-     * Finds an object for use, and records the use unless another was recorded in the last minutes. A file of another
-     * size is damaged.
-     */
-    async use({ oid, size }: ObjectName): Promise<StoredObject | undefined> {
-      const found = await find(oid);
-      if (found?.size !== size) return undefined;
-      if (Date.now() - found.lastUsedAt > useIsNotedWithinMs) await touch(oid);
+    findIntact,
+    /** Finds an object for use, and records the use unless another was recorded in the last minutes. */
+    async use(object: ObjectName): Promise<StoredObject | undefined> {
+      const found = await findIntact(object);
+      if (found !== undefined && Date.now() - found.lastUsedAt > useIsNotedWithinMs) await touch(object.oid);
       return found;
     },
     openPartial,

@@ -31,6 +31,17 @@ export async function usageOf({ read }: Pick<Storage, 'read'>, workspace: string
     .executeTakeFirst();
 }
 
+/** Number of bytes that still fit within the limit of a workspace, as of the last measurement. */
+export async function roomIn({ read }: Pick<Storage, 'read'>, workspace: string): Promise<number> {
+  const row = await read
+    .selectFrom('workspaces')
+    .leftJoin('lfs_usage', 'workspace_id', 'workspaces.id')
+    .select(['lfs_limit', 'bytes'])
+    .where('workspaces.id', '=', workspace)
+    .executeTakeFirst();
+  return (row?.lfs_limit ?? Number.POSITIVE_INFINITY) - (row?.bytes ?? 0);
+}
+
 /** Usage of all workspaces, and the number of those whose heads alone exceed the limit. */
 export async function totalUsage({ read }: Pick<Storage, 'read'>): Promise<Usage & { readonly overLimit: number }> {
   const rows = await read

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createObjectMaintenance } from '../../../src/service/lfs/object-maintenance.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { ObjectName } from '../../../src/service/lfs/oid.ts';
-import { usageOf } from '../../../src/service/lfs/usage.ts';
+import { roomIn, usageOf } from '../../../src/service/lfs/usage.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { AskedRemote } from '../../../src/service/workspaces/remote-memory.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
@@ -138,6 +138,16 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
       [true, false, true],
     ]);
     expect(errors).toContainEqual(new Error('git failed'));
+  });
+
+  test.each([
+    [350, 350, 50],
+    [null, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
+  ])('measures the room within a limit of %s bytes', async (limit, before, after) => {
+    const { workspace } = await stocked(limit);
+    const rooms = [await roomIn(service.storage, workspace)];
+    await upkeep().lookAtAll();
+    expect([...rooms, await roomIn(service.storage, workspace)]).toEqual([before, after]);
   });
 
   test('does nothing for a workspace that was removed', async () => {

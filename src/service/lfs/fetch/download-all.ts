@@ -149,7 +149,7 @@ export async function downloadAll(
   async function attempt({ offer, ...item }: Ready): Promise<void> {
     const { object } = item;
     // A sync of another branch may have stored it.
-    if ((await onDisk(objects.use(object))) !== undefined) return apply(item, { kind: 'landed' });
+    if ((await onDisk(objects.findIntact(object))) !== undefined) return apply(item, { kind: 'landed' });
     // The offer may have expired in the queue.
     if (offer.endsAt <= now()) {
       queue.push(item);

@@ -11,6 +11,8 @@ import type { StoreParts } from './store.ts';
 
 export interface FetchObjectsParts extends StoreParts, Pick<DownloadAllParts, 'dataFolder' | 'freeDisk'> {
   readonly git: Pick<Git, 'smallBlobs' | 'lfsAuthenticate'>;
+  /** Number of bytes that fit within the limit of the workspace. */
+  readonly roomIn: (workspace: string) => Promise<number>;
   /** Time without data after which a store counts as not responding. */
   readonly idleMs?: number;
   readonly backoffMs?: number;
@@ -21,7 +23,7 @@ const sshTimeout = { timeoutMs: 30_000 };
 
 /** Fetches the missing LFS objects of a branch, and resumes the downloads of a killed process. */
 export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
-  const { git, dataFolder, idleMs = 60_000, backoffMs = 500 } = parts;
+  const { git, dataFolder, roomIn, idleMs = 60_000, backoffMs = 500 } = parts;
   /** Scans without pointers, not repeated: most syncs find nothing new, and many repositories have no LFS objects. */
   const withoutPointers = new Set<string>();
   return async (sync, limits, onProgress) => {
@@ -30,12 +32,28 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     const mode = lfsMode(settings);
     if (mode === 'none') return noObjects;
     const objects = createObjectStore(dataFolder, workspace);
-    const scan = `${mode} ${head}`;
-    const pointed = withoutPointers.has(scan)
-      ? []
-      : await pointedObjects(git, workspace, { commit: head, of: mode }, limits);
-    if (pointed.length === 0 && withoutPointers.size < maxRemembered) withoutPointers.add(scan);
-    const lacking = await onDisk(lackingObjects(objects, pointed));
+
+    async function pointedIn(of: 'head' | 'history'): Promise<readonly PointedObject[]> {
+      const scan = `${of} ${head}`;
+      if (withoutPointers.has(scan)) return [];
+      const pointed = await pointedObjects(git, workspace, { commit: head, of }, limits);
+      if (pointed.length === 0 && withoutPointers.size < maxRemembered) withoutPointers.add(scan);
+      return pointed;
+    }
+
+    const needed = await pointedIn('head');
+    const lacking = await onDisk(lackingObjects(needed, objects.use));
+    if (mode === 'history') {
+      const known = new Set(needed.map(keyOf));
+      const earlier = (await pointedIn('history')).filter((object) => !known.has(keyOf(object)));
+      let room = (await roomIn(workspace)) - sumOfSizes(lacking);
+      // Not recorded as used, so that they can be removed to make room.
+      for (const object of await onDisk(lackingObjects(earlier, objects.findIntact))) {
+        if (object.size > room) continue;
+        room -= object.size;
+        lacking.push(object);
+      }
+    }
     const wanted = { objects: lacking.length, bytes: sumOfSizes(lacking) };
     onProgress({ wanted, received: noObjects.received });
     if (lacking.length === 0) return noObjects;
@@ -58,17 +76,19 @@ const lookedForAtOnce = 64;
 
 /** Objects of the pointers that are missing from the mirror. */
 async function lackingObjects(
-  objects: ObjectStore,
   pointed: readonly PointedObject[],
-): Promise<readonly PointedObject[]> {
+  find: ObjectStore['findIntact'],
+): Promise<PointedObject[]> {
   const lacking: PointedObject[] = [];
   for (let at = 0; at < pointed.length; at += lookedForAtOnce) {
     const some = pointed.slice(at, at + lookedForAtOnce);
-    const found = await Promise.all(some.map(objects.use));
+    const found = await Promise.all(some.map(find));
     lacking.push(...some.filter((_, index) => found[index] === undefined));
   }
   return lacking;
 }
+
+const keyOf = ({ oid, size }: ObjectName): string => `${oid} ${size}`;
 
 /** Capped, because the sizes that pointers claim may add up to more than a safe integer. */
 const sumOfSizes = (objects: readonly ObjectName[]): number =>

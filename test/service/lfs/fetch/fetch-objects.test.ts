@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Worker } from 'node:worker_threads';
 import { describe, expect, onTestFinished, test } from 'vitest';
@@ -83,6 +83,22 @@ describe('a sync', () => {
     expect(store.authorizations).toHaveLength(3);
 
     expect(await fetch({ mode: 'history' })).toMatchObject({ received: { objects: 1 } });
+  });
+
+  test('fetches earlier objects only while there is room, and does not record them as used', async () => {
+    const { store, point, fetch, objects } = await objectsSetUp();
+    const names = ['oldest', 'older', 'newest'].map((content) => store.put(content.padEnd(100)));
+    for (const name of names) point({ 'Hero.uasset': name });
+    const found = () => Promise.all(names.map((name) => objects.find(oidOf(name))));
+    const stored = async () => (await found()).map((each) => each !== undefined);
+    const within = (bytes: number) => fetch({ mode: 'history', roomIn: async () => bytes });
+    expect(await within(0)).toMatchObject({ wanted: { objects: 1 } });
+    expect(await stored()).toEqual([false, false, true]);
+    await within(199);
+    expect(await stored()).toEqual([false, true, true]);
+    for (const each of await found()) if (each) await utimes(each.path, new Date(0), new Date(0));
+    await within(0);
+    expect((await found()).map((each) => each && each.lastUsedAt > 0)).toEqual([undefined, false, true]);
   });
 
   test('sends no request to the store if there are no objects or none are wanted', async () => {

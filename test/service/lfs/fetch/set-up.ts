@@ -50,6 +50,7 @@ export async function objectsSetUp() {
         dataFolder: data,
         targets: createTargetCheck({ allowedNetworks: [] }),
         freeDisk: endlessDisk,
+        roomIn: async () => Number.POSITIVE_INFINITY,
         environment: operatorEnvironment(folder),
         ...quickly,
         ...parts,
