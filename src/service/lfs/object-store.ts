@@ -78,10 +78,9 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     });
   }
 
-  async function copyLargest(parts: readonly string[], path: string): Promise<void> {
+  async function largestOf(parts: readonly string[]): Promise<string | undefined> {
     const sizes = await Promise.all(parts.map(async (part) => (await unlessMissing(stat(part)))?.size ?? 0));
-    const largest = parts[sizes.indexOf(Math.max(...sizes))];
-    if (largest !== undefined) await unlessMissing(copyFile(largest, path, constants.COPYFILE_FICLONE));
+    return parts[sizes.indexOf(Math.max(...sizes))];
   }
 
   /** Starts or resumes the download of an object. */
@@ -92,7 +91,8 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     const names = (await namesIn(incomplete)).filter((name) => name.startsWith(oid));
     const parts = names.filter((name) => name !== oid).map((name) => join(incomplete, name));
     const isTaken = names.includes(oid) && (await unlessMissing(rename(left, path).then(() => true))) === true;
-    if (!isTaken && parts.length > 0) await copyLargest(parts, path);
+    const largest = isTaken ? undefined : await largestOf(parts);
+    if (largest !== undefined) await unlessMissing(copyFile(largest, path, constants.COPYFILE_FICLONE));
     const file = await withFolder(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
     try {
       return await partial(file, object, { path, left, parts });
@@ -219,6 +219,15 @@ export function createObjectStore(dataFolder: string, workspace: string) {
       }
     },
     remove: (oid: Oid): Promise<void> => rm(pathOf(oid), { force: true }),
+    /** Keeps only the largest part of each object, for the next download. No process may be writing to the folder. */
+    async keepLargestPartials(): Promise<void> {
+      for (const [oid, names] of Map.groupBy(await namesIn(incomplete), (name) => name.replace(/\..*/, ''))) {
+        const parts = names.map((name) => join(incomplete, name));
+        const largest = await largestOf(parts);
+        for (const part of parts) if (part !== largest) await rm(part, { force: true });
+        if (largest !== undefined) await rename(largest, join(incomplete, oid));
+      }
+    },
     /** Removes partial objects that were not written to for a week. */
     async removeOldPartials(): Promise<void> {
       for (const name of await namesIn(incomplete)) {

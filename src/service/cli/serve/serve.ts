@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { createGit, type Git } from '../../git/git.ts';
-import { removeObjects, storedWorkspaces } from '../../lfs/object-store.ts';
+import { createObjectStore, removeObjects, storedWorkspaces } from '../../lfs/object-store.ts';
 import { createTargetCheck } from '../../outbound/target-address.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
 import { endAllLeases } from '../../runtime/lease.ts';
@@ -104,7 +104,12 @@ async function serveOn(parts: Parts): Promise<void> {
  * mirrors then stay.
  */
 async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
-  if (storage.dialect === 'sqlite') await endAllLeases(storage);
+  // Only with SQLite, the instance lock ensures that no other process uses the folder.
+  if (storage.dialect === 'sqlite') {
+    await endAllLeases(storage);
+    for (const workspace of await storedWorkspaces(settings.data))
+      await createObjectStore(settings.data, workspace).keepLargestPartials();
+  }
   // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
   const stored = new Set([...(await git.mirrored()), ...(await storedWorkspaces(settings.data))]);
   const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);
