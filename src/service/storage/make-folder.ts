@@ -8,11 +8,11 @@ import { dirname, resolve } from 'node:path';
 export function makeFolder(folder: string): void {
   let path = resolve(folder);
   if (make(path) === undefined) return;
-  for (; path !== dirname(path); path = dirname(path)) flush(dirname(path));
+  for (; path !== dirname(path); path = dirname(path)) flushFolder(dirname(path));
 }
 
 /** Ignores errors, as SQLite does: some file systems cannot flush a folder, and some folders are not readable. */
-function flush(folder: string): void {
+export function flushFolder(folder: string): void {
   try {
     const opened = openSync(folder, 'r');
     try {

@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
-import { appendFile, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { watch } from 'node:fs';
+import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
@@ -30,6 +31,16 @@ test('backup of a running service is readable only by its user, and reports its 
   expect(stdout).toMatch(/^Wrote the database as of \d{4}-\d\d-\d\d \d\d:\d\d UTC to ".*a backup", with schema \d+:\n/);
   expect(stdout).toMatch(/^workspaces +1$/m);
   if (process.platform !== 'win32') expect((await stat(file)).mode & 0o777).toBe(0o600);
+});
+
+test('backup gives the file its name only when it is complete', async () => {
+  const parent = temporaryFolder();
+  const seen = new Set<string | null>();
+  const watcher = watch(parent, (_, name) => seen.add(name));
+  await run('backup', join(parent, 'a'));
+  await expect.poll(() => [...seen]).toEqual([expect.stringMatching(/^a\..*\.partial$/), 'a']);
+  watcher.close();
+  expect(await readdir(parent)).toEqual(['a']);
 });
 
 test('restore keeps locks until they expire, and tokens, but no sessions', async () => {
@@ -73,7 +84,7 @@ test('backup does not overwrite a file, and restore needs an existing one', asyn
   const file = join(parent, 'x');
   await writeFile(file, 'kept');
   const cases = [
-    [['backup', file], 'it already exists. Choose another name, or remove it.'],
+    [['backup', file], 'already exists. Choose another name, or remove it.'],
     [['backup', join(parent, 'none', 'x')], 'its folder does not exist.'],
     [['restore', join(parent, 'none'), `--data=${join(parent, 'data')}`], 'it does not exist.'],
     [['restore', parent, `--data=${join(parent, 'data')}`], 'it is a folder.'],

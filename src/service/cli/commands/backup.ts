@@ -1,7 +1,11 @@
-import { open, rm } from 'node:fs/promises';
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { open, rename, rm } from 'node:fs/promises';
+import { dirname } from 'node:path';
 import { timeCell } from '../../../interface/words.ts';
 import type { Counts } from '../../backup/format.ts';
 import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
+import { flushFolder } from '../../storage/make-folder.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { CommandError } from '../definition/command.ts';
@@ -49,16 +53,19 @@ export const rowCounts = (rows: Counts): readonly OutputBlock[] =>
     'Nothing is stored yet.',
   );
 
-/** Creates a file for the current user only, and removes it if it cannot be completed. */
+/** Creates a file for the current user only, which gets its name when it is complete. */
 async function writeToFile(storage: Storage, file: string): Promise<WrittenBackup> {
-  const handle = await withFileErrors(file, open(file, 'wx', 0o600), {
-    EEXIST: 'it already exists. Choose another name, or remove it',
-    ENOENT: 'its folder does not exist',
-  });
+  if (existsSync(file))
+    throw new CommandError(`The file ${quoted(file)} already exists. Choose another name, or remove it.`);
+  const partial = `${file}.${randomUUID()}.partial`;
+  const handle = await withFileErrors(file, open(partial, 'wx', 0o600), { ENOENT: 'its folder does not exist' });
   try {
-    return await writeBackup(storage, packageVersion(), handle.createWriteStream({ flush: true }));
+    const written = await writeBackup(storage, packageVersion(), handle.createWriteStream({ flush: true }));
+    await rename(partial, file);
+    flushFolder(dirname(file));
+    return written;
   } catch (error) {
-    await rm(file, { force: true });
+    await rm(partial, { force: true });
     throw error;
   }
 }
