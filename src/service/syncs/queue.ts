@@ -52,8 +52,8 @@ export async function findSync(db: Database, workspace: string, id: string): Pro
   return row && syncOf(row);
 }
 
-/** A sync that was interrupted more often probably crashes its instance. */
-const maxAttempts = 5;
+/** A sync that was interrupted more often probably crashes its instance, or always fails unexpectedly. */
+export const maxAttempts = 5;
 
 /**
  * After this many syncs of a branch in this time, the next one waits for the rest of the time, and further triggers

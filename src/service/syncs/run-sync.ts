@@ -12,7 +12,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { removeVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
-import { type ClaimedSync, countsOf, finishSync, type SyncEnd, syncOf } from './queue.ts';
+import { type ClaimedSync, countsOf, finishSync, maxAttempts, type SyncEnd, syncOf } from './queue.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
@@ -109,7 +109,7 @@ async function fetch(
   if (sync.exhausted) {
     return {
       kind: 'failed',
-      error: 'The sync was interrupted too often: each time, the service stopped while it ran.',
+      error: `The sync did not finish in ${maxAttempts} attempts. The log of the service has the reasons.`,
     };
   }
   const remote = parseRemote(sync.remote, { allowFile: allowFileRemotes });

@@ -134,7 +134,7 @@ describe.each(databaseKinds)('syncs on $name', (kind) => {
 
   test.each([
     ['retried', 1, { status: 'succeeded' }],
-    ['failed after too many crashes', 5, { error: expect.stringContaining('interrupted too often') }],
+    ['failed after too many attempts', 5, { error: expect.stringContaining('did not finish in 5 attempts') }],
   ])('a sync whose instance has died is %s', async (_, attempts, end) => {
     const { workspace, remote } = await workspaceWithRepository();
     remote.commit({ branch: 'main', files: { a: '1' } });
