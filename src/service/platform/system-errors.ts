@@ -1,11 +1,13 @@
 /** Reasons of failed system calls, to complete a sentence. Keys are codes of errno(3) and getaddrinfo(3). */
-const texts: Readonly<Record<string, string>> = {
+const fileTexts: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read and write it',
   EPERM: 'this user may not read and write it',
   EROFS: 'the disk is read-only',
   ENOSPC: 'the disk is full',
   EDQUOT: 'the disk quota is used up',
   EIO: 'the disk reports an error',
+  EBUSY: 'it is in use',
+  ESTALE: 'its network file system has lost it',
   EEXIST: 'it is a file, not a folder',
   ENOTDIR: 'a part of its path is a file, not a folder',
   ELOOP: 'its path has too many symbolic links',
@@ -14,6 +16,9 @@ const texts: Readonly<Record<string, string>> = {
   ENFILE: 'this machine has too many files open',
   EAGAIN: 'this machine has too many processes',
   ENOMEM: 'this machine has no memory left',
+};
+
+const networkTexts: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name does not resolve',
   EAI_AGAIN: 'its host name does not resolve now',
   ECONNREFUSED: 'nothing listens at its host and port',
@@ -23,7 +28,9 @@ const texts: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it does not answer in time',
 };
 
-export const systemErrorText = (code: string): string | undefined => texts[code];
+export const fileErrorText = (code: string): string | undefined => fileTexts[code];
+
+export const systemErrorText = (code: string): string | undefined => fileTexts[code] ?? networkTexts[code];
 
 /** Keys are primary result codes of SQLite that are not about the query itself: https://www.sqlite.org/rescode.html */
 const sqliteTexts: Readonly<Record<number, string>> = {

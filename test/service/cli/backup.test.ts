@@ -4,6 +4,7 @@ import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:f
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
+import { withFileErrors } from '../../../src/service/cli/storage/file-errors.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
@@ -134,6 +135,11 @@ test('backup to a closed pipe or a full disk fails with a reason', async () => {
   if (process.platform !== 'linux') return;
   const full = await shell('"$0" "$1" backup - --data "$2" >/dev/full');
   expect(full.stderr).toBe('workspace-service: The pipe cannot be used: the disk is full.\n');
+});
+
+test('a lost connection to the database is not reported as an error of the file', async () => {
+  const lost = Object.assign(new Error('read ECONNRESET'), { code: 'ECONNRESET', syscall: 'read' });
+  await expect(withFileErrors('a backup', Promise.reject(lost))).rejects.toBe(lost);
 });
 
 test('backup refuses to write to a terminal', async () => {

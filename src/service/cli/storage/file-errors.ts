@@ -1,5 +1,5 @@
 import { BackupError } from '../../backup/format.ts';
-import { systemErrorText } from '../../platform/system-errors.ts';
+import { fileErrorText } from '../../platform/system-errors.ts';
 import { CommandError } from '../definition/command.ts';
 import { quoted } from '../output/print.ts';
 
@@ -13,7 +13,7 @@ export const withFileErrors = <T>(
     if (error instanceof BackupError) throw new CommandError(error.message);
     if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
     const code = String(error.code);
-    const reason = texts[code] ?? fileErrors[code] ?? systemErrorText(code);
+    const reason = texts[code] ?? fileErrors[code] ?? fileErrorText(code);
     const name = file === '-' ? 'The pipe' : `The file ${quoted(file)}`;
     throw reason === undefined ? error : new CommandError(`${name} cannot be used: ${reason}.`);
   });
