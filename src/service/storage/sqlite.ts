@@ -11,11 +11,14 @@ import type { Broadcast, Storage } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /**
- * Pages in the write-ahead log, 16 MiB, before they are copied into the database, which costs two more flushes. The
+ * Pages in the write-ahead log before they are copied into the database, which costs two more flushes. The
  * default of SQLite, 1,000 pages, would hold fewer than 200 locks. A page that changes several times in between is
  * copied once.
  */
 const checkpointAfter = 4_000;
+
+/** The log is larger after a slow reader, such as a backup into a pipe. It then shrinks to this size. */
+const maxLogBytes = 16 * 1_024 * 1_024;
 
 interface SqliteOptions {
   readonly folder: string;
@@ -29,7 +32,9 @@ export async function openSqlite({ folder, onCommit = () => undefined, onMigrate
   // Statements may block here: the service handles no requests until the tables are ready.
   const writing = new DatabaseSync(file, { timeout: busyTimeoutMs });
   chmodSync(file, 0o600);
-  writing.exec(`pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointAfter}`);
+  writing.exec(
+    `pragma journal_mode = wal; pragma synchronous = full; pragma wal_autocheckpoint = ${checkpointAfter}; pragma journal_size_limit = ${maxLogBytes}`,
+  );
   let damage: unknown;
   const onDamage = (error: unknown): void => {
     damage = error;

@@ -3,6 +3,7 @@ import { statSync } from 'node:fs';
 import { promisify } from 'node:util';
 import { sql } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
+import { readSnapshot } from '../../../src/service/backup/snapshot.ts';
 import { databaseFile, openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { databaseProblem } from '../../../src/service/storage/unavailable.ts';
@@ -62,6 +63,24 @@ test.skipIf(process.platform === 'win32')('other users cannot read the database 
   const storage = await openSqlite({ folder: data });
   onTestFinished(storage.close);
   expect(statSync(databaseFile(data)).mode & 0o077).toBe(0);
+});
+
+test('the write-ahead log shrinks again after a long read', async () => {
+  const data = temporaryFolder();
+  const storage = await openSqlite({ folder: data });
+  onTestFinished(storage.close);
+  const megabyte = { at: 0, actor: 'a', action: 'b', detail: 'x'.repeat(1_000_000) };
+  const write = () => storage.commit('global', (db) => db.insertInto('audit').values(megabyte).execute());
+  const logSize = () => statSync(`${databaseFile(data)}-wal`).size;
+  const limit = 16 * 1_024 * 1_024;
+  await readSnapshot(storage, async (db) => {
+    await db.selectFrom('audit').select('actor').execute();
+    while (logSize() <= limit) await write();
+  });
+  // The first change copies the log into the database, and the second one starts the log again.
+  await write();
+  await write();
+  expect(logSize()).toBeLessThanOrEqual(limit);
 });
 
 test('a full disk fails all changes of a commit with a clear message, and later changes succeed', async () => {
