@@ -29,7 +29,7 @@ export function addHookRoutes(api: Api, routes: ApiParts): void {
       const response = await idempotent(
         workspace.id,
         keyedRequestOf(c),
-        () => withTarget(body, targets),
+        () => withTarget(body, targets, workspace.id),
         async (db, request) => {
           const registration = { ...request, workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
           const { hook, isNew, madeSecret } = await registerHook(db, storage.now, registration);

@@ -1,8 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import { isIP, type LookupFunction } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { unlessAborted } from '../../interface/timers.ts';
 import { addressInHost, type Cidr, cidr, type IpAddress, isInside, parseIpAddress } from '../platform/ip-address.ts';
+import { limitLookups } from './limit-lookups.ts';
 
 /** Returns all addresses of a name. Rejects or returns none if the name does not resolve. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>;
@@ -16,8 +16,11 @@ export type AddressVerdict =
 
 /** Decides the addresses to which the service may send requests. */
 export interface TargetCheck {
-  /** Resolves the host of a URL. For an IP address, returns the address itself. Rejects if there are none. */
-  readonly addressesOf: (hostname: string, signal: AbortSignal) => Promise<IpAddresses>;
+  /**
+   * Resolves the host of a URL. For an IP address, returns the address itself. Rejects if there are none. Slow lookups
+   * delay only those of the same group, such as the webhooks of one workspace.
+   */
+  readonly addressesOf: (hostname: string, group: string, signal: AbortSignal) => Promise<IpAddresses>;
   readonly judge: (address: string) => AddressVerdict;
 }
 
@@ -28,12 +31,12 @@ interface Settings {
 }
 
 export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: Settings): TargetCheck {
+  const resolveLimited = limitLookups(resolve);
   return {
-    async addressesOf(hostname, signal) {
+    async addressesOf(hostname, group, signal) {
       const literal = addressInHost(hostname);
       if (literal !== undefined) return [literal];
-      signal.throwIfAborted();
-      const [first, ...others] = await unlessAborted(resolve(hostname), signal);
+      const [first, ...others] = await resolveLimited(hostname, group, signal);
       if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
       return [first, ...others];
     },

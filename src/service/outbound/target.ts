@@ -17,12 +17,13 @@ export type Target = URL & { readonly [brand]: 'Target' };
 export async function checkTarget(
   text: string,
   check: TargetCheck,
+  group: string,
   { resolveWithinMs = 3_000 } = {},
 ): Promise<Parsed<Target>> {
   const target = parseTarget(text);
   if (!target.ok) return target;
   const addresses = await check
-    .addressesOf(target.value.hostname, AbortSignal.timeout(resolveWithinMs))
+    .addressesOf(target.value.hostname, group, AbortSignal.timeout(resolveWithinMs))
     .catch(() => undefined);
   if (addresses !== undefined) return checkTargetAddresses(target.value, addresses, check);
   if (target.value.protocol === 'https:') return target;

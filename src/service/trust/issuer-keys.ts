@@ -128,7 +128,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
   const target = parseTarget(address);
   if (!target.ok) throw new IssuerError(`its URL cannot be used. ${target.reason}`);
   const { href: url, hostname } = target.value;
-  const addresses = await check.addressesOf(hostname, signal);
+  const addresses = await check.addressesOf(hostname, `issuer ${hostname}`, signal);
   const judged = checkTargetAddresses(target.value, addresses, check);
   if (!judged.ok) throw new IssuerError(judged.reason);
   const response = await get(url, lookupAmong(addresses), signal);

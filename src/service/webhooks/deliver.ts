@@ -48,7 +48,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
   const ending = signal === undefined ? timeout : AbortSignal.any([timeout, signal]);
   let stage: Stage = 'resolving';
   try {
-    const addresses = await check.addressesOf(target.hostname, ending);
+    const addresses = await check.addressesOf(target.hostname, request.workspace, ending);
     const judged = checkTargetAddresses(target, addresses, check);
     if (!judged.ok) return { kind: 'failed', reason: judged.reason };
 

@@ -29,6 +29,7 @@ export type ShownHeader =
 
 /** Request of one attempt. */
 export interface DeliveryRequest {
+  readonly workspace: string;
   readonly url: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
@@ -50,7 +51,13 @@ export function deliveryRequest(
   const { body } = content.value;
   const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret: secretOf(hook) });
   const headers = { ...content.value.headers, ...headersOf(hook), ...signature };
-  return accepted({ url: hook.url, headers, body, secrets: requestSecrets(hook, signature['webhook-signature']) });
+  return accepted({
+    workspace: hook.workspace_id,
+    url: hook.url,
+    headers,
+    body,
+    secrets: requestSecrets(hook, signature['webhook-signature']),
+  });
 }
 
 /** Secrets that a delivery sends to its receiver, in every form in which the response may repeat them. */

@@ -81,8 +81,8 @@ export const hookRequestSchema = z
 export type HookRequest = z.output<typeof hookRequestSchema>;
 
 /** Returns the request with its URL as deliveries use it, if they may go there. */
-export async function withTarget(request: HookRequest, targets: TargetCheck): Promise<HookRequest> {
-  const target = await checkTarget(request.url, targets);
+export async function withTarget(request: HookRequest, targets: TargetCheck, workspace: string): Promise<HookRequest> {
+  const target = await checkTarget(request.url, targets, workspace);
   if (!target.ok) throw invalid({ pointer: '#/url', detail: target.reason });
   return { ...request, url: target.value.href };
 }

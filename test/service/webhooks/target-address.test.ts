@@ -70,10 +70,10 @@ test('an IP address as host is not resolved, and a host without addresses is an 
     return [];
   });
   const { signal } = new AbortController();
-  expect(await addressesOf('[::1]', signal)).toEqual(['::1']);
-  expect(await addressesOf('10.0.0.1', signal)).toEqual(['10.0.0.1']);
+  expect(await addressesOf('[::1]', 'game', signal)).toEqual(['::1']);
+  expect(await addressesOf('10.0.0.1', 'game', signal)).toEqual(['10.0.0.1']);
   expect(asked).toEqual([]);
-  await expect(addressesOf('127.0.0.1.example.com', signal)).rejects.toThrow('no address');
+  await expect(addressesOf('127.0.0.1.example.com', 'game', signal)).rejects.toThrow('no address');
   expect(asked).toEqual(['127.0.0.1.example.com']);
 });
 
@@ -84,9 +84,9 @@ test('a lookup is not started after its cancellation, and a running one is aband
     return new Promise(() => {});
   });
   const calling = new AbortController();
-  const underWay = addressesOf('hooks.example.com', calling.signal);
+  const underWay = addressesOf('hooks.example.com', 'game', calling.signal);
   calling.abort(new Error('called off'));
   await expect(underWay).rejects.toThrow('called off');
-  await expect(addressesOf('hooks.example.com', calling.signal)).rejects.toThrow('called off');
+  await expect(addressesOf('hooks.example.com', 'game', calling.signal)).rejects.toThrow('called off');
   expect(begun).toBe(1);
 });

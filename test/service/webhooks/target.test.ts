@@ -11,7 +11,7 @@ import { whyOf } from './samples.ts';
 /** A URL with parts that no message may contain. */
 const urlWith = (base: string): string => `${base}/s3cret?token=s3cret`;
 const refusalOf = async (base: string, ...terms: Parameters<typeof checking>): Promise<string> => {
-  const reason = whyOf(await checkTarget(urlWith(base), checking(...terms)));
+  const reason = whyOf(await checkTarget(urlWith(base), checking(...terms), 'game'));
   expect(reason).not.toContain('s3cret');
   return reason;
 };
@@ -38,16 +38,16 @@ test.each(spellings)('%s is refused as an IP address in any spelling', async (ba
 
 test('plain http is accepted only for allowed networks', async () => {
   for (const url of ['http://127.0.0.1:9/x', 'http://[::1]:9/x']) {
-    expect((await checkTarget(url, localCheck)).ok).toBe(true);
+    expect((await checkTarget(url, localCheck, 'game')).ok).toBe(true);
   }
-  expect((await checkTarget('http://ci.internal/', checking(always('127.0.0.2')))).ok).toBe(true);
+  expect((await checkTarget('http://ci.internal/', checking(always('127.0.0.2')), 'game')).ok).toBe(true);
   expect(await refusalOf('http://ci.internal', always('127.0.0.2', '1.1.1.1'))).toContain('use https');
   expect(await refusalOf('http://hooks.example.com', always('1.1.1.1'))).toContain('use https');
 });
 
 test('a name that does not resolve is accepted for https, and refused for http', async () => {
   for (const resolve of [nowhere, always()]) {
-    expect((await checkTarget('https://soon.example.com/', checking(resolve))).ok).toBe(true);
+    expect((await checkTarget('https://soon.example.com/', checking(resolve), 'game')).ok).toBe(true);
     expect(await refusalOf('http://soon.example.com', resolve)).toContain('does not resolve');
   }
 });
@@ -55,8 +55,8 @@ test('a name that does not resolve is accepted for https, and refused for http',
 test('an unresponsive name server does not delay the check', async () => {
   const silent: Resolve = () => new Promise(() => {});
   const limit = { resolveWithinMs: 5 };
-  expect((await checkTarget('https://slow.example.com/', checking(silent), limit)).ok).toBe(true);
-  expect((await checkTarget('http://slow.example.com/', checking(silent), limit)).ok).toBe(false);
+  expect((await checkTarget('https://slow.example.com/', checking(silent), 'game', limit)).ok).toBe(true);
+  expect((await checkTarget('http://slow.example.com/', checking(silent), 'game', limit)).ok).toBe(false);
 });
 
 test.each([

@@ -39,7 +39,7 @@ export function addNewHookPages(site: Site): void {
     const repeated = await idempotent(
       workspace,
       keyOfForm(call, request),
-      () => withTarget(request, targets),
+      () => withTarget(request, targets, workspace),
       async (db, allowed) => {
         const registration = { ...allowed, workspace, actor: actorOf(call.c), scopes: call.bearer.scopes };
         const registered = await registerHook(db, storage.now, registration);

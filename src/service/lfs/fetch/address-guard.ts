@@ -13,11 +13,11 @@ export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<CheckedAdd
 
 /** Allows URLs of a store whose addresses `targets` allows, and all URLs that the operator has configured. */
 export const createAddressGuard =
-  (targets: TargetCheck, isNamed: (url: URL) => boolean): AddressGuard =>
+  (targets: TargetCheck, workspace: string, isNamed: (url: URL) => boolean): AddressGuard =>
   async (url, signal) => {
     let addresses: IpAddresses;
     try {
-      addresses = await targets.addressesOf(url.hostname, signal);
+      addresses = await targets.addressesOf(url.hostname, `lfs ${workspace}`, signal);
     } catch (error) {
       return { kind: 'not-found', reason: toStoreError(error).message };
     }
