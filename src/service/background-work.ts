@@ -15,6 +15,7 @@ import type { Storage } from './storage/storage.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import type { LastUse } from './tokens/last-use.ts';
 import { removeExchangedTokens } from './trust/exchanged-tokens.ts';
+import { clearHooks } from './webhooks/clear-hooks.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 
 const tidyEveryMs = 10 * 60_000;
@@ -28,6 +29,7 @@ interface BackgroundWorkOptions extends Retention {
   readonly queueSyncs: () => Promise<void>;
   readonly locks: Pick<Locks, 'removeExpired' | 'keepPresent' | 'grantToPeople'>;
   readonly objectMaintenance: ObjectMaintenance;
+  readonly signal: AbortSignal;
   onError(error: unknown): void;
 }
 
@@ -52,6 +54,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
     // A merge within this time after a lock does not end it.
     every(2_000, options.queueSyncs),
     every(5_000, createBacklogWatch(storage, metrics, log)),
+    every(5_000, () => clearHooks(storage, options.signal)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
     // Clients can add places as fast as they can send requests.

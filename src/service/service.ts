@@ -176,6 +176,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     queueSyncs: () => queueSyncsForBases(storage, syncs.wake),
     remembered,
     objectMaintenance,
+    signal: stopping.signal,
     onError,
   });
 

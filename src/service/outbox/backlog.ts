@@ -3,6 +3,7 @@ import type { Logger } from 'pino';
 import type { Metrics } from '../runtime/metrics.ts';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
+import { isNotRemoved } from './hook-row.ts';
 
 /**
  * Change of the number of deliveries that wait for a hook. The number is updated in the transactions of the deliveries:
@@ -46,6 +47,7 @@ export function createBacklogWatch({ read }: Storage, metrics: Metrics, log: Log
     const [ofWorkspace] = await read
       .selectFrom('hooks')
       .select(({ fn }) => fn.countAll<number>().as('hooks'))
+      .where(isNotRemoved)
       .groupBy('workspace_id')
       .orderBy('hooks', 'desc')
       .limit(1)

@@ -1,9 +1,20 @@
-import type { Selectable } from 'kysely';
+import { type Selectable, sql } from 'kysely';
 import { type HookEvent, hookEvents } from '../../interface/resources.ts';
 import type { Tables } from '../storage/tables.ts';
 import type { HookEventOccurrence } from './event.ts';
 
 export type HookRow = Selectable<Tables['hooks']>;
+
+const removedPrefix = 'removed:';
+
+/**
+ * Replaces the URL of a hook that was removed, until its deliveries are removed too. Only clearHooks() still sees the
+ * hook, and its URL can be registered again.
+ */
+export const removedUrl = (id: string): string => `${removedPrefix}${id}`;
+export const idOfRemoved = (url: string): string => url.slice(removedPrefix.length);
+export const isRemoved = sql<boolean>`url like ${sql.lit(`${removedPrefix}%`)}`;
+export const isNotRemoved = sql<boolean>`not ${isRemoved}`;
 
 /** Branches limit only the events about syncs. */
 export const wantsEvent = (row: HookRow, { type, data }: Pick<HookEventOccurrence, 'type' | 'data'>): boolean =>

@@ -74,7 +74,7 @@ export async function removeBeyond(
 }
 
 /** Pause for changes of other processes: longer than the pause between two of their attempts. */
-const pauseMs = maxBusyPauseMs + 5;
+export const pauseMs = maxBusyPauseMs + 5;
 
 /**
  * Removes rows in batches, in ascending order, and returns their number. Each transaction calls `mayContinue`, which can

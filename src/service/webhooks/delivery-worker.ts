@@ -11,6 +11,7 @@ import {
   type ClaimedDelivery,
   claimDelivery,
   type DeliveryEnd,
+  goneReason,
   settleDelivery,
 } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
@@ -173,7 +174,7 @@ function endOf(
     case 'delivered':
       return { kind: 'delivered' };
     case 'gone':
-      return { kind: 'gone', reason: 'The receiver answered 410: it wants no more deliveries.' };
+      return { kind: 'gone', reason: goneReason };
     case 'failed': {
       const { reason, retryAfterSeconds = 0 } = outcome;
       const wait = schedule(attempts + 1);

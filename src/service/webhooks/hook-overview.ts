@@ -1,4 +1,5 @@
 import { hookQuota } from '../outbox/hook-quotas.ts';
+import { isNotRemoved } from '../outbox/hook-row.ts';
 import type { Database } from '../storage/storage.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
 import { hookOf, inactiveWhyOf } from './hooks.ts';
@@ -31,6 +32,7 @@ export async function failingHooks(db: Database, workspaces: readonly string[] |
 const withDeliveries = (db: Database) =>
   db
     .selectFrom('hooks')
+    .where(isNotRemoved)
     .leftJoin('hook_backlogs', 'hook_backlogs.hook_id', 'hooks.id')
     .selectAll('hooks')
     .select(['waiting', 'dropped', 'first_dropped_at', 'last_dropped_at'])

@@ -4,7 +4,7 @@ import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import { hookQuota } from '../outbox/hook-quotas.ts';
-import { branchesOf, eventsOf, type HookRow } from '../outbox/hook-row.ts';
+import { branchesOf, eventsOf, type HookRow, isNotRemoved, removedUrl } from '../outbox/hook-row.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
@@ -19,6 +19,7 @@ export const requireHook = (db: Database, workspace: string, id: string): Promis
     .selectAll()
     .where('workspace_id', '=', workspace)
     .where('id', '=', id)
+    .where(isNotRemoved)
     .executeTakeFirstOrThrow(noSuchHook);
 
 export const noSuchHook = (): Refusal =>
@@ -75,6 +76,7 @@ export async function registerHook(
     .selectFrom('hooks')
     .select(({ fn }) => [fn.countAll<number>().as('hooks'), hookQuota(db, 'maxHooks').as('maxHooks')])
     .where('workspace_id', '=', workspace)
+    .where(isNotRemoved)
     .executeTakeFirstOrThrow();
   if (Number(hooks) >= maxHooks) {
     const detail = `The workspace has its maximum of ${maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
@@ -116,21 +118,26 @@ export async function editHook(
     .set({ ...settingsOf(settings), ...(secret && { secret }), updated_at: now })
     .where('workspace_id', '=', workspace)
     .where('id', '=', id)
+    .where(isNotRemoved)
     .returningAll()
     .executeTakeFirstOrThrow(noSuchHook);
   const more = { ...registered(hook), new_secret: secret !== undefined };
   await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
 }
 
-/** Removes a hook and its deliveries. False if the hook does not exist. */
+/** Removes a hook; clearHooks() then removes its deliveries and its row. False if the hook does not exist. */
 export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
   const hook = await db
-    .deleteFrom('hooks')
+    .selectFrom('hooks')
+    .select(['id', 'workspace_id', 'url'])
     .where('workspace_id', '=', workspace)
     .where('id', '=', id)
-    .returning(['id', 'workspace_id', 'url'])
+    .where(isNotRemoved)
     .executeTakeFirst();
   if (hook === undefined) return false;
+  const removed = { url: removedUrl(id), secret: '', headers: '{}', active: 0, inactive_why: null };
+  await db.updateTable('hooks').set(removed).where('id', '=', id).execute();
+  await db.deleteFrom('hook_backlogs').where('hook_id', '=', id).execute();
   await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
   return true;
 }

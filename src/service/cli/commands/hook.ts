@@ -1,3 +1,4 @@
+import { clearHooks } from '../../webhooks/clear-hooks.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
@@ -52,6 +53,7 @@ export const hookRemove = defineStorageCommand({
         `The workspace "${workspace}" has no hook ${id}. Run "workspace-service hook list ${workspace}" to list its hooks.`,
       );
     }
+    await clearHooks(storage);
     return { document: { removed: id }, lines: [`Removed the hook ${id} of the workspace "${workspace}".`] };
   },
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { newWebhookSecret } from '../../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../../support/databases.ts';
-import { auditOf, hookedService } from '../../webhooks/hooked-service.ts';
+import { auditOf, hookedService, patient } from '../../webhooks/hooked-service.ts';
 import { type HookForm, hookVisitor, problemBeside, secretIn } from './hook-visitor.ts';
 
 const url = 'https://ci.example.com/hook';
@@ -134,7 +134,7 @@ describe.each(databaseKinds)('the form of a new webhook on $name', (kind) => {
     expect(await stored(id)).toMatchObject([{ active: 0, secret }]);
     await visitor.post(`${page}/remove`);
     expect((await send()).status).toBe(303);
-    expect(await stored(id)).toEqual([]);
+    await expect.poll(() => stored(id), patient).toEqual([]);
     // The same form with other content is another registration.
     const other = await visitor.post(`/workspaces/${id}/hooks`, { ...form, event: 'lock.expired' });
     expect(secretIn(other.text)).not.toBe('');
