@@ -34,12 +34,14 @@ export interface Terms {
   /** Total time, from the DNS lookup to the end of the response. Standard Webhooks 1.0 recommends 15 to 30 seconds. */
   readonly timeoutMs?: number;
   readonly signal?: AbortSignal;
+  /** Asked after the DNS lookup, which may take long. If false, the attempt is cancelled. */
+  readonly mayConnect?: () => Promise<boolean>;
   readonly now?: () => Date;
 }
 
 /** Makes one attempt. Never rejects. */
 export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
-  const { check, timeoutMs = 15_000, signal, now = () => new Date() } = terms;
+  const { check, timeoutMs = 15_000, signal, mayConnect = async () => true, now = () => new Date() } = terms;
   const parsed = parseTarget(request.url);
   if (!parsed.ok) return { kind: 'failed', reason: parsed.reason };
   const target = parsed.value;
@@ -51,6 +53,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
     const addresses = await check.addressesOf(target.hostname, request.workspace, ending);
     const judged = checkTargetAddresses(target, addresses, check);
     if (!judged.ok) return { kind: 'failed', reason: judged.reason };
+    if (!(await mayConnect())) return { kind: 'cancelled' };
 
     stage = 'connecting';
     const response = await exchange(target, addresses, request, ending, (reached) => {

@@ -12,6 +12,7 @@ import {
   claimDelivery,
   type DeliveryEnd,
   goneReason,
+  isHookUnchanged,
   settleDelivery,
 } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
@@ -120,7 +121,9 @@ export async function runDelivery(
 ): Promise<DeliveryEnd | undefined> {
   const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
   const begun = performance.now();
-  const outcome = await attempt(targets, delivery, { timeoutMs, signal: lease.signal }).finally(lease.end);
+  // If the database does not respond, nothing is sent, because the result could not be recorded either.
+  const mayConnect = () => isHookUnchanged(storage, delivery).catch(() => false);
+  const outcome = await attempt(targets, delivery, { timeoutMs, signal: lease.signal, mayConnect }).finally(lease.end);
   const response = 'response' in outcome ? (outcome.response ?? null) : null;
   const made = { durationMs: performance.now() - begun, response };
   const end = endOf(outcome, delivery, schedule);
@@ -151,7 +154,7 @@ type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly reason
 async function attempt(
   check: TargetCheck,
   { hook, event }: ClaimedDelivery,
-  limits: Pick<Terms, 'timeoutMs' | 'signal'>,
+  limits: Pick<Terms, 'timeoutMs' | 'signal' | 'mayConnect'>,
 ): Promise<Attempted> {
   const request = deliveryRequest(hook, event, new Date());
   // The hook was changed to another format, which cannot express this earlier event.
