@@ -13,9 +13,10 @@ import type { InactiveReason } from './hooks.ts';
 import type { ReceiverResponse } from './receiver-response.ts';
 
 /**
- * Only reads, so it does not wait for changes. One index lookup per hook, regardless of the number of due deliveries.
+ * Only reads, so it does not wait for changes. One index lookup per hook with waiting deliveries, regardless of their
+ * number and of the number of hooks.
  */
-export async function activeHooks({ read, now }: Storage) {
+export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
   const hooks = await read
     .selectFrom('hooks')
     .select(['id', 'workspace_id as workspace', 'url'])
@@ -29,13 +30,16 @@ export async function activeHooks({ read, now }: Storage) {
         .as('since'),
     )
     .where('active', '=', 1)
+    .where('id', 'in', (from) => from.selectFrom('hook_backlogs').select('hook_id').where('waiting', '>', 0))
     .execute();
-  const due = hooks.flatMap(({ id, workspace, url, since }): DueHook[] =>
+  return hooks.flatMap(({ id, workspace, url, since }) =>
     // A damaged URL fails the attempts of its own hook, but must not stop the search for others.
     since === null ? [] : [{ id, workspace, origin: URL.parse(url)?.origin ?? url, since }],
   );
-  return { count: hooks.length, due };
 }
+
+export const hasActiveHook = async ({ read }: Storage): Promise<boolean> =>
+  (await read.selectFrom('hooks').select('id').where('active', '=', 1).limit(1).executeTakeFirst()) !== undefined;
 
 export interface ClaimedDelivery extends Leased {
   readonly hook: HookRow;

@@ -7,11 +7,12 @@ import type { Storage } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { type DeliveryResult, deliver, type Terms } from './deliver.ts';
 import {
-  activeHooks,
   type ClaimedDelivery,
   claimDelivery,
   type DeliveryEnd,
+  dueHooks,
   goneReason,
+  hasActiveHook,
   isHookUnchanged,
   settleDelivery,
 } from './delivery-queue.ts';
@@ -47,9 +48,8 @@ export function startDeliveries({
   let hasHooks = true;
 
   async function readDue(): Promise<void> {
-    const hooks = await activeHooks(parts.storage);
-    hasHooks = hooks.count > 0;
-    due = new Map(hooks.due.map((hook) => [hook.id, hook]));
+    due = new Map((await dueHooks(parts.storage)).map((hook) => [hook.id, hook]));
+    hasHooks = due.size > 0 || (await hasActiveHook(parts.storage));
     readAt = performance.now();
   }
 

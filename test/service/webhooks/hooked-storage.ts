@@ -11,10 +11,10 @@ import type { Database, Storage } from '../../../src/service/storage/storage.ts'
 import type { Tables } from '../../../src/service/storage/tables.ts';
 import {
   type AttemptMade,
-  activeHooks,
   type ClaimedDelivery,
   claimDelivery,
   type DeliveryEnd,
+  dueHooks,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
@@ -57,7 +57,7 @@ export async function releaseIn(db: Database, { now }: Storage, path: string): P
 
 /** Claims the delivery that has waited longest, for tests that do not depend on scheduling. */
 export async function claimNext(storage: Storage): Promise<ClaimedDelivery | undefined> {
-  for (const { id } of (await activeHooks(storage)).due.toSorted((a, b) => a.since - b.since)) {
+  for (const { id } of (await dueHooks(storage)).toSorted((a, b) => a.since - b.since)) {
     const claimed = await claimDelivery(storage, id);
     if (claimed !== undefined) return claimed;
   }

@@ -1,11 +1,13 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
+import { changeBacklogs } from '../../../src/service/outbox/backlog.ts';
 import { endLease, renewLease } from '../../../src/service/runtime/lease.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { findDelivery, listDeliveries } from '../../../src/service/webhooks/delivery-list.ts';
 import {
   type ClaimedDelivery,
   claimDelivery,
+  dueHooks,
   removeOldDeliveries,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
@@ -45,19 +47,34 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
   test('without hooks, events cause no query for deliveries', async () => {
     const queries: RecordedQuery[] = [];
     const worker = startDeliveryWorkers({ ...storage, read: recording(storage.read, queries) }, { pollMs: 3_600_000 });
-    await expect.poll(() => queries.length).toBe(1);
+    await expect.poll(() => queries.length).toBe(2);
     for (const path of ['a', 'b']) {
       await acquire(path);
       worker.wake();
     }
-    expect(queries).toHaveLength(1);
+    expect(queries).toHaveLength(2);
 
     await hook('https://receiver.example.com/');
     worker.hooksChanged();
-    await expect.poll(() => queries.length).toBe(2);
+    await expect.poll(() => queries.length).toBe(4);
     await acquire('c');
     worker.wake();
-    await expect.poll(() => queries.length).toBeGreaterThan(2);
+    await expect.poll(() => queries.length).toBeGreaterThan(4);
+  });
+
+  test('a search for due deliveries looks only at hooks with waiting deliveries', async () => {
+    const id = await hook(url);
+    await acquire('a');
+    await storage.commit('global', async (db) => {
+      await sql`insert into hooks (id, url, workspace_id, events, format, secret, headers, active, created_at, updated_at)
+        with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < 4999)
+        select 'hook_' || n, 'https://example.com/' || n, workspace_id, events, format, secret, headers, active,
+          created_at, updated_at from hooks, numbers where id = ${id}`.execute(db);
+      if (storage.dialect === 'postgres') await sql`analyze`.execute(db);
+    });
+    const queries: RecordedQuery[] = [];
+    expect(await dueHooks(recorded(storage, queries))).toMatchObject([{ id }]);
+    for (const query of queries) expect(await planOf(storage, query, {})).not.toMatch(/(SCAN|Seq Scan on) hooks\b/);
   });
 
   test('no query of the delivery work scans all deliveries', async () => {
@@ -86,6 +103,10 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
           with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < 999)
           select ${sql.lit(`msg_${thousand}_`)} || n, ${key}, ${sql.join(values)} from numbers`.execute(db);
       }
+      await changeBacklogs(db, now, [
+        { hookId: dead, added: 5_000, dropped: 0 },
+        { hookId: paused, added: 1_000, dropped: 0 },
+      ]);
       if (storage.dialect === 'postgres') await sql`analyze`.execute(db);
     });
 
