@@ -70,5 +70,10 @@ describe.each(databaseKinds)('the event audit.recorded on $name', (kind) => {
     const administrator = await signedIn(service, { scopes: ['admin'], workspaces: null });
     expect((await administrator.get(`${page}/new`)).text).toContain('audit.recorded');
     expect((await administrator.get(`${page}/${hook}/deliveries/${delivery}`)).text).toContain('hook.registered');
+
+    await service.call('POST', page.replace('/', '/v1/'), { json: { url, events: ['sync.failed'] } });
+    expect((await visitor.get(`${page}/${hook}`)).status).toBe(200);
+    expect((await visitor.get(`${page}/${hook}/deliveries/${delivery}`)).status).toBe(403);
+    expect((await visitor.post(`${page}/${hook}/deliveries/${delivery}/send-again`)).status).toBe(403);
   });
 });

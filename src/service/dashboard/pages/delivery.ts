@@ -26,13 +26,18 @@ const route = { path: '/hooks/:hook/deliveries/:delivery', access: 'hooks:write'
 export function addDeliveryPages(site: Site): void {
   const { storage, onHooksChanged } = site;
 
-  async function show(call: WorkspaceCall, refused?: string): Promise<View> {
+  async function addressedDelivery(call: WorkspaceCall) {
     const hook = await addressedHook(call, storage);
     const delivery = await findDelivery(storage, hook, addressedDeliveryId(call));
     if (delivery === undefined) throw noSuchDelivery();
-    const { event, last_attempt, attempts, last_error } = delivery;
     // Checked for the event, too: the webhook may have had it only in the past.
-    requireAdminForAudit([event.type], call.bearer.scopes);
+    requireAdminForAudit([delivery.event.type], call.bearer.scopes);
+    return { hook, delivery };
+  }
+
+  async function show(call: WorkspaceCall, refused?: string): Promise<View> {
+    const { hook, delivery } = await addressedDelivery(call);
+    const { event, last_attempt, attempts, last_error } = delivery;
     const hookPage = hookAddress(call.workspace.id, hook.id);
     const main = html`
       ${refused === undefined ? '' : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
@@ -53,13 +58,12 @@ export function addDeliveryPages(site: Site): void {
 
   addWorkspaceAction(site, { ...route, path: `${route.path}/send-again` }, async (call) => {
     const workspace = call.workspace.id;
-    const hook = await addressedHook(call, storage);
-    const delivery = addressedDeliveryId(call);
+    const { hook, delivery } = await addressedDelivery(call);
     const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
-    const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery));
+    const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery.id));
     if (!sent.ok) return show(call, sent.reason);
     onHooksChanged();
-    return { to: `${hookAddress(workspace, hook.id)}/deliveries/${delivery}`, notice: sent.value };
+    return { to: `${hookAddress(workspace, hook.id)}/deliveries/${delivery.id}`, notice: sent.value };
   });
 }
 
