@@ -16,14 +16,16 @@ export const idOfRemoved = (url: string): string => url.slice(removedPrefix.leng
 export const isRemoved = sql<boolean>`url like ${sql.lit(`${removedPrefix}%`)}`;
 export const isNotRemoved = sql<boolean>`not ${isRemoved}`;
 
+export type Subscription = Pick<HookRow, 'id' | 'workspace_id' | 'events' | 'branches'>;
+
 /** Branches limit only the events about syncs. */
-export const wantsEvent = (row: HookRow, { type, data }: Pick<HookEventOccurrence, 'type' | 'data'>): boolean =>
+export const wantsEvent = (row: Subscription, { type, data }: Pick<HookEventOccurrence, 'type' | 'data'>): boolean =>
   eventsOf(row).includes(type) && (!('sync' in data) || (branchesOf(row)?.includes(data.sync.branch) ?? true));
 
 // Only registerHook() and editHook() write these columns. Events that are unknown to this version are omitted.
-export const eventsOf = (row: HookRow): readonly HookEvent[] => {
+export const eventsOf = (row: Pick<HookRow, 'events'>): readonly HookEvent[] => {
   const stored = JSON.parse(row.events) as string[];
   return hookEvents.filter((event) => stored.includes(event));
 };
-export const branchesOf = (row: HookRow): readonly string[] | null =>
+export const branchesOf = (row: Pick<HookRow, 'branches'>): readonly string[] | null =>
   JSON.parse(row.branches ?? 'null') as string[] | null;

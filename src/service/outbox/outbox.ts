@@ -5,7 +5,7 @@ import type { Database, Now } from '../storage/storage.ts';
 import { changeBacklogs } from './backlog.ts';
 import type { HookEventOccurrence } from './event.ts';
 import { hookQuota } from './hook-quotas.ts';
-import { type HookRow, wantsEvent } from './hook-row.ts';
+import { type Subscription, wantsEvent } from './hook-row.ts';
 
 /** A union member without its id: each delivery has its own. */
 type WithoutId<Occurrence> = Occurrence extends { readonly id: string } ? Omit<Occurrence, 'id'> : never;
@@ -94,7 +94,7 @@ function orderingKeyOf({ data }: OutboxEvent): string {
 
 /** A hook, and the number of deliveries that may still be queued for it. */
 interface Subscriber {
-  readonly hook: HookRow;
+  readonly hook: Subscription;
   readonly room: number;
   added: number;
   dropped: number;
@@ -104,8 +104,15 @@ async function subscribersOf(db: Database, workspaces: readonly string[]): Promi
   const rows = await db
     .selectFrom('hooks')
     .leftJoin('hook_backlogs', 'hook_id', 'hooks.id')
-    .selectAll('hooks')
-    .select(['waiting', hookQuota(db, 'maxWaitingDeliveries').as('max_waiting')])
+    // Without headers, which may be long: every change of a lock reads these rows.
+    .select([
+      'hooks.id',
+      'workspace_id',
+      'events',
+      'branches',
+      'waiting',
+      hookQuota(db, 'maxWaitingDeliveries').as('max_waiting'),
+    ])
     .where('workspace_id', 'in', workspaces)
     .where('active', '=', 1)
     .execute();

@@ -42,6 +42,8 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
       expect.stringMatching(/^select .* from "hooks"/),
     ]);
     expect(more).toEqual([]);
+    // Headers may be long.
+    expect(one?.text).not.toMatch(/\*|headers/);
   });
 
   test('without hooks, events cause no query for deliveries', async () => {
