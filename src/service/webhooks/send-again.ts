@@ -41,7 +41,7 @@ export async function sendAgain(
 }
 
 export const noSuchDelivery = (): Refusal =>
-  new Refusal('not-found', 'This webhook has no such delivery. Finished ones are kept for a week.');
+  new Refusal('not-found', 'This webhook has no such delivery. Finished ones are removed after some time.');
 
 type DeliveryRow = Selectable<Tables['deliveries']>;
 

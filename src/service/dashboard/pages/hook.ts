@@ -143,7 +143,7 @@ function facts({ now }: PageCall, hook: HookOverview): Markup {
 
 function noDeliveries(page: string, only: DeliveryFilter | undefined, isLater: boolean): Markup {
   if (isLater) return empty('There are no older deliveries.', html`<a href="${page}">Show the newest</a>`);
-  const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are kept for a week.`;
+  const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are removed after some time.`;
   const first = 'The next matching event appears here. Start a sync, or take and release a lock.';
   return only === undefined
     ? empty('Nothing has been delivered yet.', first)
