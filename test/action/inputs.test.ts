@@ -220,13 +220,15 @@ describe('the credentials of a step', () => {
 });
 
 describe('the secrets of a step', () => {
+  const unset = { 'github-token': '', 'hook-url': 'https://ci.example.com' };
   const secretsOf = (given: Given, environment: NodeJS.ProcessEnv = {}) => {
-    const itsEnvironment = stepEnvironment(rightStep('register-hook', { 'github-token': '', ...given }), environment);
+    const itsEnvironment = stepEnvironment({ ...rightStep('register-hook'), ...unset, ...given }, environment);
     return secretsIn(readRawInputs(getInputOf(itsEnvironment), itsEnvironment));
   };
   const headers = { authorization: 'Bearer hidden', deep: ['deeper'] };
   const whole = {
     token: 'wsa_token',
+    'hook-url': 'https://ci.example.com/services/key',
     'hook-secret': 'whsec_input',
     'github-token': 'ghs_token',
     'hook-options': JSON.stringify({ format: 'github', secret: 'whsec_option', headers }),
@@ -234,10 +236,10 @@ describe('the secrets of a step', () => {
 
   test.each<[string, Given, NodeJS.ProcessEnv, readonly string[]]>([
     [
-      'include its tokens, the webhook secret, and the secret and headers in the options',
+      'include its tokens, the webhook with its path and secret, and the secret and headers in the options',
       whole,
       {},
-      ['wsa_token', 'whsec_input', 'ghs_token', 'whsec_option', 'Bearer hidden', 'deeper'],
+      ['wsa_token', whole['hook-url'], 'whsec_input', 'ghs_token', 'whsec_option', 'Bearer hidden', 'deeper'],
     ],
     [
       'include the token in the environment',

@@ -192,7 +192,9 @@ test('a step and its post-step mask their secrets before any other output', asyn
   const given = { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook', ...secretsOfHook };
   const result = await job.run({ with: given });
   expect(masksFirst(result)).toEqual(
-    [token, hookSecret, `ghs_${'0'.repeat(36)}`, header].map((secret) => `::add-mask::${percent(secret)}`),
+    [token, given['hook-url'], hookSecret, `ghs_${'0'.repeat(36)}`, header].map(
+      (secret) => `::add-mask::${percent(secret)}`,
+    ),
   );
   await job.run({ with: { operation: 'lock', path: 'a' } });
   const [post] = await job.post();

@@ -40,14 +40,19 @@ export function complete<const Fields extends object>(fields: Fields): Read<Comp
 type Complete<Fields> = { readonly [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 
 /** Inputs whose values are never shown, even if they are invalid. */
-const secretInputs: ReadonlySet<InputName> = new Set(['token', 'hook-secret', 'hook-options', 'github-token', 'locks']);
-
-const addressInputs: ReadonlySet<InputName> = new Set(['base-url', 'hook-url']);
+const secretInputs: ReadonlySet<InputName> = new Set([
+  'token',
+  'hook-url',
+  'hook-secret',
+  'hook-options',
+  'github-token',
+  'locks',
+]);
 
 export function inputText(name: InputName, text: string): string {
   if (text === '') return `Input \`${name}\` is missing.`;
   if (secretInputs.has(name)) return `Input \`${name}\` is not valid.`;
-  return `Input \`${name}\` is ${quoted(addressInputs.has(name) ? withoutCredentials(text) : text)}.`;
+  return `Input \`${name}\` is ${quoted(name === 'base-url' ? withoutCredentials(text) : text)}.`;
 }
 
 export const lineProblem = (name: InputName, line: string, reason: string): string =>

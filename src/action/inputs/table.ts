@@ -106,9 +106,13 @@ const minSecretLength = 4;
 
 /** The secrets to mask before anything else runs, even if the inputs are invalid. */
 export function secretsIn(raw: RawInputs): readonly string[] {
-  const known = [raw.token, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
+  const hookUrl = isOrigin(raw['hook-url']) ? '' : raw['hook-url'];
+  const known = [raw.token, hookUrl, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
   return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
 }
+
+/** The origin of a webhook URL appears in logs and summaries. Its path and query often contain its secret. */
+const isOrigin = (url: string): boolean => /^https?:\/\/[^/?#@]*\/?$/i.test(url);
 
 const row = (name: InputName): InputRow => inputTable[name];
 
