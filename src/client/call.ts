@@ -1,14 +1,22 @@
-import { attemptOnce } from './attempt.ts';
+import { unlessAborted } from '../interface/timers.ts';
 import type { Clock, ServerClock } from './clock.ts';
-import type { Connection, SentRequest } from './connection.ts';
+import { type Connection, connectionFailure, type SentRequest } from './connection.ts';
 import { rateLimitIn } from './rate-limit.ts';
+import { isRecognized, rejectsSlashes } from './recognize.ts';
 import { refusalOf, retryAfterHeader } from './refusal.ts';
 import type { Call, CallContext, CallLimits, CallResult, Request, Retry, TokenSource } from './request.ts';
-import type { ClientResponse } from './response.ts';
-import { nextStep, type Progress, progressAfter } from './retry.ts';
+import { type ClientResponse, parseResponse } from './response.ts';
+import {
+  type AttemptResult,
+  classifyResponse,
+  type FailedAttempt,
+  nextStep,
+  type Progress,
+  progressAfter,
+} from './retry.ts';
 import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
-import { createServiceText, type ServiceText } from './service-text.ts';
-import { createAdmission, createThrottle } from './throttle.ts';
+import { createTexts, type ServiceText } from './service-text.ts';
+import { type Admission, createAdmission, createThrottle } from './throttle.ts';
 import { type StartTimer, startTimeLimit } from './time-limit.ts';
 
 export interface CallOptions {
@@ -45,7 +53,7 @@ export interface CallOptions {
  * response.
  */
 export function createCall(options: CallOptions): Call {
-  const { clock, serverClock, random, sleep } = options;
+  const { baseUrl, server, clock, serverClock, random } = options;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
   const textsFor = createTexts(options.secrets);
@@ -53,112 +61,39 @@ export function createCall(options: CallOptions): Call {
   /** The last response that refused a request because of the rate limit. */
   let limitedBy: Refused | undefined;
 
-  /** Updates the rate limit from a response before the next request gets the connection. */
-  function observe(response: ClientResponse, sentAt: number, texts: ServiceText, throttled: boolean): void {
-    serverClock.observe(response.headers);
-    options.onResponse?.(response, texts);
-    const status = rateLimitIn(response.headers, serverClock.now());
-    if (status !== undefined) throttle.observe(status, clock());
-    if (!throttled) return;
-    if (response.status === 429) throttle.refused(sentAt, retryAfterHeader(response, serverClock.now()), clock());
-    else throttle.served();
-  }
-
   return async function call(request: Request, within: CallLimits): Promise<CallResult> {
     const { deadline, signal } = within;
     const limit = startTimeLimit(deadline - clock(), [options.closed, ...(signal ? [signal] : [])], options.startTimer);
-    const { method, secrets = [] } = request;
+    const { method, secrets = [], otherTarget } = request;
     const once = request.attempts === 'once';
     // A release never waits for requests that acquire more.
     const throttled = request.throttled ?? method !== 'DELETE';
     let sent = sentRequest(request, options.headers);
-    let texts = textsFor(secrets, undefined);
+    let token: string | undefined;
+    let texts = textsFor(secrets, token);
     let firstSentAt: number | undefined;
     let progress: Progress = { attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true };
     let last: RequestFailure | undefined;
     let replacedToken = false;
 
-    const fail = (failure: RequestFailure): ServiceError => {
-      const path = sent.target.replace(/\?.*$/s, '');
-      return new ServiceError({ method, path, attempts: progress.attempts, server: options.server }, failure);
-    };
-    const refuse = (response: ClientResponse): ServiceError =>
-      fail(refusalOf(response, { baseUrl: options.baseUrl, texts, serverNow: serverClock.now() }));
-    const context = (): CallContext => {
-      const { mayBeDone } = progress;
-      const sentAt = serverClock.now() - (clock() - (firstSentAt ?? clock()));
-      return { texts, sentAt, mayBeDone, target: sent.target, fail, refuse };
-    };
-    const giveUp = (failure: RequestFailure): CallResult => ({ kind: 'given-up', error: fail(failure), ...context() });
-    const isInterrupted = (): boolean => limit.signal.aborted || clock() >= deadline;
-    const giveUpInterrupted = (limited = false): CallResult =>
-      giveUp(
-        limit.signal.aborted && !limit.isOver()
-          ? { kind: 'aborted' }
-          : { kind: 'deadline', last, retryAfterMs: undefined, limited },
-      );
-
-    const unsendable = unsendableHeader(sent.headers);
-    if (unsendable !== undefined) {
-      return giveUp({ kind: 'unsendable', reason: `the header ${unsendable} contains invalid characters` });
-    }
-
     try {
+      const unsendable = unsendableHeader(sent.headers);
+      if (unsendable !== undefined) {
+        return giveUp({ kind: 'unsendable', reason: `the header ${unsendable} contains invalid characters` });
+      }
       for (;;) {
         if (isInterrupted()) return giveUpInterrupted();
-
-        opened ??= options.openTokens?.();
-        const tokens = await opened;
-        const given = await tokens?.get(within, limit.signal);
-        if (given?.kind === 'failed') return giveUp(given.failure);
-        if (given?.kind === 'interrupted') return giveUpInterrupted();
-        if (given !== undefined) {
-          sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${given.token}` } };
-          texts = textsFor(secrets, given.token);
-        }
-
-        const admission = await admit({ throttled, deadline, signal: limit.signal });
-        if (admission.kind === 'too-late') {
-          const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
-          return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
-        }
-        if (admission.kind === 'aborted') {
-          if (admission.limited) last ??= limitedBy;
-          return giveUpInterrupted(admission.limited);
-        }
-        // Time may have run out while waiting for the connection.
-        if (isInterrupted()) {
-          if (throttled) throttle.ended();
-          admission.release();
-          return giveUpInterrupted();
-        }
+        const unauthorized = await authorize();
+        if (unauthorized !== undefined) return unauthorized;
+        const connection = await admitted();
+        if (connection.kind !== 'admitted') return connection;
 
         firstSentAt ??= clock();
         progress = { ...progress, attempts: progress.attempts + 1 };
-        const sentAt = clock();
-        const attempted = await attemptOnce(
-          request,
-          // Starts with the original form of the target, whatever was sent before.
-          { ...sent, target: request.target },
-          {
-            ...options,
-            limit,
-            texts,
-            serverNow: serverClock.now,
-            keyMayHaveArrived: progress.mayBeDone,
-            onEnd: () => throttled && throttle.ended(),
-            onResponse: (response) => observe(response, sentAt, texts, throttled),
-          },
-        ).finally(admission.release);
-        const { result } = attempted;
-        sent = attempted.sent;
+        const result = await attempt(request.target).finally(connection.release);
         if (result?.kind === 'answered') {
-          if (result.response.status !== 401 || given === undefined) return { ...result, ...context() };
-          // The token was revoked, or has expired by the clock of the service. The request had no effect.
-          if (!replacedToken && tokens?.refused(given.token) === true) {
-            replacedToken = true;
-            continue;
-          }
+          if (token === undefined || result.response.status !== 401) return { ...result, ...context() };
+          if (await reportRejected(token)) continue;
           const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
           return giveUp({ kind: 'no-token', reason, request: refuse(result.response).request, transient: false });
         }
@@ -168,45 +103,153 @@ export function createCall(options: CallOptions): Call {
         if (found) return { kind: 'answered', response: unrecognized, found, ...context() };
         progress = progressAfter(progress, result);
         if (result === undefined) return giveUpInterrupted();
-
-        const { failure, retry } = result;
-        last = failure;
-        // Requests that were refused because of the rate limit wait for it together, at admission.
-        const waitsTogether = throttled && retry === 'limited';
-        if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
-        const next = nextStep(result, progress, {
-          retries: once ? 0 : options.retries,
-          once,
-          timeLeftMs: deadline - clock(),
-          limitedForMs: waitsTogether ? throttle.refusedUntil() - clock() : undefined,
-          maxBackoffMs: within.maxBackoffMs,
-          random,
-        });
-        if (next.kind === 'give-up') return giveUp(next.failure);
-        // Without the advice of the error: a retry needs none.
-        const { reason, request: sentBefore } = fail(failure);
-        const named = options.server === undefined ? reason : `${options.server}: ${reason}`;
-        options.onRetry?.({ ...next.retry, reason: withRequest(named, sentBefore) });
-        if (!waitsTogether) await sleep(next.retry.delayMs, limit.signal);
+        const ended = await pauseAfter(result);
+        if (ended !== undefined) return ended;
       }
     } finally {
       limit.stop();
     }
-  };
-}
 
-/** Caches the texts for the token of most requests: computing all spellings of a secret takes a while. */
-function createTexts(secretsOfAll: readonly string[]) {
-  let known = createServiceText(secretsOfAll);
-  let knownToken: string | undefined;
-  return (secrets: readonly string[], token: string | undefined): ServiceText => {
-    const all = [...secretsOfAll, ...secrets, ...(token === undefined ? [] : [token])];
-    if (secrets.length > 0) return createServiceText(all);
-    if (token !== undefined && token !== knownToken) {
-      known = createServiceText(all);
-      knownToken = token;
+    /** Adds a current token to the request. Returns the reason if there is none. */
+    async function authorize(): Promise<CallResult | undefined> {
+      opened ??= options.openTokens?.();
+      const given = await (await opened)?.get(within, limit.signal);
+      if (given?.kind === 'failed') return giveUp(given.failure);
+      if (given?.kind === 'interrupted') return giveUpInterrupted();
+      if (given === undefined) return undefined;
+      token = given.token;
+      sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${token}` } };
+      texts = textsFor(secrets, token);
+      return undefined;
     }
-    return known;
+
+    /**
+     * After a 401: the token was revoked, or has expired by the clock of the service. The request had no effect. Returns
+     * whether another token may be accepted.
+     */
+    async function reportRejected(rejected: string): Promise<boolean> {
+      if (replacedToken || (await opened)?.refused(rejected) !== true) return false;
+      replacedToken = true;
+      return true;
+    }
+
+    /** Waits for the rate limit and for a connection, which must then be released. */
+    async function admitted(): Promise<Extract<Admission, { kind: 'admitted' }> | CallResult> {
+      const admission = await admit({ throttled, deadline, signal: limit.signal });
+      if (admission.kind === 'too-late') {
+        const retryAfterMs = limitedBy?.retryAfterMs === undefined ? undefined : admission.delayMs;
+        return giveUp({ kind: 'deadline', last: limitedBy, retryAfterMs });
+      }
+      if (admission.kind === 'aborted') {
+        if (admission.limited) last ??= limitedBy;
+        return giveUpInterrupted(admission.limited);
+      }
+      // Time may have run out while waiting for the connection.
+      if (!isInterrupted()) return admission;
+      if (throttled) throttle.ended();
+      admission.release();
+      return giveUpInterrupted();
+    }
+
+    /**
+     * Sends the request once, and classifies the response. If a gateway rejects encoded slashes, it sends the request
+     * again with raw ones. Undefined if the complete call was interrupted first.
+     */
+    async function attempt(target: string): Promise<AttemptResult | undefined> {
+      const isFirst = target === request.target;
+      sent = { ...sent, target };
+      const timeoutMs = options.timeoutMs + (request.responseDelayMs ?? 0);
+      const attemptLimit = startTimeLimit(timeoutMs, [limit.signal], options.startTimer);
+      const sentAt = clock();
+      let response: ClientResponse;
+      try {
+        const received = options.send(sent, attemptLimit.signal);
+        response = parseResponse(await unlessAborted(received, attemptLimit.signal), texts);
+      } catch (error) {
+        if (!attemptLimit.isOver() && limit.signal.aborted) return undefined;
+        const failure = attemptLimit.isOver()
+          ? ({ kind: 'timeout', limitMs: timeoutMs } as const)
+          : connectionFailure(error, texts);
+        if (failure === undefined) throw error;
+        const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
+        const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
+        return { kind: 'failed', failure, mayBeDone, retry, retryAfterMs: undefined };
+      } finally {
+        attemptLimit.stop();
+        if (throttled && isFirst) throttle.ended();
+      }
+      observe(response, sentAt);
+      if (isFirst && otherTarget !== undefined && rejectsSlashes(response)) return attempt(otherTarget);
+      return classifyResponse(response, {
+        ...{ baseUrl, texts, serverNow: serverClock.now(), expect: request.expect },
+        keyMayHaveArrived: progress.mayBeDone,
+        // Other servers have no marks of the service: all their responses count as their own.
+        isRecognized: server === undefined ? isRecognized : () => true,
+      });
+    }
+
+    /** Updates the clock and the rate limit from a response before the next request gets the connection. */
+    function observe(response: ClientResponse, sentAt: number): void {
+      serverClock.observe(response.headers);
+      options.onResponse?.(response, texts);
+      const status = rateLimitIn(response.headers, serverClock.now());
+      if (status !== undefined) throttle.observe(status, clock());
+      if (!throttled) return;
+      if (response.status === 429) throttle.refused(sentAt, retryAfterHeader(response, serverClock.now()), clock());
+      else throttle.served();
+    }
+
+    /** Waits before the next attempt. Returns the result of the call if another one would not help. */
+    async function pauseAfter(failed: FailedAttempt): Promise<CallResult | undefined> {
+      const { failure, retry } = failed;
+      last = failure;
+      // Requests that were refused because of the rate limit wait for it together, at admission.
+      const waitsTogether = throttled && retry === 'limited';
+      if (waitsTogether && failure.kind === 'refused') limitedBy = failure;
+      const next = nextStep(failed, progress, {
+        retries: once ? 0 : options.retries,
+        once,
+        timeLeftMs: deadline - clock(),
+        limitedForMs: waitsTogether ? throttle.refusedUntil() - clock() : undefined,
+        maxBackoffMs: within.maxBackoffMs,
+        random,
+      });
+      if (next.kind === 'give-up') return giveUp(next.failure);
+      // Without the advice of the error: a retry needs none.
+      const { reason, request: sentBefore } = fail(failure);
+      const named = server === undefined ? reason : `${server}: ${reason}`;
+      options.onRetry?.({ ...next.retry, reason: withRequest(named, sentBefore) });
+      if (!waitsTogether) await options.sleep(next.retry.delayMs, limit.signal);
+      return undefined;
+    }
+
+    function isInterrupted(): boolean {
+      return limit.signal.aborted || clock() >= deadline;
+    }
+
+    function giveUpInterrupted(limited = false): CallResult {
+      const isCancelled = limit.signal.aborted && !limit.isOver();
+      return giveUp(isCancelled ? { kind: 'aborted' } : { kind: 'deadline', last, retryAfterMs: undefined, limited });
+    }
+
+    function giveUp(failure: RequestFailure): CallResult {
+      return { kind: 'given-up', error: fail(failure), ...context() };
+    }
+
+    function context(): CallContext {
+      const { mayBeDone } = progress;
+      const sentAt = serverClock.now() - (clock() - (firstSentAt ?? clock()));
+      return { texts, sentAt, mayBeDone, target: sent.target, fail, refuse };
+    }
+
+    function refuse(response: ClientResponse): ServiceError {
+      return fail(refusalOf(response, { baseUrl, texts, serverNow: serverClock.now() }));
+    }
+
+    function fail(failure: RequestFailure): ServiceError {
+      const path = sent.target.replace(/\?.*$/s, '');
+      return new ServiceError({ method, path, attempts: progress.attempts, server }, failure);
+    }
   };
 }
 

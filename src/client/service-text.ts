@@ -41,6 +41,21 @@ export function createServiceText(secrets: readonly string[]): ServiceText {
   };
 }
 
+/** Caches the texts for the token of most requests: computing all spellings of a secret takes a while. */
+export function createTexts(secretsOfAll: readonly string[]) {
+  let known = createServiceText(secretsOfAll);
+  let knownToken: string | undefined;
+  return (secrets: readonly string[], token: string | undefined): ServiceText => {
+    const all = [...secretsOfAll, ...secrets, ...(token === undefined ? [] : [token])];
+    if (secrets.length > 0) return createServiceText(all);
+    if (token !== undefined && token !== knownToken) {
+      known = createServiceText(all);
+      knownToken = token;
+    }
+    return known;
+  };
+}
+
 const controlCharacter = /[\p{Cc}\p{Cs}]/gu;
 
 /** Paths and ids are shorter. */

@@ -102,7 +102,7 @@ export function createThrottle(random: () => number) {
 
 export type Throttle = ReturnType<typeof createThrottle>;
 
-type Admission =
+export type Admission =
   | { readonly kind: 'admitted'; readonly release: () => void }
   | { readonly kind: 'aborted'; readonly limited: boolean }
   /** The service refuses all requests until after the deadline. */

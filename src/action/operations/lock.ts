@@ -84,7 +84,6 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), refresh };
     const result = await acquireLocks(acquire, { paths: others, count: wanted }, task);
     const { round } = result;
-    // Awaited here, so that the renewal does not end before it has started.
     if (round.kind !== 'acquired') {
       const outcome = notAcquired(lockStep, round, result);
       const outdated = isOutdated(round) ? await findOutdated(context, workspace, paths) : [];
@@ -99,6 +98,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
       if (!(error instanceof ServiceError)) throw error;
       return notAcquired(lockStep, { kind: 'failed', error, back }, { ...result, lastBlocked: undefined });
     }
+    // Awaited here, so that the renewal does not end before it has started.
     return await acquired(lockStep, round.grants, result, properties);
   } finally {
     renewal?.end();
