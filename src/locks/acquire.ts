@@ -72,41 +72,34 @@ interface Patience {
 /** Retries until the locks are acquired or the wait has ended. One deadline covers everything. */
 export async function acquireLocks(
   context: AcquireContext,
-  firstGoal: AcquireGoal,
+  goal: AcquireGoal,
   { wait, urgency }: Patience,
 ): Promise<AcquireLocksResult> {
   const { client, clock, sleep, random, signal, log, withoutWait, refresh } = context;
-  let wanted = firstGoal;
-  let paths = firstOrder(wanted, random);
   const began = clock();
   const deadline = began + milliseconds(wait);
-  const line = { oneIsEnough: oneIsEnough(wanted, 0), urgency };
+  const line = { oneIsEnough: oneIsEnough(goal, 0), urgency };
   const waitInLine = createLine(context, line, { mayGrow: refresh !== undefined });
-  const unanswered = new Map<string, Intent>();
+  let wanted = inFirstOrder(goal, random);
   let lastBlocked: Blocked | undefined;
   let next: NextRound | undefined;
   /** Leftovers of the previous round, which would block the next one. */
   let unsettled: Taken = { acquired: [], unanswered: [] };
+  /** The unanswered requests of all rounds, by key. */
+  const unanswered = new Map<string, Intent>();
+
   for (let number = 0; ; number += 1) {
     const roundBegan = clock();
     // The first round gets at least the time of a step without a wait, minus the time for a rollback.
     const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
-    const round = await acquireOrRollBack(
-      context,
-      {
-        ...{ wanted, unsettled, order: orderOf(paths, lastBlocked, next) },
-        inHand: next?.kind === 'granted' ? [next.grant] : [],
-        urgency: wait.seconds > 0 ? urgency : undefined,
-      },
-      {
-        ...{ deadline: roundEnds, signal },
-        ...(lastBlocked !== undefined && { maxBackoffMs: maxWaitingBackoffMs }),
-      },
-    );
-    for (const { key } of unsettled.unanswered) unanswered.delete(key);
-    for (const { intent } of round.back.unanswered) unanswered.set(intent.key, intent);
-    unsettled = unsettledAfter(round.back);
-    if (round.kind === 'held') lastBlocked = round.blocked;
+    const maxBackoffMs = lastBlocked && maxWaitingBackoffMs;
+    const plan = {
+      ...{ wanted, unsettled, order: orderOf(wanted.paths, lastBlocked, next) },
+      inHand: next?.kind === 'granted' ? [next.grant] : [],
+      urgency: wait.seconds > 0 ? urgency : undefined,
+    };
+    const round = await acquireOrRollBack(context, plan, { deadline: roundEnds, signal, maxBackoffMs });
+    remember(round);
     const waitedMs = number === 0 ? 0 : clock() - began;
     const result: AcquireLocksResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
 
@@ -124,7 +117,19 @@ export async function acquireLocks(
     const reason =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${reason} Waiting, ${formatSpan(left / 1_000)} left.`);
-    const until = deadline - reservedMs;
+    const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
+    await waitForNextRound(deadline - reservedMs, number, askedMs);
+  }
+
+  function remember(round: RoundResult): void {
+    for (const { key } of unsettled.unanswered) unanswered.delete(key);
+    for (const { intent } of round.back.unanswered) unanswered.set(intent.key, intent);
+    unsettled = unsettledAfter(round.back);
+    if (round.kind === 'held') lastBlocked = round.blocked;
+  }
+
+  /** Waits in line if possible. Otherwise it pauses, unless new paths were added. */
+  async function waitForNextRound(until: number, number: number, askedMs: number | undefined): Promise<void> {
     // A step that waits in line holds nothing, and would not know its own lock from a new one.
     const isSettled = unsettled.acquired.length + unsettled.unanswered.length === 0;
     const waited = isSettled && lastBlocked !== undefined ? await waitInLine(lastBlocked, until, deadline) : undefined;
@@ -133,13 +138,10 @@ export async function acquireLocks(
       unsettled = { ...unsettled, unanswered: [...unsettled.unanswered, waited.unanswered] };
     }
     next = waited?.next;
-    if (next?.kind !== 'granted') {
-      const known = new Set(paths);
-      await refreshGoal(until);
-      if (paths.some((path) => !known.has(path))) continue;
-    }
-    if (next !== undefined) continue;
-    const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
+    if (next?.kind === 'granted') return;
+    const known = new Set(wanted.paths);
+    await refreshGoal(until);
+    if (next !== undefined || wanted.paths.some((path) => !known.has(path))) return;
     await sleep(Math.min(pauseMs(isSettled ? number : 0, askedMs, random), until - clock()), signal);
   }
 
@@ -147,15 +149,14 @@ export async function acquireLocks(
   async function refreshGoal(until: number): Promise<void> {
     const current = await refresh?.({ deadline: until, signal });
     if (current === undefined || current.paths.length < current.count) return;
-    wanted = current;
-    paths = firstOrder(wanted, random);
-    if (lastBlocked?.conflicts.some(({ path }) => !paths.includes(path))) lastBlocked = undefined;
+    wanted = inFirstOrder(current, random);
+    if (lastBlocked?.conflicts.some(({ path }) => !wanted.paths.includes(path))) lastBlocked = undefined;
   }
 
   async function areWanted(grants: readonly Grant[]): Promise<boolean> {
     try {
       await refreshGoal(deadline);
-      return grants.every(({ path }) => wanted.paths.some((each) => each === path));
+      return grants.every(({ path }) => wanted.paths.includes(path));
     } catch (error) {
       await rollBackInTime(context, { acquired: grants, unanswered: [] });
       throw error;
@@ -257,8 +258,10 @@ function blockedBy([first, ...others]: readonly Conflict[], wanted: AcquireGoal)
  * Jobs that need all paths ask in sorted order, so that competitors collide on the first path. Jobs that need any N of
  * them ask in random order: otherwise all would collide on the first.
  */
-const firstOrder = (wanted: AcquireGoal, random: () => number): readonly LockPath[] =>
-  spareOf(wanted) === 0 ? wanted.paths.toSorted() : shuffled(wanted.paths, random);
+const inFirstOrder = (goal: AcquireGoal, random: () => number): AcquireGoal => ({
+  ...goal,
+  paths: spareOf(goal) === 0 ? goal.paths.toSorted() : shuffled(goal.paths, random),
+});
 
 /** Whether one more lock is all that is missing: its grant ends the place in line at once, which delays others less. */
 const oneIsEnough = (wanted: AcquireGoal, acquired: number): boolean => acquired === wanted.count - 1;
