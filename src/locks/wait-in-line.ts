@@ -4,7 +4,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
-import type { LockSession, LockTerms } from './session.ts';
+import type { AcquireResult, LockSession, LockTerms } from './session.ts';
 
 /** Proxies cut connections that are idle for a minute. */
 const maxSeconds = 30;
@@ -66,7 +66,8 @@ export function createLine(
     const followsAll = blocked.conflicts.length === 1 || queue !== undefined;
     let inVainFrom = Number.POSITIVE_INFINITY;
     let intent: Intent | undefined;
-    // The grants led nowhere: jobs that need the same paths may take them from each other in turn.
+    // Several quick grants did not complete the locks: jobs that need the same paths may take them from each other in
+    // turn.
     if (quickResponses > maxQuickResponses) {
       quickResponses = 0;
       return {};
@@ -79,46 +80,62 @@ export function createLine(
       intent ??= session.intend(path, terms);
       const result = await session.ask(intent, { deadline: until, signal }, { ...line, seconds });
       const isQuick = clock() - began < quickMs;
-      if (result.kind === 'acquired') {
-        quickResponses = isQuick ? quickResponses + 1 : 0;
-        return { next: { kind: 'granted', grant: result.grant } };
+      const isInVain = gainsNothing(result, isQuick);
+      if (!isInVain) quickResponses = isQuick ? quickResponses + 1 : 0;
+      if (result.kind === 'unanswered' && result.error.failure.kind === 'timeout') timeouts += 1;
+      waits = result.kind !== 'failed' && timeouts < maxTimeouts;
+      if (result.kind === 'held') {
+        intent = undefined;
+        timeouts = 0;
+        waits = result.hasWaited;
+        if (!waits || quickResponses > maxQuickResponses) return {};
       }
-      let askedMs = 0;
-      let isInVain = true;
-      switch (result.kind) {
-        case 'failed':
-          waits = false;
-          return {};
-        case 'unanswered':
-          if (result.conflict !== undefined || !isTransient(result.error)) return { unanswered: intent };
-          timeouts += result.error.failure.kind === 'timeout' ? 1 : 0;
-          waits = timeouts < maxTimeouts;
-          askedMs = retryAfterOfError(result.error) ?? 0;
-          break;
-        case 'held': {
-          intent = undefined;
-          waits = result.hasWaited;
-          timeouts = 0;
-          // Our service answers all waiting requests when it shuts down.
-          isInVain = isQuick && result.queue !== undefined && result.turn.length === 0;
-          if (!isInVain) quickResponses = isQuick ? quickResponses + 1 : 0;
-          if (!waits || quickResponses > maxQuickResponses) return {};
-          if (result.turn.length > 0) return { next: { kind: 'turn', paths: result.turn } };
-          if (!followsAll) return {};
-          if (isInVain) break;
-          if (mayGrow) return { next: { kind: 'turn', paths: [path] } };
-          const left = formatSpan((waitEnds - clock()) / 1_000);
-          log.line(`${blockedText(withConflict(blocked, result), client.serverNow(), true)}. Waiting, ${left} left.`);
-        }
+      const next = nextAfter(result, { path, isInVain, followsAll, mayGrow });
+      if (next.kind === 'return') return next.result;
+      if (next.kind === 'ask-again') {
+        inVainFrom = Number.POSITIVE_INFINITY;
+        const left = formatSpan((waitEnds - clock()) / 1_000);
+        log.line(`${blockedText(withConflict(blocked, next.held), client.serverNow(), true)}. Waiting, ${left} left.`);
+        continue;
       }
-      inVainFrom = isInVain ? Math.min(inVainFrom, clock()) : Number.POSITIVE_INFINITY;
-      if (!isInVain) continue;
+      inVainFrom = Math.min(inVainFrom, clock());
       if (clock() - inVainFrom >= maxVainMs) return { next: { kind: 'turn', paths: [path] }, unanswered: intent };
       const pauseMs = minReconnectMs + random() * (maxReconnectMs - minReconnectMs);
-      await sleep(Math.min(Math.max(askedMs, pauseMs), until - clock()), signal);
+      await sleep(Math.min(Math.max(next.afterMs, pauseMs), until - clock()), signal);
     }
     return { unanswered: intent };
   };
+}
+
+/** Whether the path was neither granted nor really waited for: our service answers all waiting requests when it stops. */
+const gainsNothing = (result: AcquireResult, isQuick: boolean): boolean =>
+  result.kind === 'unanswered' ||
+  (result.kind === 'held' && isQuick && result.queue !== undefined && result.turn.length === 0);
+
+interface Waited {
+  readonly path: LockPath;
+  readonly isInVain: boolean;
+  readonly followsAll: boolean;
+  readonly mayGrow: boolean;
+}
+
+function nextAfter(result: AcquireResult, { path, isInVain, followsAll, mayGrow }: Waited) {
+  const end = (ended: WaitResult) => ({ kind: 'return', result: ended }) as const;
+  switch (result.kind) {
+    case 'acquired':
+      return end({ next: { kind: 'granted', grant: result.grant } });
+    case 'failed':
+      return end({});
+    case 'unanswered':
+      return result.conflict !== undefined || !isTransient(result.error)
+        ? end({ unanswered: result.intent })
+        : ({ kind: 'retry', afterMs: retryAfterOfError(result.error) ?? 0 } as const);
+    case 'held':
+      if (result.turn.length > 0) return end({ next: { kind: 'turn', paths: result.turn } });
+      if (!followsAll) return end({});
+      if (isInVain) return { kind: 'retry', afterMs: 0 } as const;
+      return mayGrow ? end({ next: { kind: 'turn', paths: [path] } }) : ({ kind: 'ask-again', held: result } as const);
+  }
 }
 
 /** Updates the first of the conflicts. */
