@@ -7,7 +7,7 @@ import { notUnderstood, unusable } from '../../client/refusal.ts';
 import type { AnsweredCall, Call, CallLimits } from '../../client/request.ts';
 import { headerOf, isSuccess, parseLinks, type RawResponse } from '../../client/response.ts';
 import { milliseconds } from '../../interface/duration.ts';
-import { actionVersion, logRetries } from '../step/connect.ts';
+import { actionVersion, retryLog } from '../step/connect.ts';
 import type { Context } from '../step/context.ts';
 import { type ChangeSource, retryAdvice } from './change.ts';
 
@@ -96,7 +96,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     sleep,
     random,
     closed: closing.signal,
-    onRetry: logRetries(log, 'GitHub'),
+    onRetry: retryLog(log, 'GitHub').onRetry,
   });
   return {
     call,

@@ -28,8 +28,7 @@ export function connect(
     ...(origin !== undefined && { origin }),
     ...more,
     onWarning: log.warn,
-    onRetry: logRetries(log),
-    onThrottled: logPauses(log),
+    ...retryLog(log),
   });
 }
 
@@ -39,40 +38,30 @@ export const actionVersion = '0.1.0';
 /** More retries of a failing service would fill the log of a step with many requests. */
 const maxRetriesInLog = 10;
 
-export function logRetries(log: Log, server = 'The service'): (retry: Retry) => void {
+export function retryLog(log: Log, server = 'The service') {
   let logged = 0;
   let rateLimited = false;
-  return ({ reason, delayMs, kind }) => {
-    const text = `${reason} Trying again in ${formatElapsed(delayMs)}.`;
-    if (kind === 'limited') {
-      if (rateLimited) {
-        log.debug(text);
+  /** Only once: all requests wait for a rate limit together. */
+  function logRateLimit(): void {
+    if (!rateLimited) log.line(`${server} limits the rate of requests. The rest of the step keeps to that limit.`);
+    rateLimited = true;
+  }
+  return {
+    onRetry({ reason, delayMs, kind }: Retry): void {
+      const isShown = kind === 'limited' ? !rateLimited : logged < maxRetriesInLog;
+      (isShown ? log.line : log.debug)(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
+      if (kind === 'limited') {
+        logRateLimit();
         return;
       }
-      rateLimited = true;
-      log.line(text);
-      log.line(rateLimitText(server));
-      return;
-    }
-    if (logged < maxRetriesInLog) log.line(text);
-    else log.debug(text);
-    logged += 1;
-    if (logged === maxRetriesInLog) log.line('Further retries appear only in the debug log.');
+      logged += 1;
+      if (logged === maxRetriesInLog) log.line('Further retries appear only in the debug log.');
+    },
+    onThrottled(delayMs: number): void {
+      if (delayMs >= minPauseInLogMs) logRateLimit();
+    },
   };
 }
 
 /** Shorter pauses between requests are not logged. */
 const minPauseInLogMs = 1_000;
-
-function logPauses(log: Log): (delayMs: number) => void {
-  let logged = false;
-  return (delayMs) => {
-    if (logged || delayMs < minPauseInLogMs) return;
-    logged = true;
-    log.line(rateLimitText('The service'));
-  };
-}
-
-/** Logged once: all requests wait for a rate limit together. */
-const rateLimitText = (server: string): string =>
-  `${server} limits the rate of requests. The rest of the step keeps to that limit.`;
