@@ -1,7 +1,7 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import { type Comparison, latestModes, type PushLockMode, pushLockModes } from '../interface/resources.ts';
 import type { WorkspaceId } from './access.ts';
-import { inParallel } from './connection.ts';
+import { inParallel } from './in-parallel.ts';
 import { firstName, isArray, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { ageIn, readOutdated } from './outdated.ts';

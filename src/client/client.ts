@@ -22,10 +22,11 @@ export { parseWorkspaceId, type WorkspaceId } from './access.ts';
 export type { AcquiredLock, Conflict, LockComparison } from './acquire-lock.ts';
 
 export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
-export { type Clock, steadyClock } from './clock.ts';
-export { inParallel } from './connection.ts';
-export type { KnownLock } from './known-lock.ts';
+export { type Clock, clockSlackMs, responseClockMs, steadyClock } from './clock.ts';
+export { inParallel } from './in-parallel.ts';
+export { isSameLock, type KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
+export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
 export { type LineRequest, type Priority, type Queue, type Urgency, urgencies } from './queue.ts';
@@ -104,7 +105,7 @@ export function createClient(options: ClientOptions) {
           openTokens: () => credentials.open({ ...shared, call: createCall(shared), target: addresses.token }),
         },
   );
-  const context = { call, addresses, baseUrl, clock, serverNow: serverClock.now };
+  const context = { call, addresses, baseUrl, serverNow: serverClock.now };
 
   return {
     ...createLists(context),

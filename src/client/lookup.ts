@@ -1,6 +1,6 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
-import { inParallel } from './connection.ts';
+import { inParallel } from './in-parallel.ts';
 import type { FoundLock, KnownLock } from './known-lock.ts';
 import { createLists, type ListLocks, type LockFilter } from './lists.ts';
 import type { List } from './pages.ts';

@@ -36,7 +36,7 @@ export const lineHeaders = ({ seconds, oneIsEnough, urgency }: LineRequest): Rea
 export const hasWaited = (response: ClientResponse): boolean =>
   /(^|[,;\s])wait($|[=,;\s])/i.test(headerOf(response, 'preference-applied') ?? '');
 
-/** More would be a mistake. */
+/** A larger number is an error of the service. */
 const maxPlaces = 1_000_000;
 
 export function queueIn(response: ClientResponse): Queue | undefined {

@@ -64,7 +64,7 @@ export const expectFound =
 /** An excerpt of a response with an unexpected object. */
 export function membersOf(response: ClientResponse, texts: ServiceText): string {
   const names = Object.keys(objectIn(response)).join(', ');
-  return texts.line(names && `an object with ${names}`, 200);
+  return texts.line(names && `an object with: ${names}`, 200);
 }
 
 export function retryAfterHeader(response: ClientResponse, serverNow: number): number | undefined {

@@ -94,7 +94,6 @@ export interface ClientContext {
   readonly call: Call;
   readonly addresses: Endpoints;
   readonly baseUrl: URL;
-  readonly clock: Clock;
   readonly serverNow: Clock;
 }
 

@@ -41,6 +41,7 @@ export interface Unusable {
   readonly status: number;
   /** Part of a sentence: the problem with the response. */
   readonly reason: string;
+  /** The start of the body; if it was not understood, a description, such as "an object with: items". */
   readonly excerpt: string;
   readonly requestId: string | undefined;
 }
@@ -231,12 +232,13 @@ function fieldsText(fields: readonly RefusedField[], words: string): string {
   return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
 }
 
-function unusableText({ reason, excerpt }: Unusable): string {
-  const begins = excerpt === '' ? '' : ` It starts with: ${asSentence(excerpt)}`;
-  return asSentence(`The response cannot be used: ${reason}`) + begins;
+function unusableText({ kind, reason, excerpt }: Unusable): string {
+  const prefix = kind === 'not-understood' ? ' It is ' : ' It starts with: ';
+  const content = excerpt === '' ? '' : prefix + asSentence(excerpt);
+  return asSentence(`The response cannot be used: ${reason}`) + content;
 }
 
-const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
+export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Errors of nginx, Go's net/http (Caddy, Traefik) and Apache if a port for https receives plain http. */
 const httpsNeeded =

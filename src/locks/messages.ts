@@ -1,4 +1,4 @@
-import type { Conflict, KnownLock } from '../client/client.ts';
+import { type Conflict, type KnownLock, responseClockMs } from '../client/client.ts';
 import { formatNumber, formatTime, pluralize, runName } from '../interface/words.ts';
 import type { Intent, Loss } from './ledger/entry.ts';
 
@@ -50,23 +50,16 @@ function conflictText({ path, holder, queue }: Conflict, now: number | undefined
 function placeText({ hasWaited, queue }: Conflict): string {
   if (queue === undefined) return '';
   const { position, length } = queue;
-  if (hasWaited) return `. You are ${ordinal(position)} of ${formatNumber(length)}`;
+  if (hasWaited) return `. You are number ${formatNumber(position)} of ${formatNumber(length)} in line`;
   return position === 1 ? '' : `. ${pluralize(position - 1, 'other is', 'others are')} waiting for it`;
-}
-
-const endings = new Intl.PluralRules('en', { type: 'ordinal' });
-
-function ordinal(number: number): string {
-  const ending = { one: 'st', two: 'nd', few: 'rd', many: 'th', other: 'th', zero: 'th' }[endings.select(number)];
-  return `${formatNumber(number)}${ending}`;
 }
 
 /** Describes a lock that an unanswered request may have left, and when it expires. */
 export const unansweredText = ({ path, ttl, at }: Intent): string =>
-  `${path} may have been locked: the request at ${at} was not answered, and the service still cannot say. If it was, the lock expires ${ttl} after it was taken.`;
+  `${path} may have been locked: the request at ${at} was not answered, and the service still cannot say. If it was, the lock expires ${ttl} after it was granted.`;
 
 /**
- * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), taken by https://…/runs/1, since 13:05 UTC (48 min
+ * "Content/Hero.uasset is held by ada until 14:05 UTC (in 12 min), locked in https://…/runs/1, since 13:05 UTC (48 min
  * ago), with the note "new armor"". Without `now`, as in a summary, times are absolute and the run is shown by name.
  */
 export const heldText = (path: string, holder: KnownLock | undefined, now?: number, withStart = false): string =>
@@ -85,11 +78,19 @@ function holderText(
   if (!Number.isNaN(end)) parts.push(` until ${formatTime(end, now)}`);
   if (origin !== undefined) {
     const name = now === undefined ? runName(origin) : undefined;
-    parts.push(`, taken by ${name ?? origin}`);
+    parts.push(`, locked in ${name ?? origin}`);
   }
   if (withStart && !Number.isNaN(start)) parts.push(`, since ${pastMoment(start, now)}`);
   if (note !== undefined) parts.push(`, with the note "${note}"`);
   return parts.join('');
+}
+
+/** How a lost lock ended, after a space; empty if unknown. */
+export function howItEnded(end: number, holder: KnownLock | undefined, now: number, adviseLongerTtl = true): string {
+  if (Number.isNaN(end)) return '';
+  const hadExpired = end <= now + responseClockMs || end <= Date.parse(holder?.acquired_at ?? '');
+  if (!hadExpired) return ' Someone released it before it expired.';
+  return ` It expired at ${pastMoment(end, now)}${adviseLongerTtl ? '; a longer `ttl` would have prevented that' : ''}.`;
 }
 
 /** Formats a time in the past: "14:05 UTC (3 min ago)". */

@@ -1,6 +1,4 @@
-import type { KnownLock } from '../client/client.ts';
-import { clockSlackMs } from '../client/clock.ts';
-import type { LookupResult } from '../client/lookup.ts';
+import { clockSlackMs, type KnownLock, type LookupResult } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Grant } from './ledger/entry.ts';
 

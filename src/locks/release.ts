@@ -2,11 +2,12 @@ import {
   type CallLimits,
   isTransient,
   type KnownLock,
+  type LookupResult,
+  lookUp,
   type ServiceError,
   type WorkspaceId,
   withJitter,
 } from '../client/client.ts';
-import { type LookupResult, lookUp } from '../client/lookup.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
 import { type OwnLock, standingOf } from './ownership.ts';

@@ -2,13 +2,13 @@ import {
   type AcquiredLock,
   type CallLimits,
   type Conflict,
+  clockSlackMs,
   isTransient,
   type KnownLock,
   type LineRequest,
   type ServiceError,
   type WorkspaceId,
 } from '../client/client.ts';
-import { clockSlackMs } from '../client/clock.ts';
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';

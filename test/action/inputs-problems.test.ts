@@ -11,7 +11,8 @@ const http =
   'Plain http would expose the token on the network. Use https, or set `allow-http: true` on a private network only.';
 const listed = '`operation: list-workspaces` lists the existing ids.';
 const noSegment = 'A path must not have a segment "." or "..".';
-const oneOf = 'Give one of `path`, `locks` and `locks-file`, not several.';
+const bothSet = (one: string, other: string): string =>
+  `Inputs \`${one}\` and \`${other}\` are both set: give only one of them.`;
 const oneUrl = 'It must be a single URL, without spaces or line breaks.';
 const options = 'It must be a JSON object, such as {"format": "github"}.';
 const outOfRange = 'It must be a whole number from 0 to 100.';
@@ -62,11 +63,11 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['sync', 'retries', 'many', outOfRange],
   ['sync', 'retries', '-1', outOfRange],
   ['sync', 'retries', '101', outOfRange],
-  ['sync', 'workspace', '', `A workspace must not be empty. ${listed}`, missing],
+  ['sync', 'workspace', '', `Set it to the id of a workspace. ${listed}`, missing],
   ['sync', 'workspace', '../other', `${noSlashes} ${listed}`],
   ['sync', 'branch', 'ma\nin', 'It must be the name of a branch.'],
   ['sync', 'wait', '31d', 'It must be from 0s to 30d.'],
-  ['lock', 'path', '', 'Name what to lock, one path per line.', missing],
+  ['lock', 'path', '', 'List the paths to lock, one per line.', missing],
   ['lock', 'path', 'Content/../Hero.uasset', noSegment, line('Content/../Hero.uasset')],
   ['lock', 'path', '/etc/passwd', `${relative} /.`, line('/etc/passwd')],
   ['lock', 'path', 'C:\\Assets\\Hero.uasset', `${relative} a drive (C:).`, line('C:\\Assets\\Hero.uasset')],
@@ -84,8 +85,6 @@ const wrong: readonly (readonly [OperationName, input: string, value: string, re
   ['lock', 'priority', 'urgent', 'It must be one of low, normal, high.'],
   ['lock', 'on-lost', 'ignore', reaction],
   ['lock', 'on-lost', 'Fail', `Did you mean fail? ${reaction}`],
-  ['unlock', 'locks', '[]', oneOf, hidden],
-  ['unlock', 'locks-file', '/tmp/l.json', oneOf],
   ['register-hook', 'hook-url', '', 'It must be an https URL.', missing],
   ['register-hook', 'hook-url', 'hooks.example/services/geheim', 'It must be an https URL.', hidden],
   ['register-hook', 'hook-options', '[1]', options, hidden],
@@ -113,11 +112,9 @@ test('lock with `renew: true` and `auto-release: false` reports why renewal does
 test('a lock takes its paths from `path` or from `pool`, and `where` goes with a pool', () => {
   const pool = { path: '', pool: 'unity-pro' };
   expect(problemsOf(rightStep('lock', { ...pool, where: 'host=b1\n os = linux, arm ' }))).toEqual([]);
-  expect(problemsOf(rightStep('lock', { ...pool, path: 'a' }))).toEqual([
-    'Input `path` is "a". Give either `path` or `pool`, not both.',
-  ]);
+  expect(problemsOf(rightStep('lock', { ...pool, path: 'a' }))).toEqual([bothSet('path', 'pool')]);
   expect(problemsOf(rightStep('lock', { path: 'a', where: 'host=b1' }))).toEqual([
-    'Input `where` is "host=b1". It chooses among the items of a pool: set `pool`, too.',
+    'Input `where` is "host=b1". It works only with `pool`: set `pool` as well.',
   ]);
   expect(problemsOf(rightStep('lock', { ...pool, pool: 'a\u0007', where: 'host\n=b1\nos=a\nos=b' }))).toEqual([
     'Input `pool` is "a\\u0007". It must be the name of a pool.',
@@ -132,9 +129,7 @@ describe('the input changed-files', () => {
     problemsOf(rightStep('list-locks', { 'changed-files': 'true', ...given }));
 
   test('cannot be combined with paths', () => {
-    expect(changed({ path: 'Content/Hero.uasset' })).toEqual([
-      'Input `path` is "Content/Hero.uasset". With `changed-files: true` the paths come from the pull request or push: give only one of the two.',
-    ]);
+    expect(changed({ path: 'Content/Hero.uasset' })).toEqual([bothSet('path', 'changed-files')]);
   });
 
   test.each(['ghs_1 x', 'ghs_\u00e9', 'ghs_1\r\nx: y'])('rejects the GitHub token %j', (token) => {
@@ -168,10 +163,16 @@ test.each([
   expect(reason).toMatch(/^The file cannot be read: E[A-Z]+: [^']+\.$/);
 });
 
-test('a check takes its locks from one input only', () => {
-  expect(problemsOf(rightStep('check', { locks: '[]', 'locks-file': '/tmp/l.json' }))).toEqual([
-    'Input `locks-file` is "/tmp/l.json". Give one of `locks` and `locks-file`, not both.',
+test('an unlock and a check take their locks from one input only', () => {
+  const locksFile = '/tmp/l.json';
+  expect(problemsOf(rightStep('check', { locks: '[]', 'locks-file': locksFile }))).toEqual([
+    bothSet('locks', 'locks-file'),
   ]);
+  for (const given of [{ locks: '[]' }, { 'locks-file': locksFile }]) {
+    expect(problemsOf(rightStep('unlock', { path: 'a', ...given }))).toEqual([
+      bothSet('path', Object.keys(given).join()),
+    ]);
+  }
 });
 
 test('reports an unknown operation together with all other mistakes', () => {
@@ -188,7 +189,7 @@ const onPaths = { workspace: '/', path: '..', glob: 'x' };
 const wrongIn: Readonly<Record<OperationName, Given>> = {
   sync: { workspace: '/', branch: '\u0007', wait: 'x' },
   lock: { ...onPaths, type: '\u0007', ttl: 'x', wait: 'x', priority: 'x', 'auto-release': 'x', 'on-lost': 'x' },
-  unlock: { ...onPaths, locks: 'x', force: 'x' },
+  unlock: { ...onPaths, force: 'x' },
   'list-locks': { ...onPaths, 'changed-files': 'x', 'fail-if-locked': 'x' },
   'register-hook': { workspace: '/', 'hook-url': 'x', 'hook-options': 'x' },
   'list-workspaces': {},

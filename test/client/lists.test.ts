@@ -45,7 +45,7 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     ['a 204', nothing(204), 'not-json', 'it is empty'],
     ['a page', page(200), 'not-json', '(Content-Type: text/html). It starts with: 200 OK nginx'],
     ['text', raw(200, 'all is well'), 'not-json', 'it is not valid JSON. It starts with: all is well'],
-    ['another object', json(200, { hello: 1 }), 'not-understood', 'It starts with: an object with hello'],
+    ['another object', json(200, { hello: 1 }), 'not-understood', 'It is an object with: hello'],
     ['a number', json(200, 12), 'not-understood', 'it contains no list'],
     ['deep nesting', raw(200, '['.repeat(100_000) + ']'.repeat(100_000)), 'not-json', 'it is nested too deeply'],
     ['a compressed body', raw(200, 'x', { 'content-encoding': 'gzip' }), 'not-json', 'it is compressed (gzip)'],

@@ -79,10 +79,10 @@ describe('the files of a pull request', () => {
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "Pull request #7 of octo-games/dragon changes 2 files.
       ##[group]1 lock in <workspace>, among 2 files of pull request #7.
-        Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7
+        Content/Hero.uasset is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7
       ##[endgroup]
       ##[error]1 file is locked, and \`fail-if-locked\` is set. Once it is released, run this job again: "Re-run jobs", then "Re-run failed jobs".
-      ##[error]Content/Hero.uasset is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7."
+      ##[error]Content/Hero.uasset is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7."
     `);
     expect(targetsOf(api)).toEqual(['GET pulls/7', 'GET pulls/7/files?per_page=100', 'GET pulls/7']);
   });

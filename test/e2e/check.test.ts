@@ -68,7 +68,7 @@ test('fails the step for a lost lock, names the current holder, and outputs the 
       b: lost, held by grace until <clock> (<distance>)
       c: lost, held by nobody
     ##[endgroup]
-    ##[error]This job lost its lock on b. Someone released it before it expired. b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, since <clock> (<distance>).
+    ##[error]This job lost its lock on b. Someone released it before it expired. b is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7, since <clock> (<distance>).
     ##[error]This job lost its lock on c. Someone released it before it expired. Nobody holds the path now."
   `);
   expect(stable(result.summary)).toMatchInlineSnapshot(`

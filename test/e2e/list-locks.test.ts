@@ -43,16 +43,16 @@ describe('the list of locks', () => {
     `);
     expect(stable(result.log)).toMatchInlineSnapshot(`
       "##[group]3 locks in <workspace>.
-        Content/Hero.uasset is held by ada until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7
-        Content/Maps/Arena.umap is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7
-        Content/Rock[1].fbx is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7
+        Content/Hero.uasset is held by ada until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7
+        Content/Maps/Arena.umap is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7
+        Content/Rock[1].fbx is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7
       ##[endgroup]"
     `);
     expect(stable(result.summary)).toMatchInlineSnapshot(`
       "<h3>Workspace: list-locks</h3>
       <p>3 locks in <workspace>.</p>
       <table>
-      <tr><th>Path</th><th>Holder</th><th>Until</th><th>Taken by</th></tr>
+      <tr><th>Path</th><th>Holder</th><th>Until</th><th>Run</th></tr>
       <tr><td>Content/Hero.uasset</td><td>ada</td><td><clock></td><td><a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #7</a></td></tr>
       <tr><td>Content/Maps/Arena.umap</td><td>grace</td><td><clock></td><td><a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #7</a></td></tr>
       <tr><td>Content/Rock[1].fbx</td><td>grace</td><td><clock></td><td><a href="https://github.com/octo-games/dragon/actions/runs/7">octo-games/dragon #7</a></td></tr>

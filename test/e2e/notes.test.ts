@@ -20,7 +20,7 @@ describe('the note of a lock', () => {
     const job = await scene.job({ workspace: await lockedWithNote('a') });
     const result = await job.run({ with: { operation: 'lock', path: 'a' } });
     expect(errorsOf(result)).toEqual([expect.stringContaining(`, with the note "${note}". Set `)]);
-    expect(result.summary).toContain('<th>Taken by</th><th>Note</th>');
+    expect(result.summary).toContain('<th>Run</th><th>Note</th>');
     expect(result.rawSummary).toContain('<td>New armor &lt;b&gt;@<wbr>team&lt;/b&gt; `x`, until Friday</td>');
     expect(result.rawSummary).not.toContain('<b>');
   });
@@ -29,7 +29,7 @@ describe('the note of a lock', () => {
     const workspace = await lockedWithNote('a');
     const job = await scene.job({ workspace });
     const step = await job.step({ with: { operation: 'lock', path: 'a', wait: '10m' } });
-    await step.waitForLog(`, with the note "${note}". You are 1st of 1. Waiting, `);
+    await step.waitForLog(`, with the note "${note}". You are number 1 of 1 in line. Waiting, `);
     await scene.release(workspace, 'a');
     const result = await step.finished;
     expect(result).toMatchObject({ outputs: { acquired: 'true' } });

@@ -66,7 +66,7 @@ test('releases the locks of another job by its output, but leaves those with a n
       b: held by someone else, left alone
       c: released
     ##[endgroup]
-    ##[error]b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7: this job lost its lock, and left the current one alone."
+    ##[error]b is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7: this job lost its lock, and left the current one alone."
   `);
   expect(stable(result.summary)).toMatchInlineSnapshot(`
     "<h3>Workspace: unlock</h3>
@@ -94,7 +94,7 @@ describe('the release of a lock of another owner', () => {
     expect(result.outputs).toEqual({ status: 'released', released: '["a","c"]' });
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "b is held by grace until <clock> (<distance>), taken by https://github.com/octo-games/dragon/actions/runs/7, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\` (DELETE /v1/workspaces/<workspace>/locks/b: 403 Forbidden, request id <request>).",
+        "b is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\` (DELETE /v1/workspaces/<workspace>/locks/b: 403 Forbidden, request id <request>).",
       ]
     `);
     expect(result.log).toContain('b: held by grace until ');

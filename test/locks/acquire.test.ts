@@ -221,7 +221,7 @@ describe('a wait', () => {
     expect(lines).toHaveLength(sleeps.length);
     for (const line of lines) {
       expect(line).toMatch(
-        /^a is held by grace until 13:00 UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since 11:58 UTC \(.* ago\)\. Waiting, \d+ s left\.$/,
+        /^a is held by grace until 13:00 UTC \(in .*\), locked in https:\/\/ci\.example\.com\/runs\/7, since 11:58 UTC \(.* ago\)\. Waiting, \d+ s left\.$/,
       );
     }
   });
@@ -368,9 +368,9 @@ describe('a wait in line', () => {
     expect(events).toEqual(['ask a', 'wait a 30 any', 'wait a 30 any', 'wait a 30 any']);
     expect(new Set(keys).size).toBe(3);
     expect(lines.map((line) => /You are .*$/.exec(line)?.[0])).toEqual([
-      'You are 3rd of 5. Waiting, 10 min left.',
-      'You are 2nd of 4. Waiting, 10 min left.',
-      'You are 1st of 4. Waiting, 9 min left.',
+      'You are number 3 of 5 in line. Waiting, 10 min left.',
+      'You are number 2 of 4 in line. Waiting, 10 min left.',
+      'You are number 1 of 4 in line. Waiting, 9 min left.',
     ]);
     for (const line of lines) expect(line).toMatch(/^a is held by grace until 13:00 UTC/);
   });
@@ -385,7 +385,9 @@ describe('a wait in line', () => {
       response: (path, number) => (number === 0 ? free : taken(path)),
       tell: ({ path }) => granted(path, second),
     });
-    expect(lines).toEqual(['a is free, but others are ahead in line. You are 2nd of 2. Waiting, 10 min left.']);
+    expect(lines).toEqual([
+      'a is free, but others are ahead in line. You are number 2 of 2 in line. Waiting, 10 min left.',
+    ]);
   });
 
   test('ends in time, after a last request', async () => {

@@ -19,10 +19,10 @@ test('names the first three holders of several paths, and counts the rest', () =
 });
 
 test.each([
-  [1, 1, true, '. You are 1st of 1'],
-  [2, 11, true, '. You are 2nd of 11'],
-  [3, 5, true, '. You are 3rd of 5'],
-  [11, 1_200, true, '. You are 11th of 1,200'],
+  [1, 1, true, '. You are number 1 of 1 in line'],
+  [2, 11, true, '. You are number 2 of 11 in line'],
+  [3, 5, true, '. You are number 3 of 5 in line'],
+  [11, 1_200, true, '. You are number 11 of 1,200 in line'],
   [1, 1, false, ''],
   [2, 2, false, '. 1 other is waiting for it'],
   [3, 3, false, '. 2 others are waiting for it'],

@@ -100,13 +100,13 @@ function readLock(reader: Reader) {
 
 function readLockPaths(reader: Reader): Read<PathSelection> {
   const { raw, complain } = reader;
-  if (lines(raw.path).length === 0) complain('path', 'Name what to lock, one path per line.');
-  if (raw.where !== '') complain('where', 'It chooses among the items of a pool: set `pool`, too.');
+  if (lines(raw.path).length === 0) complain('path', 'List the paths to lock, one per line.');
+  if (raw.where !== '') complain('where', 'It works only with `pool`: set `pool` as well.');
   return readPaths(reader);
 }
 
-function readPool({ raw, read, complain, complainOfLine }: Reader): Read<PoolSelection> {
-  if (raw.path !== '') complain('path', 'Give either `path` or `pool`, not both.');
+function readPool({ raw, read, complainOfLine, complainOfBoth }: Reader): Read<PoolSelection> {
+  if (raw.path !== '') complainOfBoth('path', 'pool');
   const name = read('pool', parseText('It must be the name of a pool.'));
   const where = new Map<string, string>();
   for (const line of lines(raw.where)) {
@@ -128,10 +128,10 @@ const readUnlock = (reader: Reader) =>
   });
 
 function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelection | PathSelection> {
-  const { raw, complain } = reader;
+  const { raw, complainOfBoth } = reader;
   const paths = readPaths(reader);
   const [name, another] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
-  if (another !== undefined) complain(another, 'Give one of `path`, `locks` and `locks-file`, not several.');
+  if (name !== undefined && another !== undefined) complainOfBoth(name, another);
   if (name === undefined) return paths && { kind: 'job' };
   if (name === 'path') return paths;
   return readHandoff(reader, name);
@@ -142,7 +142,7 @@ const readCheck = (reader: Reader) =>
 
 function readCheckSelection(reader: Reader): Read<JobSelection | HandoffSelection> {
   const [name, another] = (['locks', 'locks-file'] as const).filter((each) => reader.raw[each] !== '');
-  if (another !== undefined) reader.complain(another, 'Give one of `locks` and `locks-file`, not both.');
+  if (name !== undefined && another !== undefined) reader.complainOfBoth(name, another);
   return name === undefined ? { kind: 'job' } : readHandoff(reader, name);
 }
 
@@ -177,17 +177,12 @@ const parseGitHubToken = parseToken(
 
 /** No paths mean the complete workspace. */
 function readLockScope(reader: Reader): Read<PathSelection | ChangedFiles> {
-  const { read, raw, complain } = reader;
+  const { read, raw, complainOfBoth } = reader;
   const paths = readPaths(reader);
   const changedFiles = read('changed-files', parseBoolean);
   if (changedFiles === undefined) return undefined;
   if (!changedFiles) return paths;
-  if (raw.path !== '') {
-    complain(
-      'path',
-      'With `changed-files: true` the paths come from the pull request or push: give only one of the two.',
-    );
-  }
+  if (raw.path !== '') complainOfBoth('path', 'changed-files');
   const githubToken = read('github-token', parseGitHubToken);
   // readConnection reports an invalid value.
   const allowHttp = parseBoolean(raw['allow-http']);

@@ -22,6 +22,8 @@ export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}
     complain,
     complainOfLine: (name: InputName, line: string, reason: string): void =>
       void problems.push(lineProblem(name, line, reason)),
+    complainOfBoth: (one: InputName, other: InputName): void =>
+      void problems.push(`Inputs \`${one}\` and \`${other}\` are both set: give only one of them.`),
     read<T>(name: InputName, parse: Parse<T>): Read<T> {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;

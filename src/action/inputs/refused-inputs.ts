@@ -1,4 +1,4 @@
-import { type RefusedField, ServiceError, withRequest } from '../../client/service-error.ts';
+import { asSentence, ServiceError, withRequest } from '../../client/service-error.ts';
 import { errorText } from '../report/error-text.ts';
 import { lines, parseJsonObject, splitWords } from './parse.ts';
 import { inputText, quoted, truncated } from './reader.ts';
@@ -26,14 +26,12 @@ function refusalText({ failure, request }: ServiceError, given: GivenInputs): st
   if (problems.every(({ input }) => input === undefined)) return undefined;
   const sentences = problems
     .slice(0, maxShown)
-    .map(({ field, detail, input }) => `${input ?? (field === undefined ? '' : `${field}:`)} ${sentence(detail)}`);
+    .map(({ field, detail, input }) => `${input ?? (field === undefined ? '' : `${field}:`)} ${asSentence(detail)}`);
   const more = fields.length - sentences.length;
   // Our service repeats the first problem in this text.
-  const before = said === '' || fields.some(({ detail }) => said.includes(detail)) ? [] : [sentence(said)];
+  const before = said === '' || fields.some(({ detail }) => said.includes(detail)) ? [] : [asSentence(said)];
   return withRequest([...before, ...sentences, ...(more > 0 ? [`And ${more} more.`] : [])].join(' '), request);
 }
-
-const sentence = (text: RefusedField['detail']): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 
 /** Shows the input behind a field of the request, such as `branch` or `events/0`, and its value. */
 function textOf(field: string, { raw, task }: GivenInputs): string | undefined {

@@ -1,13 +1,10 @@
-import type { WorkspaceId } from '../../client/client.ts';
-import { listOnPaths, lookupIn } from '../../client/lookup.ts';
+import { type CallLimits, type Clock, listOnPaths, lookupIn, type WorkspaceId } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { joinFirst } from '../../interface/words.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lostRenewalText } from '../../locks/messages.ts';
 import { type AlreadyHeld, ownLockOf, standingOf } from '../../locks/ownership.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
-
-/** If the list takes longer than this, the step requests the locks anyway. */
-const maxLookAtHeldMs = 10_000;
 
 /**
  * The locks that earlier steps of this job hold on the paths. The ledger lists them, and the service confirms that they
@@ -22,9 +19,7 @@ export async function findAlreadyHeld(
   const { client, clock } = context;
   const candidates = paths.filter((path) => held.has(path));
   if (candidates.length === 0) return [];
-  const { deadline, signal } = defaultLimits(context);
-  const within = { signal, deadline: Math.min(deadline, clock() + maxLookAtHeldMs) };
-  const find = await lookupIn(listOnPaths(client, workspace, candidates, within));
+  const find = await lookupIn(listOnPaths(client, workspace, candidates, briefly(defaultLimits(context), clock)));
   return candidates.flatMap((path) => {
     const lock = held.get(path);
     const found = find(path);
@@ -49,3 +44,19 @@ export async function findAlreadyHeld(
 export function warnOfLostLocks({ client, log }: Context, { lost }: JobLocks): void {
   for (const loss of lost) log.warn(lostRenewalText(loss, undefined, client.serverNow()));
 }
+
+/** The limits of a lookup that the step can do without. */
+export const briefly = (within: CallLimits, clock: Clock): CallLimits => ({
+  ...within,
+  deadline: Math.min(within.deadline, clock() + 10_000),
+});
+
+/** Says that a step for all locks of the job leaves those in other workspaces alone. */
+export function logOtherWorkspaces(log: Context['log'], workspaces: readonly string[], fate: string): void {
+  if (workspaces.length === 0) return;
+  log.line(`The locks of this job in ${joinFirst(workspaces)} are ${fate}: each workspace needs its own step.`);
+}
+
+/** The reason why the job may have more locks, if its ledger is damaged. */
+export const gapText = ({ file }: Context['ledger'], done: string, inputs: string): string =>
+  `Part of the ledger in ${file} cannot be read, so this job may have locks that were not ${done}. Name them with ${inputs}.`;

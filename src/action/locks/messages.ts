@@ -1,4 +1,4 @@
-import { responseClockMs } from '../../client/clock.ts';
+import { responseClockMs } from '../../client/client.ts';
 import { type Duration, formatDuration } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';

@@ -1,5 +1,4 @@
-import type { WorkspaceId } from '../../client/access.ts';
-import { ServiceError } from '../../client/client.ts';
+import { ServiceError, type WorkspaceId } from '../../client/client.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
 import type { Comparison, Outdated } from '../../interface/resources.ts';

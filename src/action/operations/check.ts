@@ -1,15 +1,14 @@
-import type { KnownLock } from '../../client/client.ts';
-import { responseClockMs } from '../../client/clock.ts';
-import { type LookupResult, listOnPaths, lookupIn } from '../../client/lookup.ts';
+import { type KnownLock, type LookupResult, listOnPaths, lookupIn } from '../../client/client.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/words.ts';
 import { type Loss, soonestEnd } from '../../locks/ledger/entry.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
-import { heldText, lostRenewalText, pastMoment } from '../../locks/messages.ts';
+import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf, standingOf } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
+import { gapText, logOtherWorkspaces } from '../locks/job-locks.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/outdated.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
@@ -200,13 +199,9 @@ function failuresOf({ results, gap }: CheckReport, now: number): readonly string
 
 /** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
 function lostText({ path, lock, holder }: Extract<CheckResult, { kind: 'lost' }>, now: number): string {
-  const end = Date.parse(lock.expires_at ?? '');
-  const isOver = end <= now + responseClockMs || end <= Date.parse(holder?.acquired_at ?? '');
-  const parts = [`This job lost its lock on ${path}.`];
-  if (isOver) parts.push(`It expired at ${pastMoment(end, now)}; a longer \`ttl\` would have prevented that.`);
-  else if (!Number.isNaN(end)) parts.push('Someone released it before it expired.');
-  parts.push(holder === undefined ? 'Nobody holds the path now.' : `${heldText(path, holder, now, true)}.`);
-  return parts.join(' ');
+  const how = howItEnded(Date.parse(lock.expires_at ?? ''), holder, now);
+  const current = holder === undefined ? 'Nobody holds the path now' : heldText(path, holder, now, true);
+  return `This job lost its lock on ${path}.${how} ${current}.`;
 }
 
 /** The locks to check, and the reason why there may be more. */
@@ -217,19 +212,13 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
   }
   const { ledger, connection, log } = context;
   const { held, otherWorkspaces, damaged } = readJobLocks(ledger, connection.baseUrl, workspace);
-  if (otherWorkspaces.length > 0) {
-    log.line(
-      `The locks of this job in ${joinFirst(otherWorkspaces)} are not checked: each workspace needs its own step.`,
-    );
-  }
+  logOtherWorkspaces(log, otherWorkspaces, 'not checked');
   // The job no longer relies on locks whose release has started.
   const relied = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
   return {
     locks: relied.map(([path, { grant, loss }]): LockToCheck => {
       return { path, lock: ownLockOf(grant), isCompared: grant.isCompared, loss };
     }),
-    gap: damaged
-      ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not checked. Name them with \`locks\` or \`locks-file\`.`
-      : undefined,
+    gap: damaged ? gapText(ledger, 'checked', '`locks` or `locks-file`') : undefined,
   };
 }

@@ -1,5 +1,4 @@
-import { type CallLimits, inParallel, type KnownLock, type List } from '../../client/client.ts';
-import { listOnPaths } from '../../client/lookup.ts';
+import { type CallLimits, inParallel, type KnownLock, type List, listOnPaths } from '../../client/client.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { joinFirst, pluralize } from '../../interface/words.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';

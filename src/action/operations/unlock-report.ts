@@ -36,7 +36,7 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
       : first.kind === 'held'
         ? `${heldText(first.path, first.holder, now)}, and not by this job: it was left alone.`
         : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
-  return `${which} \`force: true\` would release it anyway.`;
+  return `${which} \`force: true\` would release ${named.length > 1 ? 'them' : 'it'} anyway.`;
 }
 
 /** A line about matched paths that this job does not hold; undefined if there are none. */

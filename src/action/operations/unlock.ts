@@ -1,21 +1,25 @@
-import { inParallel, type KnownLock, type ServiceError, type WorkspaceId, withRequest } from '../../client/client.ts';
-import { listOnPaths, lookupIn } from '../../client/lookup.ts';
+import {
+  inParallel,
+  type KnownLock,
+  listOnPaths,
+  lookupIn,
+  type ServiceError,
+  type WorkspaceId,
+  withRequest,
+} from '../../client/client.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { joinFirst } from '../../interface/words.ts';
 import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { type OwnLock, ownLockOf } from '../../locks/ownership.ts';
 import { hasIdentity, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
-import { warnOfLostLocks } from '../locks/job-locks.ts';
+import { briefly, gapText, logOtherWorkspaces, warnOfLostLocks } from '../locks/job-locks.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import type { Outcome } from '../report/outcome.ts';
+import { ofKind } from '../report/table.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
-
-/** Time limit for looking up the holders of locks that are left alone: they are only information. */
-const lookUpOthersMs = 10_000;
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
@@ -67,7 +71,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   }
 
   async function releaseFound(): Promise<void> {
-    const paths = targets.filter(isOfKind('path')).map(({ path }) => path);
+    const paths = ofKind(targets, 'path').map(({ path }) => path);
     const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
     await inParallel(paths, async (path) => {
       const found = lookup(path);
@@ -82,8 +86,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   async function lookUpOthers(): Promise<void> {
     const others = targets.filter(({ kind }) => kind === 'not-ours' || kind === 'matched');
     const paths = others.map(({ path }) => path);
-    const briefly = { ...within, deadline: Math.min(within.deadline, clock() + lookUpOthersMs) };
-    const lookup = await lookupIn(listOnPaths(client, workspace, paths, briefly));
+    const lookup = await lookupIn(listOnPaths(client, workspace, paths, briefly(within, clock)));
     for (const { path, kind } of others) {
       const found = lookup(path);
       const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
@@ -93,7 +96,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   }
 
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(targets.filter(isOfKind('lock')), ({ path, lock, mayBeReleased, asked }) =>
+  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, asked }) =>
     // A lock that this job may have released itself is not lost.
     release(path, { kind: 'own', lock, mayBeReleased }, (holder) =>
       mayBeReleased ? { path, kind: 'held', holder, asked } : { path, kind: 'lost', holder },
@@ -170,16 +173,12 @@ export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
 /** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
 function locksOfJob({ ledger, log }: Context, workspace: WorkspaceId, jobLocks: JobLocks): UnlockTargets {
   const { held, planned, otherWorkspaces, damaged } = jobLocks;
-  const gap = damaged
-    ? `Part of the ledger in ${ledger.file} cannot be read, so this job may have locks that were not released. Name them with \`path\`, \`locks\` or \`locks-file\`.`
-    : undefined;
+  const gap = damaged ? gapText(ledger, 'released', '`path`, `locks` or `locks-file`') : undefined;
   if (planned.size === 0 && held.size === 0) {
     const none = `No step of this job has locked anything in ${workspace}, so \`unlock\` must name what to release: with \`path\`, \`locks\` or \`locks-file\`. If it passes the output \`locks\` of another job, that output is empty.`;
     throw new InputError([`Input \`path\` is missing. ${gap ?? none}`]);
   }
-  if (otherWorkspaces.length > 0) {
-    log.line(`The locks of this job in ${joinFirst(otherWorkspaces)} are kept: each workspace needs its own step.`);
-  }
+  logOtherWorkspaces(log, otherWorkspaces, 'kept');
   log.line(`\`path\`, \`locks\` and \`locks-file\` are empty: releasing all locks of this job in ${workspace}.`);
   return { targets: [...held.keys()].map((path) => resolveFromLedger({ kind: 'matched', path }, jobLocks)), gap };
 }
@@ -201,8 +200,3 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
 /** A 403 without a missing scope is about the lock: someone else holds it. */
 const refusesThisLock = ({ failure }: ServiceError): boolean =>
   failure.kind === 'refused' && failure.status === 403 && failure.missingScope === undefined;
-
-const isOfKind =
-  <Kind extends UnlockTarget['kind']>(kind: Kind) =>
-  (target: UnlockTarget): target is Extract<UnlockTarget, { kind: Kind }> =>
-    target.kind === kind;

@@ -1,10 +1,9 @@
-import { withRequest } from '../../client/client.ts';
-import { responseClockMs } from '../../client/clock.ts';
+import { responseClockMs, withRequest } from '../../client/client.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
 import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/words.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
-import { heldText, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import { heldText, howItEnded, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
@@ -86,10 +85,8 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const unrenewed = renewalError === undefined ? '' : ` It could not be renewed: ${renewalError}`;
   const itself = `The lock on ${path} was lost while the job relied on it.`;
   if (holder === 'nobody') return `${itself} It expired at ${pastMoment(end, now)}.${unrenewed}`;
-  const had = isOver(lost, now) || end <= Date.parse(holder?.acquired_at ?? '');
-  const longer = renewalError === undefined ? '; a longer `ttl` would have prevented that.' : '.';
-  const when = had ? ` It expired at ${pastMoment(end, now)}${longer}` : ' Someone released it before it expired.';
-  return `${itself}${when} ${heldText(path, holder, now, true)}; that lock was left alone.${unrenewed}`;
+  const how = howItEnded(end, holder, now, renewalError === undefined);
+  return `${itself}${how} ${heldText(path, holder, now, true)}; that lock was left alone.${unrenewed}`;
 }
 
 function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {

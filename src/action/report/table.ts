@@ -17,7 +17,7 @@ export function holderTable(
 ): Pick<Table, 'head' | 'rows'> {
   const hasNotes = locks.some(({ holder }) => holder?.note !== undefined);
   return {
-    head: ['Path', 'Holder', 'Until', 'Taken by', ...(hasNotes ? ['Note'] : [])],
+    head: ['Path', 'Holder', 'Until', 'Run', ...(hasNotes ? ['Note'] : [])],
     rows: locks.map(({ path, holder }) => [
       path,
       holder?.owner ?? '',

@@ -83,7 +83,7 @@ export interface JobLock {
 interface RecordedLock extends JobLock {
   /** The number of renewals of its step before it was granted. */
   readonly renewedFrom: number;
-  /** The same when it was lost, or its release started: from then on, it was not renewed. */
+  /** The number of renewals when it was lost or its release started: later ones did not include it. */
   readonly renewedUntil?: number;
 }
 

@@ -83,7 +83,7 @@ describe('the files of a comparison', () => {
     );
   });
 
-  test('of a small push take one request', async () => {
+  test('take one request for a small push', async () => {
     const history = createHistory();
     const before = history.commit(new Map(Object.entries({ a: '1', b: '1', old: '2' })));
     const after = history.commit(new Map(Object.entries({ a: '2', c: '1', new: '2' })), before);
@@ -92,7 +92,7 @@ describe('the files of a comparison', () => {
     expect(gitHub.asked).toEqual(['compare/{base}...{head}']);
   });
 
-  test('of a large push take two requests more', async () => {
+  test('take two more requests for a large push', async () => {
     const history = createHistory();
     const before = history.commit(treeOf(1, 1, 1, 1));
     const after = history.commit(treeOf(2, 1, 2, 1), before);

@@ -127,7 +127,7 @@ describe('the report of a check', () => {
   test('has a reason and the current holder for each lost lock, and groups unknown locks by reason', () => {
     const others = ['e', 'f'].map((name): CheckResult => ({ ...unknown, path: lockPath(name) }));
     expect(report([kept, taken, gone, unknown, ...others]).failures).toEqual([
-      'This job lost its lock on b. Someone released it before it expired. b is held by grace until 13:00 UTC (in 30 min), taken by https://ci.example.com/runs/7, since 12:05 UTC (25 min ago).',
+      'This job lost its lock on b. Someone released it before it expired. b is held by grace until 13:00 UTC (in 30 min), locked in https://ci.example.com/runs/7, since 12:05 UTC (25 min ago).',
       'This job lost its lock on c. Someone released it before it expired. Nobody holds the path now.',
       'Could not determine whether this job still holds d, e, f. The service did not answer.',
     ]);

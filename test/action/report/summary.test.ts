@@ -29,7 +29,7 @@ test.each([
   ['http://github.test:3000/a/.github/actions/runs/7', 'a/.github #7'],
   ['https://gitlab.test/octo-games/engine/dragon/-/pipelines/42', 'octo-games/engine/dragon #42'],
 ])('the run at %s becomes a link with its name', (address, name) => {
-  const html = summaryHtml('t', 's', [{ head: ['Taken by'], rows: [[{ run: address }]] }], asItIs);
+  const html = summaryHtml('t', 's', [{ head: ['Run'], rows: [[{ run: address }]] }], asItIs);
   expect(html).toContain(`<td><a href="${address}">${name.replace('#', '#<wbr>')}</a></td>`);
 });
 
@@ -102,7 +102,7 @@ test('the summary stays below the size limit of GitHub and well-formed, however 
     fc.property(long, long, fc.integer({ min: 1, max: 3_000 }), ([letter, length], [other, times], count) => {
       const path = letter.repeat(length);
       const row = [path, other.repeat(times), { run: `${run}/${path}` }];
-      const table = { head: ['Path', 'Holder', 'Taken by'], rows: Array.from({ length: count }, () => row) };
+      const table = { head: ['Path', 'Holder', 'Run'], rows: Array.from({ length: count }, () => row) };
       const html = summaryHtml('t', path, [table, table], asItIs);
       expect(Buffer.byteLength(html)).toBeLessThan(mebibyte);
       expect(html).toMatch(summaryShape);

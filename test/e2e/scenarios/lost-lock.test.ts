@@ -34,7 +34,7 @@ describe.each(forms(mannersOfGranting, 0, 2))(
       expect(post?.annotations.filter(({ level }) => level === 'error')).toMatchObject([
         {
           message: expect.stringMatching(
-            /^The lock on Content\/Hero\.uasset was lost while the job relied on it\. It expired at (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d+ s ago\); a longer `ttl` would have prevented that\. Content\/Hero\.uasset is held by grace until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
+            /^The lock on Content\/Hero\.uasset was lost while the job relied on it\. It expired at (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d+ s ago\); a longer `ttl` would have prevented that\. Content\/Hero\.uasset is held by grace until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), locked in https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC/,
           ),
         },
       ]);

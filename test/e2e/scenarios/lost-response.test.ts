@@ -101,7 +101,7 @@ describe('with a service that does not support idempotency keys', () => {
     const job = await stage.job();
     const result = await job.run(locking(hero));
     expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', acquired: 'false' } });
-    expect(result.log).toMatch(/Content\/Hero\.uasset may have been locked.*the lock expires 1h after it was taken/);
+    expect(result.log).toMatch(/Content\/Hero\.uasset may have been locked.*the lock expires 1h after it was granted/);
     const lock = await stage.lockOn(hero);
     const [post] = await job.post();
     expect(post).toMatchObject({

@@ -293,7 +293,7 @@ test('reports a lock lost during an outage in the next step, and fails the job a
   const next = await job.run(locking('c'));
   const said = next.annotations.map(({ message }) => message).join('\n');
   expect(said).toMatch(
-    /The lock on Content\/Hero\.uasset was lost at .* It was then held by grace until .* \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since .*\.$/m,
+    /The lock on Content\/Hero\.uasset was lost at .* It was then held by grace until .* \(in .*\), locked in https:\/\/ci\.example\.com\/runs\/7, since .*\.$/m,
   );
   expect(said).toMatch(/The lock on b was lost at .*, when the service refused to renew it\.$/m);
   const unlock = await job.run(unlocking({ path: 'c', glob: 'false' }));

@@ -27,7 +27,7 @@ test('a wait of one second for a path that is held for an hour ends within one a
   expect(pollsOf(proxy).length).toBeGreaterThanOrEqual(2);
   expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held', holder: 'build-bot' } });
   expect(result.annotations[0]?.message).toMatch(
-    /^Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), taken by https:\/\/ci\.example\.com\/runs\/7\. You are 1st of 1\. Waited 1s for it\. Increase `wait` to wait longer\.$/,
+    /^Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in 1 h\), locked in https:\/\/ci\.example\.com\/runs\/7\. You are number 1 of 1 in line\. Waited 1s for it\. Increase `wait` to wait longer\.$/,
   );
 });
 
@@ -70,7 +70,7 @@ test.each(forms(['4', '0'], 0))(
     // Two seconds, for a process in double time.
     expect(afterLimit).toBeGreaterThan(950);
     expect(result.log).toMatch(
-      /Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in .*\), taken by https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
+      /Content\/Hero\.uasset is held by build-bot until (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(in .*\), locked in https:\/\/ci\.example\.com\/runs\/7, since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(.*\)\. Waiting, 10 min left\./,
     );
     const [post] = await job.post();
     expect(post?.rawSummary).toMatch(

@@ -170,8 +170,8 @@ describe('lock, over HTTP', () => {
       await command.logLine((line) => line.includes(`You are ${place}.`));
       return command;
     };
-    const ada = await wait('ada', 'normal', '1st of 1');
-    const bob = await wait('bob', 'high', '1st of 2');
+    const ada = await wait('ada', 'normal', 'number 1 of 1');
+    const bob = await wait('bob', 'high', 'number 1 of 2');
     await lockHere('admin', 'release', 'a');
     expect(await bob.ended()).toBe(0);
     expect(await held()).toEqual(['a bob']);
@@ -219,7 +219,9 @@ describe('lock, over HTTP', () => {
     await expect(acquireRemoteLocks({ ...unanswered, tell: (line) => told.push(line) }, request)).rejects.toThrow(
       away.message,
     );
-    expect(told.slice(1)).toEqual([expect.stringMatching(/^a may have been locked: .*expires 1h after it was taken/)]);
+    expect(told.slice(1)).toEqual([
+      expect.stringMatching(/^a may have been locked: .*expires 1h after it was granted/),
+    ]);
   });
 
   test('gives up when its wait ends', async () => {
