@@ -348,6 +348,19 @@ describe('the ledger of a renewed step', () => {
   });
 });
 
+test('a lock that replaced one which a step releases meanwhile is released, however long that takes', async () => {
+  const { sent, of, end } = await renewing({
+    response: ({ method }, number) =>
+      method === 'POST' ? { status: 201, body: { id: 'lock_z' } } : number === 1 ? 'down' : { status: 204 },
+    latencyMs: () => 3 * second,
+    events: [[20 * second, releasing('a')]],
+  });
+  expect(times(sent)[0]).toBeLessThan(20 * second);
+  expect(sent.map(({ method }) => method)).toEqual(['POST', 'DELETE', 'DELETE']);
+  expect(of('lost')).toEqual([]);
+  expect(end).toBe('nothing-left');
+});
+
 describe('the end of the renewal', () => {
   const day = 24 * 3_600 * second;
   const gone: Entry = { kind: 'ended', ...addressOf('a'), at: iso(0) };
