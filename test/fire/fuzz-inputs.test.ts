@@ -71,7 +71,7 @@ test('reads any inputs, or reports each invalid one in a sentence', {
       if (loaded.ok) return;
       expect(loaded.problems).not.toEqual([]);
       for (const problem of loaded.problems) {
-        expect(problem).toMatch(/^Input(` and `|s? |`|[a-z-])+ (are both set: |(is|has) .*\. ).*[.}]$/s);
+        expect(problem).toMatch(/^Inputs? `[a-z-]+` (and `[a-z-]+` are both set: |(is|has) .*\. ).*[.}]$/s);
         // The limit covers 200 characters of the value, each as long as JSON writes it.
         expect(problem.length).toBeLessThan(2_000);
       }

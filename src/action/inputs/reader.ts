@@ -42,14 +42,7 @@ export function complete<const Fields extends object>(fields: Fields): Read<Comp
 type Complete<Fields> = { readonly [Key in keyof Fields]: Exclude<Fields[Key], undefined> };
 
 /** Inputs whose values are never shown, even if they are invalid. */
-const secretInputs: ReadonlySet<InputName> = new Set([
-  'token',
-  'hook-url',
-  'hook-secret',
-  'hook-options',
-  'github-token',
-  'locks',
-]);
+const secretInputs = new Set<InputName>(['token', 'hook-url', 'hook-secret', 'hook-options', 'github-token', 'locks']);
 
 export function inputText(name: InputName, text: string): string {
   if (text === '') return `Input \`${name}\` is missing.`;

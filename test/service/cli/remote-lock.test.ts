@@ -167,7 +167,7 @@ describe('lock, over HTTP', () => {
       const args = ['lock', 'take', 'a', '--wait', '10m', '--priority', priority];
       const command = startCommand(args, { environment: environmentOf(person) });
       onTestFinished(() => command.signal('SIGKILL'));
-      await command.logLine((line) => line.includes(`You are ${place}.`));
+      await command.logLine((line) => line.includes(`You are ${place} in line.`));
       return command;
     };
     const ada = await wait('ada', 'normal', 'number 1 of 1');
