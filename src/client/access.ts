@@ -45,7 +45,7 @@ export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
 const maxIdLength = 256;
 
 function workspaceProblem(text: string): string | undefined {
-  if (text === '') return 'Set it to the id of a workspace.';
+  if (text === '') return 'A workspace must not be empty.';
   if (!text.isWellFormed() || /[\p{Cc}/\\]/u.test(text)) {
     return 'A workspace must not have slashes, backslashes or control characters.';
   }

@@ -73,9 +73,9 @@ export function parseJsonObject(text: string): Parsed<JsonObject> {
 
 export function parseWorkspace(text: string): Parsed<WorkspaceId> {
   const workspace = parseWorkspaceId(text);
-  return workspace.ok
-    ? workspace
-    : refused(`${workspace.reason} \`operation: list-workspaces\` lists the existing ids.`);
+  if (workspace.ok) return workspace;
+  const reason = text === '' ? 'Set it to the id of a workspace.' : workspace.reason;
+  return refused(`${reason} \`operation: list-workspaces\` lists the existing ids.`);
 }
 
 export const parseHookUrl = (text: string): Parsed<string> =>

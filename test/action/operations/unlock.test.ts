@@ -1,6 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import { fromHandoff, resolveFromLedger } from '../../../src/action/operations/unlock.ts';
-import { statusOf, type UnlockResult, unlockOutcome } from '../../../src/action/operations/unlock-report.ts';
+import {
+  cautionText,
+  statusOf,
+  type UnlockResult,
+  unlockOutcome,
+} from '../../../src/action/operations/unlock-report.ts';
 import type { JobLocks } from '../../../src/locks/ledger/history.ts';
 import { lockPath, hero as path } from '../../client/test-client.ts';
 import { at, end, grantOf, knownLock, place, start } from '../../locks/samples.ts';
@@ -95,6 +100,11 @@ const all: { readonly [Kind in UnlockResult['kind']]: Extract<UnlockResult, { ki
 const { released, absent, lost, held } = all;
 const outcomeOf = (...results: readonly UnlockResult[]) =>
   unlockOutcome(results, { ...place, selection: 'paths' }, start);
+
+test('the warning about locks of others says what `force` would do, for one and for several', () => {
+  expect(cautionText([held], start)).toMatch(/ `force: true` would release it anyway\.$/);
+  expect(cautionText([held, all['not-ours']], start)).toMatch(/ `force: true` would release them anyway\.$/);
+});
 
 describe('the outcome of an unlock', () => {
   test.each([
