@@ -118,6 +118,8 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
 
   function lookIn(line: Line, ms: number): void {
     clearTimeout(line.timer);
+    // All may have left during the query.
+    if (isEmpty(line)) return;
     // Capping the timer is safe: when it fires early, the path is looked up again.
     line.timer = setTimeout(look, Math.min(ms, maxTimerMs), line);
   }
@@ -134,7 +136,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
     } catch (error) {
       onError(error);
       line.isHeld = false;
-      if (!isEmpty(line)) lookIn(line, lookAgainAfterErrorMs);
+      lookIn(line, lookAgainAfterErrorMs);
     } finally {
       line.looking = false;
     }
@@ -148,7 +150,6 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
       return;
     }
     for (const end of [...line.watchers]) end({ kind: 'free' });
-    if (isEmpty(line)) return;
     // Its client may be at another instance, or about to send its next request. If no client in line is present, one
     // that waits here may be: another of its requests may have ended its presence, which is renewed soon.
     lookIn(line, Math.min(Math.max(first?.presentMs ?? betweenRequestsMs, 1), betweenRequestsMs));

@@ -143,15 +143,16 @@ describe('clients that wait for their turn', () => {
     expect(world.outcomes).toEqual([['any', { kind: 'turn-elsewhere', path: 'c' }]]);
   });
 
-  test('leave at once when they disconnect, also during the database query', async () => {
-    const world = createWorld();
-    world.hold('a');
-    const first = world.arrive('first');
-    world.release('a');
-    first?.leave();
-    await pass(moment);
-    expect([world.outcomes, world.counts.at(-1), vi.getTimerCount()]).toEqual([[['first', { kind: 'gone' }]], 0, 0]);
-  });
+  test.each([0, 3_600])(
+    'leave at once when they disconnect during a query, and leave no timer (lock of %i s)',
+    async (seconds) => {
+      const world = createWorld();
+      world.hold('a', seconds);
+      world.arrive('first')?.leave();
+      await pass(moment);
+      expect([world.outcomes, world.counts.at(-1), vi.getTimerCount()]).toEqual([[['first', { kind: 'gone' }]], 0, 0]);
+    },
+  );
 
   test('replace an earlier request of the same place, whose client has lost its connection', async () => {
     const world = await worldWith('first');
