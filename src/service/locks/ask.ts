@@ -20,6 +20,9 @@ import { withoutPlaceId } from './responses.ts';
 import { joinAndNotify } from './wait-in-line.ts';
 import { windowsPathProblem } from './windows-path.ts';
 
+/** Keeps a single token from slowing down grantToPeople(). */
+export const maxAsksOfToken = 1_000;
+
 /** People who ask for a lock: the service waits in line on their behalf, and acquires the lock at their turn. */
 
 export interface AskRequest {
@@ -112,6 +115,17 @@ async function ask(
   if (!held?.live && first === undefined) {
     throw new Refusal('invalid-request', `Nobody holds a lock on ${path}, and nobody waits for it. Lock it.`);
   }
+  const { asks } = await db
+    .selectFrom('lock_places')
+    .select(({ fn }) => fn.countAll<number>().as('asks'))
+    .where('token_id', '=', bearer.id)
+    .where('ttl', '>', 0)
+    .where('id', '!=', placeId)
+    .executeTakeFirstOrThrow();
+  if (Number(asks) >= maxAsksOfToken) {
+    const detail = `This token has asked for its maximum of ${maxAsksOfToken} locks. Withdraw a request first.`;
+    throw new Refusal('quota-exceeded', detail);
+  }
   const { owner } = bearer;
   const origin = null;
   const earlier = isDefaultTtl
@@ -164,33 +178,34 @@ async function grant(
 /** The places of people whose paths are free. */
 const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
   read
-    .selectFrom('lock_places')
-    .innerJoin('lock_lines', 'lock_lines.place_id', 'lock_places.id')
-    .where('ttl', '>', 0)
-    .where(({ not, exists, selectFrom }) =>
-      not(
-        exists(
-          selectFrom('locks')
-            .select('locks.id')
-            .whereRef('locks.workspace_id', '=', 'lock_lines.workspace_id')
-            .where(({ or, eb, ref }) =>
-              or([
-                eb('locks.path', '=', ref('lock_lines.asked_path')),
-                eb('locks.folded_path', '=', ref('lock_lines.path')),
-              ]),
-            )
-            .where(sql<boolean>`locks.expires_at > ${now}`),
-        ),
-      ),
+    .with(
+      (table) => table('asked').materialized(),
+      (db) =>
+        db
+          .selectFrom('lock_places')
+          // SQLite keeps the order of a cross join. Otherwise, it would read the lines of all jobs.
+          .crossJoin('lock_lines')
+          .whereRef('lock_lines.place_id', '=', 'lock_places.id')
+          .where('ttl', '>', 0)
+          .select([
+            'lock_places.id as placeId',
+            'lock_lines.workspace_id as workspace',
+            'lock_lines.path',
+            'asked_path as askedPath',
+            'token_id as tokenId',
+            'note',
+            sql<number>`ttl`.as('ttl'),
+            'lock_lines.rank',
+          ]),
     )
-    .orderBy('lock_lines.rank')
-    .select([
-      'lock_places.id as placeId',
-      'lock_lines.workspace_id as workspace',
-      'lock_lines.path',
-      'asked_path as askedPath',
-      'token_id as tokenId',
-      'note',
-      sql<number>`ttl`.as('ttl'),
-    ])
+    .selectFrom('asked')
+    .where(isFree('path', 'askedPath', now))
+    .where(isFree('folded_path', 'path', now))
+    .orderBy('rank')
+    .selectAll()
     .execute();
+
+/** A single condition with `or` would make SQLite read all locks of the workspace for each line. */
+const isFree = (column: 'path' | 'folded_path', asked: 'path' | 'askedPath', now: Now) =>
+  sql<boolean>`not exists (select 1 from locks where locks.workspace_id = asked.workspace
+    and ${sql.ref(`locks.${column}`)} = ${sql.ref(`asked.${asked}`)} and locks.expires_at > ${now})`;

@@ -1,10 +1,11 @@
+import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { Scope } from '../../../src/interface/scopes.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { createIdempotency } from '../../../src/service/idempotency/idempotency.ts';
 import { acquireLocks } from '../../../src/service/locks/acquire.ts';
-import { createAsking } from '../../../src/service/locks/ask.ts';
+import { createAsking, maxAsksOfToken } from '../../../src/service/locks/ask.ts';
 import { findLock } from '../../../src/service/locks/find.ts';
 import { joinLines, removeOldPlaces } from '../../../src/service/locks/line.ts';
 import { createLockQuota, noLockQuota } from '../../../src/service/locks/lock-quota.ts';
@@ -16,17 +17,18 @@ import { registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
-import { changeRows } from '../../support/stored-rows.ts';
+import { changeRows, storeLocks } from '../../support/stored-rows.ts';
 import { valueIn } from '../../support/value-in.ts';
+import { planOf, type RecordedQuery, recording } from '../storage/query-plan.ts';
 
 describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
   const workspace = 'game';
   const storage = sharedStorage(kind, { workspaces: [workspace] });
   const errors: unknown[] = [];
   const storageCommit: Storage['commit'] = (...change) => storage.commit(...change);
-  const askingWith = (quota = noLockQuota, commit = storageCommit) =>
+  const askingWith = (quota = noLockQuota, commit = storageCommit, read = storage.read) =>
     createAsking({
-      storage: { read: storage.read, now: storage.now, commit },
+      storage: { read, now: storage.now, commit },
       idempotent: createIdempotency(storage).idempotent,
       quota,
       windowsPaths: false,
@@ -170,6 +172,51 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     expect((await ask(bo)).position).toBe(2);
     await askingWith().grantToPeople();
     expect(await found()).toBeUndefined();
+  });
+
+  test('cause no reads of other locks, nor of the lines of jobs', async () => {
+    const many = Array.from({ length: 2_000 }, (_, index) => ({ workspace_id: workspace, path: `many/${index}` }));
+    await storeLocks(storage, ...many);
+    const of = {
+      workspace,
+      tokenId: 'tok_job',
+      owner: 'job',
+      origin: null,
+      note: null,
+      urgency: 3,
+      presentMs: 0,
+    } as const;
+    const lines = many.map((lock) => ({ ...of, path: lock.path, askedPath: lock.path, placeId: lock.path }));
+    await storage.commit({ workspace }, (db) => joinLines(db, storage.now, lines));
+    if (storage.dialect === 'postgres') await storage.commit('global', (db) => sql`analyze`.execute(db));
+    const queries: RecordedQuery[] = [];
+    await askingWith(noLockQuota, storageCommit, recording(storage.read, queries)).grantToPeople();
+    expect(queries).toHaveLength(1);
+    for (const query of queries) {
+      const plan = await planOf(storage, query, {});
+      expect(plan).not.toMatch(/SCAN (locks|lock_lines)|Seq Scan on (locks|lock_lines)|locks_by_id/);
+      expect(plan).toMatch(/locks_pkey|autoindex_locks_1/);
+      expect(plan).toMatch(/locks_by_folded_path/);
+    }
+  });
+
+  test('can ask for a limited number of locks with one token', async () => {
+    const asked = { tokenId: bo.id, owner: 'bo', origin: null, note: null, urgency: 3, presentMs: 0, ttl: 1 } as const;
+    const places = Array.from({ length: maxAsksOfToken - 1 }, (_, index) => `${index}`);
+    await storage.commit({ workspace }, (db) =>
+      joinLines(
+        db,
+        storage.now,
+        places.map((placeId) => ({ ...asked, workspace, path: placeId, askedPath: placeId, placeId })),
+      ),
+    );
+    await ask(bo);
+    await ask(bo, 'again');
+    await storage.commit({ workspace }, (db) =>
+      joinLines(db, storage.now, [{ ...asked, workspace, path: 'b', askedPath: 'b', placeId: 'b' }]),
+    );
+    await askingWith().withdraw({ workspace, path, bearer: bo });
+    await expect(ask(bo)).rejects.toThrow(`This token has asked for its maximum of ${maxAsksOfToken} locks.`);
   });
 
   test('are told why there is nothing to ask for', async () => {
