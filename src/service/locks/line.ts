@@ -125,16 +125,18 @@ export async function joinLines(db: Database, now: Now, requests: readonly Place
   const known = inInputOrder(rows, await knownPlaces(db, now, rows));
   await upsertPlaces(db, now, places);
   await upsertLines(db, now, lines);
-  const linesOf = Map.groupBy(await linesOfPlaces(db, now, rows), ({ place }) => place);
-  return requests.map((_, index) => {
-    const own = linesOf.get(index) ?? [];
-    return {
-      /** Whether it waited nowhere before. */
-      isNew: known[index] === undefined,
-      since: own[0]?.since ?? 0,
-      paths: own.map(({ path }) => path),
-    };
-  });
+  const linesOf = Map.groupBy(await linesOfPlaces(db, now, places), ({ place }) => place);
+  const joined = new Map(
+    places.map(({ placeId }, index) => {
+      const own = linesOf.get(index) ?? [];
+      return [placeId, { since: own[0]?.since ?? 0, paths: own.map(({ path }) => path) }];
+    }),
+  );
+  return requests.map(({ placeId }, index) => ({
+    /** Whether it waited nowhere before. */
+    isNew: known[index] === undefined,
+    ...(joined.get(placeId) ?? { since: 0, paths: [] }),
+  }));
 }
 
 /** The last row of each name: an upsert must not name a row twice. */
