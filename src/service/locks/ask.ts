@@ -55,11 +55,17 @@ export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf,
   const placeOf = ({ workspace, path, bearer }: AskedPath): string =>
     `${workspace} ${bearer.id} for ${lineOf({ workspace, path }).path}`;
 
+  const pathProblem = (path: LockPath): string | undefined => (windowsPaths ? windowsPathProblem(path) : undefined);
+
+  /** --windows-paths may have been changed since the person asked: the path has another line then, or is not allowed. */
+  const isValid = ({ workspace, path, askedPath }: StandingPlace): boolean =>
+    lineOf({ workspace, path: askedPath }).path === path && pathProblem(askedPath) === undefined;
+
   return {
     /** Asking again changes note and ttl, and keeps the place. */
     async askFor(keyed: KeyedRequest | undefined, request: AskRequest): Promise<ApiResponse> {
       const { workspace, path } = request;
-      const reason = windowsPaths ? windowsPathProblem(path) : undefined;
+      const reason = pathProblem(path);
       if (reason !== undefined) throw invalid({ pointer: '#/path', detail: reason });
       const line = lineOf({ workspace, path });
       const response = await idempotent(
@@ -87,7 +93,10 @@ export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf,
       for (const place of waiting.filter(({ placeId }, index) => firsts[index]?.id === placeId)) {
         try {
           const foldedPath = windowsPaths ? place.path : undefined;
-          await storage.commit(place, (db) => grant(db, now, { ...place, foldedPath }, quota));
+          await storage.commit(place, async (db) => {
+            if (isValid(place)) await grant(db, now, { ...place, foldedPath }, quota);
+            else await removePlaces(db, now, [place]);
+          });
           onChange(place);
         } catch (error) {
           onError(error);
@@ -160,8 +169,8 @@ async function grant(
         [
           {
             ...{ workspace, foldedPath, bearer: token, origin: null, note: asked.note, type: 'exclusive' },
-            // Only ask() writes these two.
-            path: asked.askedPath as LockPath,
+            path: asked.askedPath,
+            // Only ask() writes it.
             ttl: { seconds: asked.ttl / 1_000 } as Ttl,
             fromLfs: true,
             untilMerged: true,
@@ -191,7 +200,8 @@ const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
             'lock_places.id as placeId',
             'lock_lines.workspace_id as workspace',
             'lock_lines.path',
-            'asked_path as askedPath',
+            // Only ask() writes it.
+            sql<LockPath>`asked_path`.as('askedPath'),
             'token_id as tokenId',
             'note',
             sql<number>`ttl`.as('ttl'),

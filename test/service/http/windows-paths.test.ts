@@ -50,10 +50,14 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
 });
 
 describe.each(databaseKinds)('a service that is changed to Windows paths, on $name', (kind) => {
-  test('keeps, renews and releases the existing locks, and replays the remembered responses', async () => {
+  async function openShared(): Promise<DatabaseKind> {
     const { storage, remove } = await kind.open();
     onTestFinished(remove);
-    const shared: DatabaseKind = { ...kind, open: async () => ({ storage, remove: async () => undefined }) };
+    return { ...kind, open: async () => ({ storage, remove: async () => undefined }) };
+  }
+
+  test('keeps, renews and releases the existing locks, and replays the remembered responses', async () => {
+    const shared = await openShared();
     const shipped = await startTestService(shared);
     const { secret } = await shipped.token();
     const workspace = await shipped.workspace();
@@ -78,6 +82,32 @@ describe.each(databaseKinds)('a service that is changed to Windows paths, on $na
     expect([refused.status, refused.body.lock.path]).toEqual([409, 'hero']);
     expect((await release('hero')).status).toBe(204);
     expect((await take('HERO')).status).toBe(201);
+    await forWindows.stop();
+  });
+
+  test('grants no earlier request for a path that is locked in different case, or is not allowed', async () => {
+    const shared = await openShared();
+    const shipped = await startTestService(shared);
+    const { secret } = await shipped.token();
+    const { secret: token } = await shipped.token({ name: 'bo' });
+    const workspace = await shipped.workspace();
+    for (const path of ['Hero', 'nul.txt']) {
+      await locksOf(shipped, workspace, secret).take(path);
+      const asked = await shipped.ask('POST', `/v1/workspaces/${workspace}/queue`, {
+        token,
+        json: { path, ttl: '1h' },
+      });
+      expect(asked.status).toBe(201);
+    }
+    await shipped.stop();
+
+    const forWindows = await startTestService(shared, { windowsPaths: true });
+    const { take, release, paths } = locksOf(forWindows, workspace, secret);
+    for (const path of ['Hero', 'nul.txt']) expect((await release(path)).status).toBe(204);
+    expect((await take('hero')).status).toBe(201);
+    const queue = async () => (await forWindows.ask('GET', `/v1/workspaces/${workspace}/queue`, { token })).body.queue;
+    await expect.poll(queue, { timeout: 10_000 }).toEqual([]);
+    expect(await paths()).toEqual(['hero']);
     await forWindows.stop();
   });
 });
