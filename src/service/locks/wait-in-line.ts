@@ -127,8 +127,18 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
         presentMs: terms === undefined ? 0 : seconds > 0 ? presenceMs : betweenRequestsMs,
       });
       const wait = { ...line, placeId, requestId, tokenId: bearer.id, paths, any, gone };
+      /** Others must not wait for a client whose request fails. */
+      async function acquireInLine(authenticate?: () => Promise<unknown>): Promise<ApiResponse | Refusal> {
+        try {
+          await authenticate?.();
+          return await acquireOrRefusal(keyed, placed);
+        } catch (error) {
+          await leave(wait, { kind: 'gone' });
+          throw error;
+        }
+      }
       // No earlier request of the client can be granted any more, but one may have been.
-      result = await acquireOrRefusal(keyed, placed);
+      result = await acquireInLine();
       if (!(result instanceof Refusal)) {
         await leave(wait, { kind: 'timeout' });
         return granted(result);
@@ -136,20 +146,14 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
       if (seconds === 0) throw await withQueue(result);
       for (;;) {
         const waiting = waiters.waitForTurn({ ...wait, ms: Math.max(0, deadline - performance.now()) });
-        // Too many clients wait already: without the header, the client knows that nobody waited.
-        if (waiting === undefined) throw await withQueue(result, {});
-        const outcome = await waiting;
+        const outcome = (await waiting) ?? { kind: 'timeout' };
         if (outcome.kind !== 'turn') {
           await leave(wait, outcome);
-          throw await withQueue(result, applied, outcome.kind === 'turn-elsewhere' ? { turn: [outcome.path] } : {});
+          // Too many clients wait already: without the header, the client knows that nobody waited.
+          const headers = waiting === undefined ? {} : applied;
+          throw await withQueue(result, headers, outcome.kind === 'turn-elsewhere' ? { turn: [outcome.path] } : {});
         }
-        try {
-          await terms?.authenticate();
-          result = await acquireOrRefusal(keyed, placed);
-        } catch (error) {
-          await leave(wait, { kind: 'gone' });
-          throw error;
-        }
+        result = await acquireInLine(terms?.authenticate);
         if (!(result instanceof Refusal)) return granted(result);
       }
     },

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { Refusal } from '../../../src/service/contract/problem.ts';
-import { jsonApiResponse } from '../../../src/service/contract/response.ts';
+import { type ApiResponse, jsonApiResponse } from '../../../src/service/contract/response.ts';
+import { betweenRequestsMs } from '../../../src/service/locks/line.ts';
 import { createWaitingLine, type WaitTerms } from '../../../src/service/locks/wait-in-line.ts';
 import { createLockWaiters } from '../../../src/service/locks/waiters.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -15,32 +16,53 @@ const storage = sharedStorage(sqlite, { workspaces: [workspace] });
 const { signal: gone } = new AbortController();
 const noWait: WaitTerms = { seconds: 0, any: false, urgency: 3, gone, authenticate: async () => undefined };
 
-test.each([
-  ['waits', noWait],
-  ['does not wait', undefined],
-])('a request that %s learns that an earlier one of its client was granted meanwhile', async (key, terms) => {
-  const failed = (error: unknown): void => expect.unreachable(String(error));
+const held = new Refusal('locked', 'Held.');
+const failed = (error: unknown): void => expect.unreachable(String(error));
+const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: [], workspaces: null } as const;
+const path = valueIn(parseLockPath('a'));
+const request = { workspace, path, type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
+
+/** Requests with this key have these outcomes, one after the other. */
+function acquireWith(key: string, terms: WaitTerms | undefined, ...outcomes: (ApiResponse | Error)[]) {
   const waiters = createLockWaiters({
     look: async () => ({ remainingMs: undefined, first: undefined }),
     watchOthers: () => () => undefined,
     onCount: () => undefined,
     onError: failed,
   });
-  const outcomes = [new Refusal('locked', 'Held.'), jsonApiResponse(201, { id: 'lock_1' })];
   const line = createWaitingLine({
     storage,
-    waiters,
+    // Too many clients wait already.
+    waiters: { ...waiters, waitForTurn: () => undefined },
     async attempt() {
       const outcome = outcomes.shift();
-      if (outcome === undefined || outcome instanceof Refusal) throw outcome;
+      if (outcome === undefined || outcome instanceof Error) throw outcome;
       return outcome;
     },
     onChange: () => undefined,
     onError: failed,
   });
-  const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: [], workspaces: null } as const;
-  const path = valueIn(parseLockPath('a'));
-  const request = { workspace, path, type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
-  const response = await line.acquire({ tokenId: 'tok_1', key, fingerprint: 'f' }, request, terms);
+  return line.acquire({ tokenId: 'tok_1', key, fingerprint: 'f' }, request, terms);
+}
+
+test.each([
+  ['waits', noWait],
+  ['does not wait', undefined],
+])('a request that %s learns that an earlier one of its client was granted meanwhile', async (key, terms) => {
+  const response = await acquireWith(key, terms, held, jsonApiResponse(201, { id: 'lock_1' }));
   expect(response.status).toBe(201);
+});
+
+test.each([
+  ['too many wait', held],
+  ['the quota is exceeded', new Refusal('quota-exceeded', 'Too many locks.')],
+  ['the database fails', new Error('No database.')],
+])('others wait for a client no more than a moment if it cannot wait because %s', async (key, error) => {
+  await expect(acquireWith(key, { ...noWait, seconds: 30 }, held, error)).rejects.toThrow(error.message);
+  const { present_until } = await storage.read
+    .selectFrom('lock_places')
+    .select('present_until')
+    .where('id', 'like', `%${key}`)
+    .executeTakeFirstOrThrow();
+  expect(present_until).toBeLessThan(Date.now() + betweenRequestsMs + 1);
 });
