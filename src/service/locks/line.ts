@@ -206,6 +206,9 @@ export async function firstInLines(
   return inInputOrder(questions, await firstPlaces(db, now, questions));
 }
 
+/** Coalesces concurrent questions outside of transactions. */
+export const committedFirstInLine = coalesceReads(firstInLines);
+
 /** Whether someone else is to be served before the asking place. */
 export const isAhead = (first: FirstInLine, placeId: string | null): boolean =>
   first.id !== placeId && (first.ownRank === null || first.rank < first.ownRank);

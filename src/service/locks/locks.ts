@@ -11,7 +11,7 @@ import { createAsking } from './ask.ts';
 import { createCommitReleases, shareChanges } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, findLocks, type LockPlace } from './find.ts';
-import { firstInLines, type LinePath } from './line.ts';
+import { committedFirstInLine, type LinePath } from './line.ts';
 import type { LiveLock } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
@@ -65,9 +65,9 @@ export function createLocks(options: LocksOptions) {
   const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
 
   async function look(line: LinePath): Promise<PathState> {
-    const [found, [first]] = await Promise.all([
+    const [found, first] = await Promise.all([
       find({ ...line }),
-      firstInLines(storage.read, storage.now, [{ ...line, placeId: null }]),
+      committedFirstInLine(storage, { ...line, placeId: null }),
     ]);
     // The clock of the database counts: that of this process may differ.
     return { remainingMs: found?.live ? found.remainingMs : undefined, first };

@@ -63,7 +63,7 @@ const lookAgainAfterErrorMs = 1_000;
 interface Line {
   readonly place: LinePath;
   readonly watchers: Set<EndWait>;
-  /** Ends the wait of each place that is in this line and waits here, for this path or for another one. */
+  /** Ends the wait of each place that waits here for this path, or for any of several that include it. */
   readonly members: Map<string, (path: string) => void>;
   looking: boolean;
   /** According to the last query. Later clients share it, and are notified of changes. */
@@ -218,7 +218,8 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
           if (free === path) end({ kind: 'turn' });
           else if (any) end({ kind: 'turn-elsewhere', path: free });
         }
-        const all = [...new Set([path, ...wait.paths])].map((each) => lineOf({ workspace, path: each }));
+        const wanted = any ? new Set([path, ...wait.paths]) : [path];
+        const all = Array.from(wanted, (each) => lineOf({ workspace, path: each }));
         for (const line of all) {
           line.members.set(placeId, onTurn);
           if (line.place.path === path && line.notified === placeId) line.notified = undefined;

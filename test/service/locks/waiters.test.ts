@@ -197,6 +197,18 @@ describe('clients that wait for their turn', () => {
     expect(world.queries()).toBe(before + 1);
   });
 
+  test('cause no queries of their other paths, unless any of them is enough', async () => {
+    const world = createWorld();
+    const paths = ['a', 'b', 'c'];
+    for (const path of paths) world.hold(path);
+    world.arrive('all', { paths });
+    await pass(moment);
+    expect(world.queries()).toBe(1);
+    world.arrive('any', { paths, any: true });
+    await pass(moment);
+    expect(world.queries()).toBe(3);
+  });
+
   test('are limited per token and in total', async () => {
     const world = await worldWith();
     for (let index = 0; index < maxWaitersOfToken; index += 1) world.arrive(`one ${index}`, { tokenId: 'one' });
