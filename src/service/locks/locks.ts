@@ -90,13 +90,9 @@ export function createLocks(options: LocksOptions) {
     void broadcast.send(line);
   }
 
-  function onReleased(released: readonly LockPlace[]): void {
-    for (const place of released) onLineChange(lineOf(place));
-    onChange();
-  }
-
-  function onRenewed(places: readonly LockPlace[]): void {
-    for (const place of places) waiters.changed(lineOf(place));
+  /** After releases and renewals: a renewal may also shorten a lock. */
+  function onEndsChange(places: readonly LockPlace[]): void {
+    for (const place of places) onLineChange(lineOf(place));
     onChange();
   }
 
@@ -161,7 +157,7 @@ export function createLocks(options: LocksOptions) {
     async renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse> {
       const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
       const response = await idempotency.idempotent(request.workspace, keyed, async () => undefined, renew);
-      onRenewed([request]);
+      onEndsChange([request]);
       return response;
     },
     /** Renewal by a person: never shortens the lock. */
@@ -169,21 +165,21 @@ export function createLocks(options: LocksOptions) {
       const extension = await storage.commit({ workspace: request.workspace }, (db) =>
         extendLock(db, storage.now, request),
       );
-      if (extension.kind === 'renewed') onRenewed([request]);
+      if (extension.kind === 'renewed') onEndsChange([request]);
       return extension;
     },
     /** Renews locks of a Git LFS user for the full ttl. */
     async renewLfs(workspace: string, locks: readonly LiveLock[], ttl: Ttl): Promise<void> {
       await storage.commit({ workspace }, (db) => extendLocks(db, storage.now, locks, ttl));
-      onRenewed(locks.map(({ path }) => ({ workspace, path })));
+      onEndsChange(locks.map(({ path }) => ({ workspace, path })));
     },
     /** Releases that arrive together share a transaction. */
     async release(request: ReleaseRequest) {
       const decision = await commitRelease(request);
-      if (decision.kind === 'released') onReleased([{ workspace: request.workspace, ...decision.lock }]);
+      if (decision.kind === 'released') onEndsChange([{ workspace: request.workspace, ...decision.lock }]);
       return decision;
     },
-    commitReleases: createCommitReleases(storage, async (released) => onReleased(released)),
+    commitReleases: createCommitReleases(storage, async (released) => onEndsChange(released)),
     find,
     /** Committed live locks on many paths, each once. */
     async findAll(workspace: string, paths: readonly string[]) {

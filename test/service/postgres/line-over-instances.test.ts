@@ -5,21 +5,41 @@ import { locksOf, untilWaiting } from '../http/shared-service.ts';
 
 const path = 'Content/Hero.uasset';
 
+async function twoInstances() {
+  const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
+  onTestFinished(remove);
+  const [first, second] = await Promise.all([startTestService(postgresAt(url)), startTestService(postgresAt(url))]);
+  onTestFinished(async () => void (await Promise.all([first.stop(), second.stop()])));
+  const { secret } = await first.token();
+  const workspace = await first.workspace();
+  return {
+    first: locksOf(first, workspace, secret),
+    second: locksOf(second, workspace, secret),
+    waitingAtFirst: (count: number) => untilWaiting(first, secret, count),
+    waitingAtSecond: (count: number) => untilWaiting(second, secret, count),
+  };
+}
+
+describe.skipIf(postgresServer === undefined)('two instances (needs TEST_DATABASE_URL)', () => {
+  test('grant a lock that is shortened at the one to a client that waits at the other', async () => {
+    const { first, second, waitingAtSecond } = await twoInstances();
+    async function takeAndWait(wanted: string) {
+      const { headers } = await first.take(wanted);
+      const waiting = second.take(wanted, { prefer: 'wait=30' });
+      await waitingAtSecond(1);
+      return { headers, waiting };
+    }
+    // An instance looks up everything when it begins to listen to others.
+    const { waiting: before } = await takeAndWait('other');
+    await first.release('other');
+    await before;
+    const { headers, waiting } = await takeAndWait(path);
+    expect((await first.take(path, { ttl: '1s', 'if-match': headers.get('etag') ?? '' })).status).toBe(200);
+    expect((await waiting).status).toBe(201);
+  });
+});
+
 describe.skipIf(postgresServer === undefined)('a proxy that hides disconnections (needs TEST_DATABASE_URL)', () => {
-  async function twoInstances() {
-    const { url, remove } = await createPostgresDatabase(postgresServer ?? '');
-    onTestFinished(remove);
-    const [first, second] = await Promise.all([startTestService(postgresAt(url)), startTestService(postgresAt(url))]);
-    onTestFinished(async () => void (await Promise.all([first.stop(), second.stop()])));
-    const { secret } = await first.token();
-    const workspace = await first.workspace();
-    return {
-      first: locksOf(first, workspace, secret),
-      second: locksOf(second, workspace, secret),
-      waitingAtFirst: (count: number) => untilWaiting(first, secret, count),
-      waitingAtSecond: (count: number) => untilWaiting(second, secret, count),
-    };
-  }
   const key = { 'idempotency-key': 'hidden-client' };
   const waits = { ...key, prefer: 'wait=30' };
 
