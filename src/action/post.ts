@@ -16,7 +16,7 @@ async function post(): Promise<void> {
   const raw = readRawInputs(core.getInput, process.env);
   const reporter = createReporter(secretsIn(raw));
   try {
-    const { releaseStep } = await import('./post-step/release.ts');
+    const { releaseStep } = await import('./post-step/release-step.ts');
     await releaseStep({ step, state: core.getState, raw, reporter });
   } catch (error) {
     for (const line of stackLines(error)) reporter.log.debug(line);

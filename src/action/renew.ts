@@ -8,7 +8,7 @@ import { parseTtl } from '../interface/ttl.ts';
 import { createRecorder, followLedger, openLedger } from '../locks/ledger/ledger.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
-import { parseRenewalOrder, type RenewalOrder } from './renewal/order.ts';
+import { parseRenewalTask, type RenewalTask } from './renewal/order.ts';
 import { watchProcess } from './renewal/processes.ts';
 import { errorText } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
@@ -28,12 +28,12 @@ async function renew({
   workspace,
   worker,
   ...order
-}: RenewalOrder): Promise<void> {
+}: RenewalTask): Promise<void> {
   const ttl = parseTtl(order.ttl);
   if (!ttl.ok) return;
   Object.assign(process.env, order.proxies);
   const { credentials } = connection;
-  const { redact, add } = openRedactor(credentials.kind === 'given' ? [credentials.token] : []);
+  const { redact, add } = openRedactor(credentials.kind === 'static' ? [credentials.token] : []);
   const ledger = openLedger(ledgerFile, redact);
   const longest = attemptMs(milliseconds(ttl.value));
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, longest / 1_000) };
@@ -102,7 +102,7 @@ function watchLedger(file: string, look: () => void): () => void {
   };
 }
 
-const order = parseRenewalOrder(await text(process.stdin));
+const order = parseRenewalTask(await text(process.stdin));
 if (order !== undefined) await renew(order);
 // Pending requests must not delay the exit.
 process.exit();

@@ -7,7 +7,7 @@ import { clockSlackMs } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, lockIn, namesLock, readLock } from './known-lock.ts';
 import { lookUpOnce } from './lookup.ts';
 import { ageIn, readOutdated } from './outdated.ts';
-import { hasWaited, type LineRequest, lineHeaders, type Queue, queueIn, turnIn } from './queue.ts';
+import { hasWaited, type Queue, type QueueWait, queueHeaders, queueIn, turnIn } from './queue.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
@@ -29,7 +29,7 @@ export interface AcquireLockRequest {
    */
   readonly firstSentAt?: number | undefined;
   /** Waits in line for the lock. A request that waits is sent once: the caller sends it again to keep its place. */
-  readonly line?: LineRequest | undefined;
+  readonly line?: QueueWait | undefined;
 }
 
 export interface AcquiredLock extends KnownLock {
@@ -76,7 +76,7 @@ interface AcquireContext extends ClientContext {
 }
 
 export const createAcquireLock = (context: AcquireContext) => {
-  const { call, addresses, serverNow, branch, onCompared } = context;
+  const { call, endpoints, serverNow, branch, onCompared } = context;
 
   function held(
     answered: AnsweredCall,
@@ -123,8 +123,8 @@ export const createAcquireLock = (context: AcquireContext) => {
     const result = await call(
       {
         method: 'POST',
-        target: addresses.locks(workspace),
-        headers: { 'idempotency-key': idempotencyKey, ...branchHeader(branch), ...(line && lineHeaders(line)) },
+        target: endpoints.locks(workspace),
+        headers: { 'idempotency-key': idempotencyKey, ...branchHeader(branch), ...(line && queueHeaders(line)) },
         body: {
           ...{ path, type, ttl: formatDuration(ttl) },
           ...(note !== undefined && { note }),

@@ -27,7 +27,7 @@ export const createAsking = (context: ClientContext) => ({
     const result = await context.call(
       {
         method: 'POST',
-        target: context.addresses.queue(workspace),
+        target: context.endpoints.queue(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
         body: { path, ...(note !== undefined && { note }), ...(ttl !== undefined && { ttl: formatDuration(ttl) }) },
         expect: expectResource('place in line', (body) => positionIn(body) !== undefined),
@@ -39,7 +39,7 @@ export const createAsking = (context: ClientContext) => ({
   },
 
   listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>
-    readPages(context, { target: context.addresses.queue(workspace), name: 'queue' }, readQueued, within),
+    readPages(context, { target: context.endpoints.queue(workspace), name: 'queue' }, readQueued, within),
 });
 
 function readQueued(entry: Json, texts: ServiceText): QueuedEntry | undefined {

@@ -113,11 +113,11 @@ export function createCall(options: CallOptions): Call {
     /** Adds a current token to the request. Returns the reason if there is none. */
     async function authorize(): Promise<CallResult | undefined> {
       opened ??= options.openTokens?.();
-      const given = await (await opened)?.get(within, limit.signal);
-      if (given?.kind === 'failed') return giveUp(given.failure);
-      if (given?.kind === 'interrupted') return giveUpInterrupted();
-      if (given === undefined) return undefined;
-      token = given.token;
+      const issued = await (await opened)?.get(within, limit.signal);
+      if (issued?.kind === 'failed') return giveUp(issued.failure);
+      if (issued?.kind === 'interrupted') return giveUpInterrupted();
+      if (issued === undefined) return undefined;
+      token = issued.token;
       sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${token}` } };
       texts = textsFor(secrets, token);
       return undefined;

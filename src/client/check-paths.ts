@@ -37,7 +37,7 @@ export type CheckPathsResult = Awaited<ReturnType<ReturnType<typeof createCheckP
 const maxPaths = 1_000;
 const maxPathBytes = 900_000;
 
-export const createCheckPaths = ({ call, addresses }: ClientContext) => {
+export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
   async function checkSome(
     { workspace, paths, branch, versions, attempts }: CheckPathsRequest,
     within: CallLimits,
@@ -47,7 +47,7 @@ export const createCheckPaths = ({ call, addresses }: ClientContext) => {
       ...(branch !== undefined && { branch }),
       ...(versions !== undefined && { versions: paths.map((path) => versions.get(path) ?? null) }),
     };
-    const result = await call({ method: 'POST', target: addresses.check(workspace), body, attempts, expect }, within);
+    const result = await call({ method: 'POST', target: endpoints.check(workspace), body, attempts, expect }, within);
     const { response, texts } = expectSuccess(result);
     return readChecked(objectIn(response), texts);
   }

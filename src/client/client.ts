@@ -1,10 +1,10 @@
 import { createAcquireLock, type LockComparison } from './acquire-lock.ts';
-import { createEndpoints } from './addresses.ts';
 import { createAsking } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { createCheckPaths } from './check-paths.ts';
 import { createServerClock, steadyClock } from './clock.ts';
 import { maxConnections, openConnection } from './connection.ts';
+import { createEndpoints } from './endpoints.ts';
 import type { ExchangeContext } from './exchange.ts';
 import { firstName } from './json.ts';
 import { createLists } from './lists.ts';
@@ -29,17 +29,17 @@ export type { LockFilter, NamedEntry } from './lists.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
-export { type LineRequest, type Priority, type Queue, type Urgency, urgencies } from './queue.ts';
+export { type Priority, type Queue, type QueueWait, type Urgency, urgencies } from './queue.ts';
 export type { CallLimits, Retry } from './request.ts';
 export { isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';
-export type { StartedSync, SyncAddress, SyncReport } from './sync.ts';
+export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
 export { sleep } from './time-limit.ts';
 
 export type Client = ReturnType<typeof createClient>;
 
 type ClientCredentials =
-  | { readonly kind: 'given'; readonly token: string }
+  | { readonly kind: 'static'; readonly token: string }
   /** Short-lived tokens, exchanged for an identity token; opened by the first request. */
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
@@ -69,7 +69,7 @@ export function createClient(options: ClientOptions) {
   const connection = openConnection(baseUrl);
   const closing = new AbortController();
 
-  const addresses = createEndpoints(baseUrl);
+  const endpoints = createEndpoints(baseUrl);
   const shared = {
     baseUrl,
     clock,
@@ -94,7 +94,7 @@ export function createClient(options: ClientOptions) {
 
   const { credentials } = options;
   const call = createCall(
-    credentials.kind === 'given'
+    credentials.kind === 'static'
       ? {
           ...shared,
           headers: { authorization: `Bearer ${credentials.token}`, ...shared.headers },
@@ -102,10 +102,10 @@ export function createClient(options: ClientOptions) {
         }
       : {
           ...shared,
-          openTokens: () => credentials.open({ ...shared, call: createCall(shared), target: addresses.token }),
+          openTokens: () => credentials.open({ ...shared, call: createCall(shared), target: endpoints.token }),
         },
   );
-  const context = { call, addresses, baseUrl, serverNow: serverClock.now };
+  const context = { call, endpoints, baseUrl, serverNow: serverClock.now };
 
   return {
     ...createLists(context),
@@ -121,7 +121,7 @@ export function createClient(options: ClientOptions) {
     /** The owner of the token's locks. Throws a ServiceError. */
     async getOwner(within: CallLimits): Promise<string> {
       const expect = expectFound(ownerIn, 'it does not name the owner of the token');
-      const { response } = expectSuccess(await call({ method: 'GET', target: addresses.token, expect }, within));
+      const { response } = expectSuccess(await call({ method: 'GET', target: endpoints.token, expect }, within));
       return ownerIn(response) ?? '';
     },
 

@@ -56,8 +56,8 @@ export function dateOf(headers: IncomingHttpHeaders): number | undefined {
   const date = Date.parse(headers.date ?? '');
   if (Number.isNaN(date)) return undefined;
   const [age = '0'] = /^\d{1,9}$/.exec(headers.age ?? '') ?? [];
-  const told = date + Number(age) * 1_000;
-  return hasTimestamp(told) ? told : undefined;
+  const time = date + Number(age) * 1_000;
+  return hasTimestamp(time) ? time : undefined;
 }
 
 const timestamp = (ms: number): Timestamp | undefined => (hasTimestamp(ms) ? new Date(ms).toISOString() : undefined);

@@ -89,11 +89,11 @@ export function connectionFailure(error: unknown, texts: ServiceText): Connectio
     textAt(error, 'syscall') === 'connect' ||
     (code !== undefined && neverConnected.test(code)) ||
     unconnectedWords.test(error.message);
-  const words = texts.line(wordsOf(error).replace(tipOfNode, ''), maxWordsLength);
+  const message = texts.line(messageOf(error).replace(tipOfNode, ''), maxWordsLength);
   return {
     kind: 'connection',
     code,
-    words: code === undefined || words.includes(code) ? words : `${words} (${code})`,
+    message: code === undefined || message.includes(code) ? message : `${message} (${code})`,
     mayHaveArrived: !unconnected,
     untrusted,
     notTls: code === 'EPROTO' && notTls.test(error.message),
@@ -138,7 +138,7 @@ async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agen
 }
 
 /** If a name has several addresses, Node wraps their errors in one without a message. */
-const wordsOf = (error: Error): string =>
+const messageOf = (error: Error): string =>
   error instanceof AggregateError && error.message === ''
     ? error.errors.map((each) => (each instanceof Error ? each.message : String(each))).join('; ')
     : error.message;

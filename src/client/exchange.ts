@@ -16,7 +16,7 @@ export interface ExchangeContext
 
 export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target' | 'clock'> {
   /** Returns a new JSON Web Token with the identity of the client, for each exchange. Throws a ServiceError. */
-  readonly prove: (within: CallLimits) => Promise<string>;
+  readonly issueIdentityToken: (within: CallLimits) => Promise<string>;
   /** Called with each token before its first use. */
   readonly onToken: (token: string) => void;
   readonly texts: {
@@ -39,7 +39,7 @@ const minRefusalMs = 10_000;
  * A JSON Web Token is accepted once, and only for a few minutes: after retries, that may be the only reason for a
  * refusal.
  */
-const maxProofs = 3;
+const maxIdentityTokens = 3;
 
 /** RFC 8693, section 2.1. */
 const tokenExchange = {
@@ -51,7 +51,14 @@ const tokenExchange = {
 type Outcome = TokenResult & { readonly isOutOfTime?: boolean };
 
 /** Exchanges tokens by RFC 8693, and uses each until it is about to expire. Concurrent requests share an exchange. */
-export function createTokenSource({ call, target, clock, prove, onToken, texts }: ExchangeOptions): TokenSource {
+export function createTokenSource({
+  call,
+  target,
+  clock,
+  issueIdentityToken,
+  onToken,
+  texts,
+}: ExchangeOptions): TokenSource {
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
   let running: Promise<Outcome> | undefined;
@@ -63,7 +70,7 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
     failure: { kind: 'no-token', reason, request, transient: false },
   });
 
-  function given({ response }: AnsweredCall, askedAt: number): Outcome {
+  function keepToken({ response }: AnsweredCall, askedAt: number): Outcome {
     const token = tokenIn(response) ?? '';
     const { expires_in } = objectIn(response);
     onToken(token);
@@ -73,30 +80,33 @@ export function createTokenSource({ call, target, clock, prove, onToken, texts }
   }
 
   async function exchange(within: CallLimits): Promise<Outcome> {
-    for (let proofs = 1; ; proofs += 1) {
-      let proof: string;
+    for (let identityTokens = 1; ; identityTokens += 1) {
+      let identityToken: string;
       try {
-        proof = await prove(within);
+        identityToken = await issueIdentityToken(within);
       } catch (error) {
         // The advice of the error is about the service, but the identity token is from another server.
         return withoutToken(error, texts.unanswered, ' Run the job again.');
       }
       const askedAt = clock();
-      const body = new URLSearchParams({ ...tokenExchange, subject_token: proof });
-      const result = await call({ method: 'POST', target, body, secrets: [proof], expect: expectToken }, within);
+      const body = new URLSearchParams({ ...tokenExchange, subject_token: identityToken });
+      const result = await call(
+        { method: 'POST', target, body, secrets: [identityToken], expect: expectToken },
+        within,
+      );
       if (result.kind === 'given-up') {
         const { status = 0, advice } = result.error;
         const unsupported = ` If the service does not support OIDC token exchange: ${texts.unsupported}`;
         const more = isUnsupported(status) ? advice + unsupported : advice;
         return withoutToken(result.error, 'The service did not issue a token to this job.', more);
       }
-      if (isSuccess(result.response)) return given(result, askedAt);
+      if (isSuccess(result.response)) return keepToken(result, askedAt);
       const { status } = result.response;
       const error = result.refuse(result.response);
       if (isUnsupported(status)) {
         return failed(`The service does not support OIDC token exchange. ${texts.unsupported}`, error);
       }
-      if (status === 400 && error.attempts > 1 && proofs < maxProofs) continue;
+      if (status === 400 && error.attempts > 1 && identityTokens < maxIdentityTokens) continue;
       const advice = status === 400 ? ` ${texts.untrusted}` : error.advice;
       return failed(`The service did not issue a token to this job. ${error.reason}${advice}`, error);
     }

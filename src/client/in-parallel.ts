@@ -4,13 +4,13 @@ import { maxConnections } from './connection.ts';
 export async function inParallel<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
-  goOn: () => boolean = () => true,
+  shouldContinue: () => boolean = () => true,
 ): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     for (;;) {
       const item = items[next];
-      if (item === undefined || !goOn()) return;
+      if (item === undefined || !shouldContinue()) return;
       next += 1;
       await work(item);
     }

@@ -50,17 +50,17 @@ const pageSize = 1_000;
 export const createLists = (context: ClientContext) => ({
   /** Throws a ServiceError, like all operations except those on single locks. */
   listWorkspaces: (within: CallLimits): Promise<List<NamedEntry>> =>
-    readPages(context, { target: context.addresses.workspaces, name: 'workspaces' }, readWorkspace, within),
+    readPages(context, { target: context.endpoints.workspaces, name: 'workspaces' }, readWorkspace, within),
 
   listBranches: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<NamedEntry>> =>
-    readPages(context, { target: context.addresses.branches(workspace), name: 'branches' }, readBranch, within),
+    readPages(context, { target: context.endpoints.branches(workspace), name: 'branches' }, readBranch, within),
 
   async listLocks(
     { workspace, filter = {}, maxPages, attempts }: LockListRequest,
     within: CallLimits,
   ): Promise<LockList> {
     const { path, prefix, owner } = filter;
-    const plainTarget = context.addresses.locks(workspace);
+    const plainTarget = context.endpoints.locks(workspace);
     const query = new URLSearchParams({
       ...(path !== undefined && { path }),
       ...(prefix !== undefined && { prefix }),

@@ -40,7 +40,7 @@ export async function listOnPaths(
     incomplete ??= list.incomplete;
   }
 
-  async function ask({ paths: asked, folder, filter, maxPages }: LookupQuery): Promise<void> {
+  async function runQuery({ paths: asked, folder, filter, maxPages }: LookupQuery): Promise<void> {
     if (wholeList !== undefined) return take(asked, await wholeList);
     const list = await client.listLocks({ workspace, filter, maxPages }, within);
     if (list.incomplete === undefined) return take(asked, list);
@@ -59,7 +59,7 @@ export async function listOnPaths(
   let queries = queriesOn(paths);
   while (queries.length > 0) {
     next = [];
-    await inParallel(queries, ask);
+    await inParallel(queries, runQuery);
     queries = next;
   }
   return { items, incomplete };

@@ -1,4 +1,4 @@
-import { type ResolvedLink, resolveLink } from './addresses.ts';
+import { type ResolvedLink, resolveLink } from './endpoints.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject } from './json.ts';
 import { membersOf, notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
@@ -84,7 +84,7 @@ export async function readPages<Item>(
     }
 
     if (next.kind === 'none') return list(undefined);
-    if (next.kind === 'elsewhere') {
+    if (next.kind === 'cross-origin') {
       const reason = `its next page is on another server, ${next.origin}, and the token must not be sent there`;
       throw answered.fail(notUnderstood(response, texts, reason));
     }
@@ -103,14 +103,14 @@ function expectEntries(response: ClientResponse, texts: ServiceText, name: strin
 export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>
   body.kind === 'json' ? entriesOf(body.value, name) : undefined;
 
-type NextPage = { readonly kind: 'none' } | Exclude<ResolvedLink, { readonly kind: 'not-an-address' }>;
+type NextPage = { readonly kind: 'none' } | Exclude<ResolvedLink, { readonly kind: 'not-a-url' }>;
 
 /** The page after this response. A link to another server is never a target. */
 export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
   const hint = hintOf(response);
   if (hint === undefined) return { kind: 'none' };
   const followed = hint.kind === 'address' ? resolveLink(hint.text, target, baseUrl) : undefined;
-  return followed === undefined || followed.kind === 'not-an-address'
+  return followed === undefined || followed.kind === 'not-a-url'
     ? { kind: 'target', target: withCursor(target, hint.text) }
     : followed;
 }

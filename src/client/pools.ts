@@ -13,10 +13,10 @@ export interface PoolItem extends resources.PoolItem {
 }
 
 export const createGetPool =
-  ({ call, addresses }: ClientContext) =>
+  ({ call, endpoints }: ClientContext) =>
   /** Throws a ServiceError, also for an unknown pool. */
   async ({ workspace, name }: { readonly workspace: WorkspaceId; readonly name: string }, within: CallLimits) => {
-    const result = call({ method: 'GET', target: addresses.pool(workspace, name), expect }, within);
+    const result = call({ method: 'GET', target: endpoints.pool(workspace, name), expect }, within);
     return ifSupported(
       result.then(expectSuccess).then(({ response }) => {
         return { kind: 'found' as const, items: (itemsIn(response) ?? []).flatMap(readItem) };

@@ -4,7 +4,7 @@ import { asObject, isArray } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 
 /** Waits in line for a lock (RFC 7240, `Prefer: wait`). */
-export interface LineRequest {
+export interface QueueWait {
   /** How long the service should hold back its response. 0 only takes a place. */
   readonly seconds: number;
   /** The place ends in all its lines as soon as one lock is granted. */
@@ -27,7 +27,7 @@ export interface Queue {
   readonly length: number;
 }
 
-export const lineHeaders = ({ seconds, oneIsEnough, urgency }: LineRequest): Readonly<Record<string, string>> => ({
+export const queueHeaders = ({ seconds, oneIsEnough, urgency }: QueueWait): Readonly<Record<string, string>> => ({
   prefer: `wait=${seconds}${oneIsEnough ? ', any' : ''}`,
   priority: `u=${urgency}`,
 });

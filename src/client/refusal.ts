@@ -34,7 +34,7 @@ export function refusalOf(
     sentStatus: response.sentStatus,
     isRecognized: true,
     requestId,
-    words: body.kind === 'json' ? wordsOf(json, texts) : excerpt === '' ? undefined : excerpt,
+    message: body.kind === 'json' ? messageOf(json, texts) : excerpt === '' ? undefined : excerpt,
     fields: fieldsOf(json, texts),
     missingScope: missingScopeOf(response, texts),
     retryAfterMs: retryAfterHeader(response, serverNow),
@@ -116,13 +116,13 @@ export function fieldsOf(body: Json, texts: ServiceText): readonly RefusedField[
 
 const maxWordsLength = 500;
 
-export function wordsOf(body: Json, texts: ServiceText): string | undefined {
-  const words = rawWordsOf(body);
-  return words === undefined ? undefined : nameIn(texts.line(words, maxWordsLength));
+export function messageOf(body: Json, texts: ServiceText): string | undefined {
+  const message = rawMessageOf(body);
+  return message === undefined ? undefined : nameIn(texts.line(message, maxWordsLength));
 }
 
 /** The message of an error body, in the words of its sender, unchanged. */
-export function rawWordsOf(body: Json): string | undefined {
+export function rawMessageOf(body: Json): string | undefined {
   if (typeof body === 'string') return nameIn(body);
   const object = asObject(body);
   const error = object['error'];

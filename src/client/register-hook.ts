@@ -17,13 +17,13 @@ export interface RegisterHookRequest {
 const idNames = ['id', 'hook_id', 'hookId', 'webhook_id'];
 
 export const createRegisterHook =
-  ({ call, addresses }: ClientContext) =>
+  ({ call, endpoints }: ClientContext) =>
   async ({ workspace, url, events, secret, options = {} }: RegisterHookRequest, within: CallLimits) => {
     const body = { ...options, url, ...(events && { events }), ...(secret !== undefined && { secret }) };
     const result = await call(
       {
         method: 'POST',
-        target: addresses.hooks(workspace),
+        target: endpoints.hooks(workspace),
         headers: { 'idempotency-key': crypto.randomUUID() },
         body,
         secrets: secretsIn(body),

@@ -1,7 +1,7 @@
 import type { LockPath } from '../interface/lock-path.ts';
 import type { WorkspaceId } from './access.ts';
-import type { Slashes } from './addresses.ts';
 import { clockSlackMs } from './clock.ts';
+import type { Slashes } from './endpoints.ts';
 import {
   etagOf,
   type FoundLock,
@@ -35,11 +35,11 @@ type ReleaseLockResult =
   /** The path was not locked. */
   | { readonly kind: 'absent' }
   /** A different lock is on the path now, and was left alone. */
-  | { readonly kind: 'lost'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
+  | { readonly kind: 'other'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export function createReleaseLock(context: ClientContext) {
-  const { call, addresses, serverNow } = context;
+  const { call, endpoints, serverNow } = context;
   /** The slash encoding that works, known once the other one has been rejected. */
   let slashes: Slashes = 'encoded';
 
@@ -50,7 +50,7 @@ export function createReleaseLock(context: ClientContext) {
   ): Promise<CallResult> {
     const { workspace, path, proof, force, reason, attempts } = request;
     const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
-    const targetWith = (how: Slashes): string => addresses.lock(workspace, path, how) + (query && `?${query}`);
+    const targetWith = (how: Slashes): string => endpoints.lock(workspace, path, how) + (query && `?${query}`);
     const raw = targetWith('raw');
     const result = await call(
       {
@@ -76,7 +76,7 @@ export function createReleaseLock(context: ClientContext) {
   function lost(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
     const isLater = Date.parse(holder?.acquired_at ?? '') >= result.sentAt;
     if (result.mayBeDone && isLater) return { kind: 'released' };
-    return { kind: 'lost', holder, error: result.refuse(result.response) };
+    return { kind: 'other', holder, error: result.refuse(result.response) };
   }
 
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {

@@ -27,7 +27,7 @@ export function createRenewLock(context: ClientContext) {
     context.call(
       {
         method: 'POST',
-        target: context.addresses.locks(request.workspace),
+        target: context.endpoints.locks(request.workspace),
         headers: { 'idempotency-key': key, 'if-match': condition },
         body: { path: request.path, type: request.type, ttl: formatDuration(request.ttl) },
         expect: expectResource('lock', namesLock),

@@ -1,5 +1,5 @@
-import type { Endpoints } from './addresses.ts';
 import type { Clock } from './clock.ts';
+import type { Endpoints } from './endpoints.ts';
 import type { JsonObject } from './json.ts';
 import type { FoundLock } from './known-lock.ts';
 import { type ClientResponse, isSuccess } from './response.ts';
@@ -92,7 +92,7 @@ export interface TokenSource {
 
 export interface ClientContext {
   readonly call: Call;
-  readonly addresses: Endpoints;
+  readonly endpoints: Endpoints;
   readonly baseUrl: URL;
   readonly serverNow: Clock;
 }

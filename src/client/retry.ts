@@ -2,7 +2,7 @@ import { problemTypePrefix } from '../interface/problem.ts';
 import { nameIn } from './json.ts';
 import { namesHolder } from './known-lock.ts';
 import { isDisputed, isOwnProblem } from './recognize.ts';
-import { type RefusalContext, rawWordsOf, refusalOf } from './refusal.ts';
+import { type RefusalContext, rawMessageOf, refusalOf } from './refusal.ts';
 import type { Request, Retry, RetryKind } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import type { RequestFailure, ServiceError } from './service-error.ts';
@@ -167,8 +167,8 @@ export function isStillRunning(response: ClientResponse, keyMayHaveArrived: bool
   const type = nameIn(body['type']) ?? '';
   if (isOwnProblem(response)) return type === `${problemTypePrefix}request-in-progress`;
   if (namesHolder(response)) return false;
-  const words = `${type} ${rawWordsOf(body) ?? ''}`;
-  if (/idempoten/i.test(words) && /progress|running|outstanding|process|concurrent/i.test(words)) return true;
+  const message = `${type} ${rawMessageOf(body) ?? ''}`;
+  if (/idempoten/i.test(message) && /progress|running|outstanding|process|concurrent/i.test(message)) return true;
   return keyMayHaveArrived && headerOf(response, 'retry-after') !== undefined;
 }
 

@@ -16,7 +16,7 @@ export interface Refused {
   /** False if the response may be from a gateway. */
   readonly isRecognized: boolean;
   /** The message of the service, on one line; undefined if it sent none. */
-  readonly words: string | undefined;
+  readonly message: string | undefined;
   readonly requestId: string | undefined;
   readonly fields: readonly RefusedField[];
   /** From a 403 that names it (RFC 6750). */
@@ -50,7 +50,7 @@ export interface ConnectionFailed {
   readonly kind: 'connection';
   /** The error code of the system, such as ECONNRESET. */
   readonly code: string | undefined;
-  readonly words: string;
+  readonly message: string;
   readonly mayHaveArrived: boolean;
   /** The certificate is not trusted, which a retry would not change. */
   readonly untrusted: boolean;
@@ -143,9 +143,9 @@ export const ifSupported = <Result>(
 const isUnknownRoute = ({ failure }: ServiceError): boolean => {
   const refused = responseIn(failure);
   if (refused?.kind !== 'refused') return false;
-  const { status, isRecognized, words } = refused;
+  const { status, isRecognized, message } = refused;
   if ([405, 501].includes(status)) return true;
-  return status === 404 && (!isRecognized || words === undefined || noSuchRoute.test(words));
+  return status === 404 && (!isRecognized || message === undefined || noSuchRoute.test(message));
 };
 
 export const withRequest = (sentences: string, request: string | undefined): string =>
@@ -200,10 +200,10 @@ function explainDeadline({ last, retryAfterMs, limited }: OutOfTime, server: str
     : [`${reason} ${server} asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`, advice];
 }
 
-function explainConnection({ untrusted, notTls, words }: ConnectionFailed): Explanation {
+function explainConnection({ untrusted, notTls, message }: ConnectionFailed): Explanation {
   if (untrusted) {
     return [
-      asSentence(`The certificate of the server is not trusted, so nothing was sent: ${words}`),
+      asSentence(`The certificate of the server is not trusted, so nothing was sent: ${message}`),
       ' If your own CA signed its certificate, set NODE_EXTRA_CA_CERTS to the file of that CA.',
     ];
   }
@@ -213,18 +213,18 @@ function explainConnection({ untrusted, notTls, words }: ConnectionFailed): Expl
       ' Check the port of the base URL, and whether it must begin with http:// instead of https://.',
     ];
   }
-  return [asSentence(`The connection failed: ${words}`), ' Check the address, and that it can be reached from here.'];
+  return [asSentence(`The connection failed: ${message}`), ' Check the address, and that it can be reached from here.'];
 }
 
 function refusedText(refused: Refused, server: string): string {
-  const words = refused.words ?? (refused.status < 500 ? `${server} refused the request` : `${server} failed`);
-  return asSentence(words) + fieldsText(refused.fields, words);
+  const message = refused.message ?? (refused.status < 500 ? `${server} refused the request` : `${server} failed`);
+  return asSentence(message) + fieldsText(refused.fields, message);
 }
 
 const maxFieldsShown = 5;
 
-function fieldsText(fields: readonly RefusedField[], words: string): string {
-  const added = fields.filter(({ detail }) => !words.includes(detail));
+function fieldsText(fields: readonly RefusedField[], message: string): string {
+  const added = fields.filter(({ detail }) => !message.includes(detail));
   const shown = added
     .slice(0, maxFieldsShown)
     .map(({ field, detail }) => ` ${field === undefined ? '' : `${field}: `}${asSentence(detail)}`);
@@ -247,10 +247,10 @@ const httpsNeeded =
 /** The error of our service for an unknown route. */
 const noSuchRoute = /^There is nothing at "/;
 
-function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId }: Refused): string {
+function adviceOnRefusal({ status, isRecognized, message, missingScope, requestId }: Refused): string {
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   if (status === 401) {
-    const isKnown = words !== undefined && /expired|revoked/i.test(words);
+    const isKnown = message !== undefined && /expired|revoked/i.test(message);
     return `${isKnown ? ' Create' : ' The token may have expired or been revoked: create'} a new one, and update the secret.`;
   }
   if (!isRecognized) {
@@ -258,13 +258,13 @@ function adviceOnRefusal({ status, isRecognized, words, missingScope, requestId 
       ? ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place.'
       : ' Check the address, and any gateway in front of the service: it may have answered in its place.';
   }
-  if (status === 400 && words !== undefined && httpsNeeded.test(words)) {
+  if (status === 400 && message !== undefined && httpsNeeded.test(message)) {
     return ' This port expects https: begin the base URL with https://.';
   }
-  if (status === 404 && (words === undefined || noSuchRoute.test(words))) {
+  if (status === 404 && (message === undefined || noSuchRoute.test(message))) {
     return ' Check the base URL, whose path may be wrong, and the id of the workspace.';
   }
-  if (words !== undefined) return '';
+  if (message !== undefined) return '';
   if (status === 403) return ' Check the scopes of the token.';
   if (status < 500) return '';
   return ` The log of the service has the cause${requestId === undefined ? '' : ', under the request id'}.`;

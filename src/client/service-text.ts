@@ -27,10 +27,10 @@ export function createServiceText(secrets: readonly string[]): ServiceText {
   const maxSecretLength = anywhere[0]?.length ?? 0;
 
   /** `goesOn`: the text was truncated and may end within a secret, so a possible start of one is hidden as well. */
-  function shown(text: string, maxLength: number, goesOn: boolean): string {
+  function shown(text: string, maxLength: number, isTruncated: boolean): string {
     // Redacted before it is truncated: half a secret is still secret.
     const redacted = redact(text.replaceAll(unsafe, ' ').trim(), anywhere);
-    return cut(goesOn ? redacted.slice(0, Math.max(0, redacted.length - maxSecretLength)) : redacted, maxLength);
+    return cut(isTruncated ? redacted.slice(0, Math.max(0, redacted.length - maxSecretLength)) : redacted, maxLength);
   }
 
   return {

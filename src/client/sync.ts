@@ -1,8 +1,8 @@
 import type { WorkspaceId } from './access.ts';
-import { resolveLink } from './addresses.ts';
 import type { Clock } from './clock.ts';
+import { resolveLink } from './endpoints.ts';
 import { asObject, firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
-import { notUnderstood, rawWordsOf, retryAfterHeader, unusable } from './refusal.ts';
+import { notUnderstood, rawMessageOf, retryAfterHeader, unusable } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Unusable } from './service-error.ts';
@@ -11,20 +11,20 @@ import { plainName, type ServiceText } from './service-text.ts';
 declare const brand: unique symbol;
 
 /** The target of status requests for a sync, on the same server. */
-export type SyncAddress = string & { readonly [brand]: 'SyncAddress' };
+export type SyncStatusTarget = string & { readonly [brand]: 'SyncAddress' };
 
 export type SyncReport = Readonly<ReturnType<ReturnType<typeof createReportOf>>>;
 
 export interface StartedSync extends SyncReport {
   readonly progress:
-    | { readonly kind: 'offered'; readonly address: SyncAddress }
+    | { readonly kind: 'offered'; readonly address: SyncStatusTarget }
     | { readonly kind: 'none'; readonly reason: string };
 }
 
 /** The state behind the status word of the service. An unknown word means that the sync is still running. */
-type SyncState = 'going-on' | 'succeeded' | 'failed';
+type SyncState = 'running' | 'succeeded' | 'failed';
 
-export function createSync({ call, addresses, baseUrl, serverNow }: ClientContext) {
+export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContext) {
   const reportOf = createReportOf(baseUrl, serverNow);
 
   function progressOf({ response, texts }: AnsweredCall, from: string): StartedSync['progress'] {
@@ -34,12 +34,12 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
       .map((address) => resolveLink(address, from, baseUrl));
     const target = followed.find((each) => each.kind === 'target');
     // The only cast to SyncAddress: the URL is on the same server.
-    if (target !== undefined) return { kind: 'offered', address: target.target as SyncAddress };
-    const elsewhere = followed.find((each) => each.kind === 'elsewhere');
+    if (target !== undefined) return { kind: 'offered', address: target.target as SyncStatusTarget };
+    const crossOrigin = followed.find((each) => each.kind === 'cross-origin');
     const reason =
-      elsewhere === undefined
+      crossOrigin === undefined
         ? 'The service did not return a status URL for the sync.'
-        : `The status URL of the sync is on another server, ${texts.line(elsewhere.origin, 300)}, and the token must not be sent there.`;
+        : `The status URL of the sync is on another server, ${texts.line(crossOrigin.origin, 300)}, and the token must not be sent there.`;
     return { kind: 'none', reason };
   }
 
@@ -48,7 +48,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
       { workspace, branch }: { readonly workspace: WorkspaceId; readonly branch: string },
       within: CallLimits,
     ): Promise<StartedSync> {
-      const target = addresses.sync(workspace);
+      const target = endpoints.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
       const request = { method: 'POST', target, headers, body: { branch }, expect: expectSync } as const;
       const result = expectSuccess(await call(request, within));
@@ -57,7 +57,7 @@ export function createSync({ call, addresses, baseUrl, serverNow }: ClientContex
 
     /** The last status request before a deadline does not wait for the rate limit: `throttled` is false. */
     async syncStatus(
-      address: SyncAddress,
+      address: SyncStatusTarget,
       within: CallLimits,
       { throttled = true }: { readonly throttled?: boolean } = {},
     ): Promise<SyncReport> {
@@ -129,7 +129,7 @@ function stateOf(status: string, body: JsonObject): SyncState {
   const word = normal(status);
   if (bad.test(word)) return 'failed';
   if (good.test(word)) return 'succeeded';
-  if (!over.test(word)) return 'going-on';
+  if (!over.test(word)) return 'running';
   return saysFailed(body) ? 'failed' : 'succeeded';
 }
 
@@ -154,8 +154,9 @@ const countIn = (body: JsonObject, names: readonly string[]): number | undefined
 const maxErrorLength = 500;
 
 function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
-  const words = rawWordsOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
-  return words === undefined ? undefined : nameIn(texts.line(words, maxErrorLength));
+  const message =
+    rawMessageOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
+  return message === undefined ? undefined : nameIn(texts.line(message, maxErrorLength));
 }
 
 function expectSync(response: ClientResponse, texts: ServiceText): Unusable | undefined {

@@ -38,7 +38,7 @@ export function createThrottle(random: () => number) {
   let refusals = 0;
   let caution = 1;
   let lastSentAt = Number.NEGATIVE_INFINITY;
-  let underWay = 0;
+  let inFlight = 0;
 
   /**
    * If little remains, requests are spread so that quota is restored meanwhile: the less remains, the longer the pause.
@@ -64,12 +64,12 @@ export function createThrottle(random: () => number) {
 
     sent(now: number): void {
       lastSentAt = now;
-      underWay += 1;
+      inFlight += 1;
       if (remaining !== undefined) remaining -= 1;
     },
 
     ended(): void {
-      underWay -= 1;
+      inFlight -= 1;
     },
 
     /** Records a response that is not a refusal because of the rate limit. */
@@ -81,7 +81,7 @@ export function createThrottle(random: () => number) {
     observe(status: RateLimitStatus, now: number): void {
       policy = status.policy ?? policy;
       // The service may not have counted pending requests yet.
-      remaining = status.remaining - underWay;
+      remaining = status.remaining - inFlight;
       const { resetMs = 0 } = status;
       pausedUntil = status.remaining === 0 && resetMs > 0 ? now + resetMs + random() * jitterMs : now;
     },

@@ -3,8 +3,8 @@ import {
   type Conflict,
   inParallel,
   isTransient,
-  type LineRequest,
   lastAttemptMs,
+  type QueueWait,
   retryAfterOfError,
   type ServiceError,
   type Urgency,
@@ -22,11 +22,11 @@ import {
   rollBackInTime,
   rollBackMs,
   stuckAfter,
-  type Taken,
+  type UnsettledLocks,
   unsettledAfter,
 } from './roll-back.ts';
 import type { LockSession, LockTerms } from './session.ts';
-import { createLine, type NextRound } from './wait-in-line.ts';
+import { createQueueWait, type NextRound } from './wait-in-line.ts';
 
 /** The paths that a step may lock, and the number that it needs. */
 interface AcquireGoal {
@@ -44,7 +44,7 @@ type RoundResult = { readonly back: RollbackResult } & (
   | { readonly kind: 'cancelled' }
 );
 
-export interface AcquireLocksResult {
+export interface AcquireAllResult {
   readonly round: RoundResult;
   readonly waitedMs: number;
   readonly lastBlocked: Blocked | undefined;
@@ -64,7 +64,7 @@ interface AcquireContext extends Omit<LockContext, 'record'> {
 /** Lets a waiting step notice within 300 ms that the service is back. */
 const maxWaitingBackoffMs = 250;
 
-interface Patience {
+interface WaitOptions {
   readonly wait: Duration;
   readonly urgency: Urgency;
 }
@@ -73,18 +73,18 @@ interface Patience {
 export async function acquireLocks(
   context: AcquireContext,
   goal: AcquireGoal,
-  { wait, urgency }: Patience,
-): Promise<AcquireLocksResult> {
+  { wait, urgency }: WaitOptions,
+): Promise<AcquireAllResult> {
   const { client, clock, sleep, random, signal, log, withoutWait, refresh } = context;
   const began = clock();
   const deadline = began + milliseconds(wait);
   const line = { oneIsEnough: oneIsEnough(goal, 0), urgency };
-  const waitInLine = createLine(context, line, { mayGrow: refresh !== undefined });
+  const waitInLine = createQueueWait(context, line, { mayGrow: refresh !== undefined });
   let wanted = inFirstOrder(goal, random);
   let lastBlocked: Blocked | undefined;
   let next: NextRound | undefined;
   /** Leftovers of the previous round, which would block the next one. */
-  let unsettled: Taken = { acquired: [], unanswered: [] };
+  let unsettled: UnsettledLocks = { acquired: [], unanswered: [] };
   /** The unanswered requests of all rounds, by key. */
   const unanswered = new Map<string, Intent>();
 
@@ -101,7 +101,7 @@ export async function acquireLocks(
     const round = await acquireOrRollBack(context, plan, { deadline: roundEnds, signal, maxBackoffMs });
     remember(round);
     const waitedMs = number === 0 ? 0 : clock() - began;
-    const result: AcquireLocksResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
+    const result: AcquireAllResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
 
     // During the wait, a path may have left the goal.
     if (round.kind === 'acquired' && number > 0 && !(await areWanted(round.grants))) {
@@ -109,16 +109,16 @@ export async function acquireLocks(
       next = undefined;
       continue;
     }
-    const goesOn = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
+    const mayRetry = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
     const reservedMs = lastAttemptMs(clock() - roundBegan);
     const left = deadline - clock();
-    if (!goesOn || left <= reservedMs) return result;
+    if (!mayRetry || left <= reservedMs) return result;
 
     const reason =
       round.kind === 'held' ? `${blockedText(round.blocked, client.serverNow(), true)}.` : round.error.message;
     log.line(`${reason} Waiting, ${formatSpan(left / 1_000)} left.`);
-    const askedMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
-    await waitForNextRound(deadline - reservedMs, number, askedMs);
+    const retryAfterMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
+    await waitForNextRound(deadline - reservedMs, number, retryAfterMs);
   }
 
   function remember(round: RoundResult): void {
@@ -129,7 +129,7 @@ export async function acquireLocks(
   }
 
   /** Waits in line if possible. Otherwise it pauses, unless new paths were added. */
-  async function waitForNextRound(until: number, number: number, askedMs: number | undefined): Promise<void> {
+  async function waitForNextRound(until: number, number: number, retryAfterMs: number | undefined): Promise<void> {
     // A step that waits in line holds nothing, and would not know its own lock from a new one.
     const isSettled = unsettled.acquired.length + unsettled.unanswered.length === 0;
     const waited = isSettled && lastBlocked !== undefined ? await waitInLine(lastBlocked, until, deadline) : undefined;
@@ -142,7 +142,7 @@ export async function acquireLocks(
     const known = new Set(wanted.paths);
     await refreshGoal(until);
     if (next !== undefined || wanted.paths.some((path) => !known.has(path))) return;
-    await sleep(Math.min(pauseMs(isSettled ? number : 0, askedMs, random), until - clock()), signal);
+    await sleep(Math.min(pauseMs(isSettled ? number : 0, retryAfterMs, random), until - clock()), signal);
   }
 
   /** A goal that could no longer be met stays as it was. */
@@ -172,7 +172,7 @@ interface Order {
 interface Round {
   readonly wanted: AcquireGoal;
   readonly order: Order;
-  readonly unsettled: Taken;
+  readonly unsettled: UnsettledLocks;
   /** Locks that were granted during the wait, before which all was settled. */
   readonly inHand: readonly Grant[];
   /** Undefined if the step does not wait in line. */
@@ -197,9 +197,9 @@ async function acquireOrRollBack(
   const unanswered: Intent[] = [];
   const conflicts: Conflict[] = [];
   let error: ServiceError | undefined;
-  let underWay = 0;
-  const goOn = (): boolean =>
-    acquired.length + underWay < wanted.count &&
+  let inFlight = 0;
+  const shouldContinue = (): boolean =>
+    acquired.length + inFlight < wanted.count &&
     conflicts.length <= spareOf(wanted) &&
     error === undefined &&
     !signal.aborted;
@@ -208,14 +208,14 @@ async function acquireOrRollBack(
       paths,
       async (path) => {
         // A wait of 0 s takes a place in line with the first refusal.
-        const line: LineRequest | undefined = urgency && {
+        const line: QueueWait | undefined = urgency && {
           seconds: 0,
           oneIsEnough: oneIsEnough(wanted, acquired.length),
           urgency,
         };
-        underWay += 1;
-        const result = await session.ask(session.intend(path, terms), within, line);
-        underWay -= 1;
+        inFlight += 1;
+        const result = await session.acquire(session.intend(path, terms), within, line);
+        inFlight -= 1;
         if (result.kind === 'acquired') {
           acquired.push(result.grant);
           return;
@@ -225,7 +225,7 @@ async function acquireOrRollBack(
         if (inTheWay === undefined) error ??= result.error;
         else conflicts.push(inTheWay);
       },
-      goOn,
+      shouldContinue,
     );
   }
 

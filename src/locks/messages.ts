@@ -1,5 +1,5 @@
 import { type Conflict, type KnownLock, responseClockMs } from '../client/client.ts';
-import { formatNumber, formatTime, pluralize, runName } from '../interface/words.ts';
+import { formatNumber, formatTime, pluralize, runName } from '../interface/format.ts';
 import type { Intent, Loss } from './ledger/entry.ts';
 
 /** Describes a lock whose renewal was refused. `found` is undefined if the current holder is unknown. */

@@ -5,9 +5,9 @@ const maxPauseMs = 10_000;
 const growth = 1.5;
 
 /** Randomized, because the service may have sent the same retry time to all clients of a path. */
-export function pauseMs(round: number, askedMs = 0, random: () => number): number {
+export function pauseMs(round: number, retryAfterMs = 0, random: () => number): number {
   const backoff = Math.min(maxPauseMs, firstPauseMs * growth ** round);
-  return Math.max(backoff / 2, askedMs) + (random() * Math.max(backoff, askedMs)) / 2;
+  return Math.max(backoff / 2, retryAfterMs) + (random() * Math.max(backoff, retryAfterMs)) / 2;
 }
 
 /** The wait until the first of the paths may be free. */

@@ -1,8 +1,8 @@
 import { type CallLimits, type PoolItem, ServiceError, type WorkspaceId, withRequest } from '../client/client.ts';
+import { joinFirst, pluralize } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../interface/parsed.ts';
 import { withoutSecrets } from '../interface/secret-properties.ts';
-import { joinFirst, pluralize } from '../interface/words.ts';
 import type { LockContext } from './context.ts';
 import { type Grant, soonestEnd } from './ledger/entry.ts';
 

@@ -40,7 +40,7 @@ export type ReleaseResult =
   /** The path was not locked. */
   | { readonly kind: 'absent' }
   /** A different lock is on the path now, and was left alone. */
-  | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
+  | { readonly kind: 'other'; readonly holder: KnownLock | undefined }
   /** The current lock cannot be verified to be this one. */
   | { readonly kind: 'ambiguous' }
   /** Sent once, without a response, and another lookup does not show the result. */
@@ -63,7 +63,7 @@ export async function releaseTarget(
   const now = (): string => new Date(client.serverNow()).toISOString();
   if (target.kind === 'own' || target.found.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
   const result = await send(context, request, within);
-  if (result.kind === 'released' || result.kind === 'absent' || result.kind === 'lost') {
+  if (result.kind === 'released' || result.kind === 'absent' || result.kind === 'other') {
     record({ kind: 'ended', ...entry, at: now() });
   }
   return result;
@@ -77,19 +77,19 @@ export function cleanupLimits(
   clock: LockContext['clock'],
   timeMs: number,
   cancelled: AbortSignal,
-): CallLimits & { lift(): void } {
+): CallLimits & { stop(): void } {
   const late = new AbortController();
   let timer: NodeJS.Timeout | undefined;
-  const hurry = (): void => {
+  const startCountdown = (): void => {
     timer = setTimeout(() => late.abort(), afterCancelMs);
   };
-  if (cancelled.aborted) hurry();
-  else cancelled.addEventListener('abort', hurry, { once: true });
+  if (cancelled.aborted) startCountdown();
+  else cancelled.addEventListener('abort', startCountdown, { once: true });
   return {
     deadline: clock() + timeMs,
     signal: late.signal,
-    lift() {
-      cancelled.removeEventListener('abort', hurry);
+    stop() {
+      cancelled.removeEventListener('abort', startCountdown);
       clearTimeout(timer);
     },
   };
@@ -134,7 +134,7 @@ async function releaseUnidentified(
     switch (standingOf(lock, found, { serverNow: client.serverNow(), mayBeReleased: mayBeReleased || sent })) {
       case 'other':
         if (sent) return { kind: 'released' };
-        return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined };
+        return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
       case 'absent':
         // A request now could only release the lock of someone who acquires the path meanwhile.
         return { kind: sent ? 'released' : 'absent' };

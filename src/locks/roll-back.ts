@@ -5,7 +5,7 @@ import { cleanupLimits, type ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 
 /** Locks to release, and unanswered requests to repeat. */
-export interface Taken {
+export interface UnsettledLocks {
   readonly acquired: readonly Grant[];
   readonly unanswered: readonly Intent[];
 }
@@ -24,7 +24,7 @@ interface Unanswered {
 }
 
 /** The locks and requests to settle before the next round. */
-export const unsettledAfter = (back: RollbackResult): Taken => ({
+export const unsettledAfter = (back: RollbackResult): UnsettledLocks => ({
   acquired: remainingRollback(back).map(({ grant }) => grant),
   unanswered: back.unanswered.filter(({ isAnswered }) => !isAnswered).map(({ intent }) => intent),
 });
@@ -40,10 +40,10 @@ type RollbackContext = Pick<LockContext, 'clock' | 'signal'> & { readonly sessio
 
 export async function rollBackInTime(
   { clock, session, signal }: RollbackContext,
-  taken: Taken,
+  taken: UnsettledLocks,
 ): Promise<RollbackResult> {
   const limits = cleanupLimits(clock, rollBackMs, signal);
-  return rollBack(session, taken, limits).finally(limits.lift);
+  return rollBack(session, taken, limits).finally(limits.stop);
 }
 
 /**
@@ -52,7 +52,7 @@ export async function rollBackInTime(
  */
 export async function keepOrRollBack(
   { clock, session, signal }: RollbackContext,
-  { acquired, unanswered }: Taken,
+  { acquired, unanswered }: UnsettledLocks,
 ): Promise<{ readonly kept: boolean; readonly back: RollbackResult }> {
   const limits = cleanupLimits(clock, rollBackMs, signal);
   try {
@@ -62,14 +62,14 @@ export async function keepOrRollBack(
     const releases = [...excess.releases, ...rest.releases];
     return { kept: false, back: { releases, unanswered: excess.unanswered } };
   } finally {
-    limits.lift();
+    limits.stop();
   }
 }
 
 /** Releases the granted locks, and any that an unanswered request turns out to have acquired when it is repeated. */
 export async function rollBack(
   session: LockSession,
-  { acquired, unanswered }: Taken,
+  { acquired, unanswered }: UnsettledLocks,
   within: CallLimits,
 ): Promise<RollbackResult> {
   const releases: { grant: Grant; result: ReleaseResult }[] = [];
@@ -80,7 +80,7 @@ export async function rollBack(
   }
 
   async function settle(intent: Intent): Promise<void> {
-    const result = await session.ask(intent, within);
+    const result = await session.acquire(intent, within);
     if (result.kind === 'acquired') await release(result.grant);
     else if (result.kind === 'unanswered') {
       stillUnanswered.push({ intent, error: result.error, isAnswered: result.conflict !== undefined });

@@ -5,7 +5,7 @@ import {
   clockSlackMs,
   isTransient,
   type KnownLock,
-  type LineRequest,
+  type QueueWait,
   type ServiceError,
   type WorkspaceId,
 } from '../client/client.ts';
@@ -16,7 +16,7 @@ import { type Grant, type GrantedLock, type Intent, parsedTtl } from './ledger/e
 import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
-export type AcquireResult =
+export type SessionAcquireResult =
   | { readonly kind: 'acquired'; readonly grant: Grant }
   | ({ readonly kind: 'held' } & Conflict)
   | { readonly kind: 'failed'; readonly error: ServiceError }
@@ -101,7 +101,7 @@ export function openLockSession(context: SessionContext) {
      * Requests the lock of an intent. An unanswered request can be repeated with the same intent. All requests of the
      * session in a line have one place.
      */
-    async ask(intent: Intent, within: CallLimits, line?: LineRequest): Promise<AcquireResult> {
+    async acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
       const { service, workspace, path, key, type } = intent;
       const ttl = parsedTtl(intent);
       const keySentBefore = !unsent.delete(intent);

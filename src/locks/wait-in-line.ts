@@ -1,10 +1,10 @@
-import { type Conflict, isTransient, type LineRequest, retryAfterOfError } from '../client/client.ts';
+import { type Conflict, isTransient, type QueueWait, retryAfterOfError } from '../client/client.ts';
 import { formatSpan } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
-import type { AcquireResult, LockSession, LockTerms } from './session.ts';
+import type { LockSession, LockTerms, SessionAcquireResult } from './session.ts';
 
 /** Proxies cut connections that are idle for a minute. */
 const maxSeconds = 30;
@@ -29,7 +29,7 @@ const maxReconnectMs = 200;
 /**
  * A gateway may reject only the requests that wait. After this time without success, the step requests the lock itself.
  */
-const maxVainMs = 30_000;
+const maxFailingMs = 30_000;
 
 interface WaitResult {
   /** Undefined if there is a reason to pause before the next round: the wait itself did not take long. */
@@ -52,9 +52,9 @@ interface WaitContext extends Pick<LockContext, 'client' | 'clock' | 'sleep' | '
  * Waits in line for the first of the blocked paths, with one request at a time. A service that does not confirm the
  * wait is not asked to wait again. One that does may be restarting, and is asked until it is back.
  */
-export function createLine(
+export function createQueueWait(
   { client, clock, sleep, random, signal, log, session, terms }: WaitContext,
-  line: Omit<LineRequest, 'seconds'>,
+  line: Omit<QueueWait, 'seconds'>,
   { mayGrow = false } = {},
 ) {
   let waits = true;
@@ -64,7 +64,7 @@ export function createLine(
   return async (blocked: Blocked, until: number, waitEnds: number): Promise<WaitResult> => {
     const [{ path, hasWaited, queue }] = blocked.conflicts;
     const followsAll = blocked.conflicts.length === 1 || queue !== undefined;
-    let inVainFrom = Number.POSITIVE_INFINITY;
+    let failingSince = Number.POSITIVE_INFINITY;
     let intent: Intent | undefined;
     // Several quick grants did not complete the locks: jobs that need the same paths may take them from each other in
     // turn.
@@ -78,10 +78,10 @@ export function createLine(
       const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
       if (seconds < 1) break;
       intent ??= session.intend(path, terms);
-      const result = await session.ask(intent, { deadline: until, signal }, { ...line, seconds });
+      const result = await session.acquire(intent, { deadline: until, signal }, { ...line, seconds });
       const isQuick = clock() - began < quickMs;
-      const isInVain = gainsNothing(result, isQuick);
-      if (!isInVain) quickResponses = isQuick ? quickResponses + 1 : 0;
+      const isFailing = gainsNothing(result, isQuick);
+      if (!isFailing) quickResponses = isQuick ? quickResponses + 1 : 0;
       if (result.kind === 'unanswered' && result.error.failure.kind === 'timeout') timeouts += 1;
       waits = result.kind !== 'failed' && timeouts < maxTimeouts;
       if (result.kind === 'held') {
@@ -90,16 +90,16 @@ export function createLine(
         waits = result.hasWaited;
         if (!waits || quickResponses > maxQuickResponses) return {};
       }
-      const next = nextAfter(result, { path, isInVain, followsAll, mayGrow });
+      const next = nextAfter(result, { path, isFailing, followsAll, mayGrow });
       if (next.kind === 'return') return next.result;
       if (next.kind === 'ask-again') {
-        inVainFrom = Number.POSITIVE_INFINITY;
+        failingSince = Number.POSITIVE_INFINITY;
         const left = formatSpan((waitEnds - clock()) / 1_000);
         log.line(`${blockedText(withConflict(blocked, next.held), client.serverNow(), true)}. Waiting, ${left} left.`);
         continue;
       }
-      inVainFrom = Math.min(inVainFrom, clock());
-      if (clock() - inVainFrom >= maxVainMs) return { next: { kind: 'turn', paths: [path] }, unanswered: intent };
+      failingSince = Math.min(failingSince, clock());
+      if (clock() - failingSince >= maxFailingMs) return { next: { kind: 'turn', paths: [path] }, unanswered: intent };
       const pauseMs = minReconnectMs + random() * (maxReconnectMs - minReconnectMs);
       await sleep(Math.min(Math.max(next.afterMs, pauseMs), until - clock()), signal);
     }
@@ -108,18 +108,18 @@ export function createLine(
 }
 
 /** Whether the path was neither granted nor really waited for: our service answers all waiting requests when it stops. */
-const gainsNothing = (result: AcquireResult, isQuick: boolean): boolean =>
+const gainsNothing = (result: SessionAcquireResult, isQuick: boolean): boolean =>
   result.kind === 'unanswered' ||
   (result.kind === 'held' && isQuick && result.queue !== undefined && result.turn.length === 0);
 
 interface Waited {
   readonly path: LockPath;
-  readonly isInVain: boolean;
+  readonly isFailing: boolean;
   readonly followsAll: boolean;
   readonly mayGrow: boolean;
 }
 
-function nextAfter(result: AcquireResult, { path, isInVain, followsAll, mayGrow }: Waited) {
+function nextAfter(result: SessionAcquireResult, { path, isFailing, followsAll, mayGrow }: Waited) {
   const end = (ended: WaitResult) => ({ kind: 'return', result: ended }) as const;
   switch (result.kind) {
     case 'acquired':
@@ -133,7 +133,7 @@ function nextAfter(result: AcquireResult, { path, isInVain, followsAll, mayGrow 
     case 'held':
       if (result.turn.length > 0) return end({ next: { kind: 'turn', paths: result.turn } });
       if (!followsAll) return end({});
-      if (isInVain) return { kind: 'retry', afterMs: 0 } as const;
+      if (isFailing) return { kind: 'retry', afterMs: 0 } as const;
       return mayGrow ? end({ next: { kind: 'turn', paths: [path] } }) : ({ kind: 'ask-again', held: result } as const);
   }
 }

@@ -21,7 +21,7 @@ function stepOn(baseUrl: string, { retries = 0, outside = false } = {}) {
   };
   const connection = {
     baseUrl,
-    credentials: { kind: 'given', token: 'wsa_x' } as const,
+    credentials: { kind: 'static', token: 'wsa_x' } as const,
     retries,
     requestTimeout: { seconds: 10 },
   };

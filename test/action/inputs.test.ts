@@ -108,7 +108,7 @@ describe('the fallback of an input', () => {
     expect(inputsOf({ operation: 'list-branches', token: '', workspace: '  ' }, environment)).toMatchObject({
       connection: {
         baseUrl: environment.WORKSPACE_BASE_URL,
-        credentials: { kind: 'given', token: environment.WORKSPACE_TOKEN },
+        credentials: { kind: 'static', token: environment.WORKSPACE_TOKEN },
       },
       task: { workspace: environment.WORKSPACE_ID },
       unused: [],
@@ -205,7 +205,7 @@ describe('the credentials of a step', () => {
     ['the identity for the origin of the service, without a token', { token: '' }, github, identity],
     ['the identity for another audience', { token: '', audience: 'films' }, github, { ...identity, audience: 'films' }],
   ])('are %s', (_, given, environment, credentials) => {
-    expect(credentialsOf(given, environment)).toEqual({ kind: 'given', ...credentials });
+    expect(credentialsOf(given, environment)).toEqual({ kind: 'static', ...credentials });
   });
 
   test.each<[string, NodeJS.ProcessEnv]>([

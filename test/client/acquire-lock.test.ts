@@ -210,7 +210,7 @@ describe('a lost response', () => {
     const stopped = await client.acquireLock(request, client.within(60_000, stop.signal));
     expect(ofKind(stopped, 'unanswered').error.failure.kind).toBe('aborted');
     ofKind(await client.acquireLock(request, client.within(60_000, stop.signal)), 'failed');
-    const { result } = await acquire(nothing(201), { credentials: { kind: 'given', token: 'a\nb' } });
+    const { result } = await acquire(nothing(201), { credentials: { kind: 'static', token: 'a\nb' } });
     expect(ofKind(result, 'failed').error.failure.kind).toBe('unsendable');
   });
 });

@@ -59,13 +59,13 @@ test.each<[string, Answer, string | undefined]>([
     json(418, { message: 'a\u0000b\n::c\u001b[31m\u202ed\u2028e' }),
     'a b ::c [31m d e',
   ],
-])('takes the message of the service from %s', async (_, answer, words) => {
-  expect(await ofRefusal(answer)).toMatchObject({ status: 418, words });
+])('takes the message of the service from %s', async (_, answer, message) => {
+  expect(await ofRefusal(answer)).toMatchObject({ status: 418, message });
 });
 
 test('takes the message of the service from the start of an endless body', async () => {
-  const { words } = await ofRefusal(withoutEnd(418, 'text/plain', 'no '.repeat(100_000)).answer);
-  expect(words).toMatch(/^no no no .*…$/);
+  const { message } = await ofRefusal(withoutEnd(418, 'text/plain', 'no '.repeat(100_000)).answer);
+  expect(message).toMatch(/^no no no .*…$/);
 });
 
 describe('the list of invalid fields', () => {
@@ -172,7 +172,7 @@ describe('the client', () => {
 
   test('hides a token that is a short word in errors, but leaves read values unchanged', async () => {
     const { client } = await clientOf(inTurn(json(200, ['develop']), json(400, { detail: 'dev!' })), {
-      credentials: { kind: 'given', token: 'dev' },
+      credentials: { kind: 'static', token: 'dev' },
     });
     expect((await client.ask()).items[0]?.name).toBe('develop');
     expect((await errorOf(client.ask())).message).toMatch(/^\*\*\*! /);
@@ -180,7 +180,7 @@ describe('the client', () => {
 
   test('neither sends a token with a line break nor shows it in the error', async () => {
     const { server, client } = await clientOf(json(200, []), {
-      credentials: { kind: 'given', token: 'secret\r\nX-Other: 1' },
+      credentials: { kind: 'static', token: 'secret\r\nX-Other: 1' },
     });
     expect((await errorOf(client.ask())).message).toBe(
       'The request cannot be sent: the header authorization contains invalid characters (GET /v1/workspaces).',
@@ -230,20 +230,20 @@ test('rejects a response over 10 MiB, and stops receiving it', async () => {
 
 const call = { method: 'GET', path: '/v1/x', attempts: 2 };
 const refused: Refused = {
-  ...{ kind: 'refused', status: 500, isRecognized: true, words: undefined, requestId: 'req_1', fields: [] },
+  ...{ kind: 'refused', status: 500, isRecognized: true, message: undefined, requestId: 'req_1', fields: [] },
   ...{ missingScope: undefined, retryAfterMs: undefined },
 };
 const unusable = { status: 200, reason: 'it is empty', excerpt: '', requestId: 'req_1' };
-const connection = { kind: 'connection', code: 'ECONNRESET', words: 'socket hang up', mayHaveArrived: true } as const;
+const connection = { kind: 'connection', code: 'ECONNRESET', message: 'socket hang up', mayHaveArrived: true } as const;
 
 /** Every kind of failure, with all optional details. */
 const failures: Readonly<Record<RequestFailure['kind'], readonly RequestFailure[]>> = {
   refused: [
     refused,
     { ...refused, requestId: undefined },
-    { ...refused, status: 401, words: 'Bad token' },
+    { ...refused, status: 401, message: 'Bad token' },
     { ...refused, status: 403 },
-    { ...refused, status: 403, words: 'No.', missingScope: 'sync' },
+    { ...refused, status: 403, message: 'No.', missingScope: 'sync' },
     { ...refused, status: 404 },
     { ...refused, status: 404, isRecognized: false },
   ],

@@ -17,7 +17,10 @@ const texts = { unanswered: 'Nobody knows you.', unsupported: 'Give a token.', u
 async function exchangingClient(
   exchange: Answer | 'new each time',
   answer: Answer = list,
-  { prove, ...options }: Partial<Pick<ExchangeOptions, 'prove'>> & Partial<ClientOptions> = {},
+  {
+    issueIdentityToken,
+    ...options
+  }: Partial<Pick<ExchangeOptions, 'issueIdentityToken'>> & Partial<ClientOptions> = {},
 ) {
   let given = 0;
   const anew: Answer = (response, request) => {
@@ -34,8 +37,8 @@ async function exchangingClient(
     createTokenSource({
       ...{ ...context, texts },
       onToken: (token) => masked.push(token),
-      prove:
-        prove ??
+      issueIdentityToken:
+        issueIdentityToken ??
         (async () => {
           proofs += 1;
           return `proof.${proofs}`;
@@ -264,7 +267,7 @@ describe('an exchange', () => {
       10,
     ],
   ])('ends with an error if it is %s, and a permanent failure is not retried', async (_, answer, reason, asked) => {
-    const { client, exchanges, tokens } = await exchangingClient(answer, list, { prove: async () => jwt });
+    const { client, exchanges, tokens } = await exchangingClient(answer, list, { issueIdentityToken: async () => jwt });
     const error = await errorOf(client.ask());
     expect(error).toMatchObject({ message: reason, status: undefined, attempts: 0 });
     // Callers that keep trying, such as a post-step, do so only if another exchange may succeed.
@@ -314,8 +317,8 @@ test('headers of the issuer are not taken for those of the service', async () =>
   const issuer = await startOtherServer(json(200, { value: 'a.b.c' }, { deprecation: 'true' }));
   const open = async (context: ExchangeContext) => {
     const identity = { server: 'GitHub', requestUrl: issuer.baseUrl, requestToken: 'of-the-runner', audience: 'x' };
-    const prove = openIssuer(identity, context, () => undefined);
-    return createTokenSource({ ...context, texts, prove, onToken: () => undefined });
+    const issueIdentityToken = openIssuer(identity, context, () => undefined);
+    return createTokenSource({ ...context, texts, issueIdentityToken, onToken: () => undefined });
   };
   const service = await startOtherServer((response, request) =>
     (request.url === '/v1/token' ? json(200, { access_token: 'wsa_1', expires_in: 900 }) : list)(response, request),

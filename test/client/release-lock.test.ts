@@ -125,7 +125,7 @@ describe.each(gatewayAnswers)('a response of %s instead of the service', (_, ans
     const ours = { ...proof, path: hero, owner: 'ada' };
     expect((await release(listing([ours], answer), { proof })).result.kind).toBe('failed');
     const { result } = await release(listing([other], answer), { proof });
-    expect(ofKind(result, 'lost').holder?.owner).toBe('grace');
+    expect(ofKind(result, 'other').holder?.owner).toBe('grace');
   });
 });
 
@@ -148,7 +148,7 @@ describe('a lock that was replaced by another one', () => {
     ['a problem', problem(412, { detail: 'Not that.' }), undefined],
   ])('is lost, and the other one is left alone: %s', async (_, answer, owner) => {
     const { result, urls } = await release(answer, { proof });
-    const lost = ofKind(result, 'lost');
+    const lost = ofKind(result, 'other');
     expect(lost.error.status).toBe(412);
     expect(lost.holder?.owner).toBe(owner);
     expect(urls).toHaveLength(1);
@@ -158,9 +158,9 @@ describe('a lock that was replaced by another one', () => {
     const taken = (time: string) =>
       problem(412, { lock: { ...other, acquired_at: time } }, { date: 'Sun, 01 Mar 2026 08:00:10 GMT' });
     const soon = taken('2026-03-01T08:00:10Z');
-    expect((await release(inTurn(reset, taken('2026-03-01T08:00:05Z')), { proof })).result.kind).toBe('lost');
+    expect((await release(inTurn(reset, taken('2026-03-01T08:00:05Z')), { proof })).result.kind).toBe('other');
     expect((await release(inTurn(reset, soon), { proof })).result.kind).toBe('released');
-    expect((await release(soon, { proof })).result.kind).toBe('lost');
+    expect((await release(soon, { proof })).result.kind).toBe('other');
   });
 });
 
@@ -205,7 +205,7 @@ describe('a 412 for an ETag derived from the id', () => {
   });
 
   test('is a loss if another lock is listed, and an absence if none is listed', async () => {
-    expect((await release(listing([other], unmatched), { proof: onlyId })).result.kind).toBe('lost');
+    expect((await release(listing([other], unmatched), { proof: onlyId })).result.kind).toBe('other');
     expect((await release(listing([], unmatched), { proof: onlyId })).result.kind).toBe('absent');
   });
 });

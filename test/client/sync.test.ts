@@ -19,12 +19,12 @@ describe('a sync that is started', () => {
     const { server, sync } = await begin(json(202, { ...queued, lane: 3 }));
     const url = '/v1/workspaces/game/sync';
     expect(server.requests).toMatchObject([{ method: 'POST', url, body: '{"branch":"main"}' }]);
-    expect(sync).toMatchObject({ ...queued, state: 'going-on' });
+    expect(sync).toMatchObject({ ...queued, state: 'running' });
   });
 
   test('is read from a wrapper', async () => {
     const { sync } = await begin(json(202, { sync: { id: 7, state: 'Pending', clone_url: cloneUrl } }));
-    expect(sync).toMatchObject({ sync_id: '7', status: 'Pending', state: 'going-on', branch: undefined });
+    expect(sync).toMatchObject({ sync_id: '7', status: 'Pending', state: 'running', branch: undefined });
     expect(sync.clone_url).toBe(cloneUrl);
   });
 
@@ -81,7 +81,7 @@ describe('the status URL of a sync', () => {
     if (sync.progress.kind !== 'offered') throw new Error(sync.progress.reason);
     expect(await client.syncStatus(sync.progress.address, client.within())).toMatchObject({
       status: 'running',
-      state: 'going-on',
+      state: 'running',
       received_objects: 5,
       retryAfterMs: 2_000,
     });
@@ -131,14 +131,14 @@ describe('the status of a sync', () => {
   test.each([
     ['succeeded', succeeded],
     ['failed', [...failed, 'completed-with-errors']],
-    ['going-on', goingOn],
+    ['running', goingOn],
   ])('is read as %s from many words', (state, words) => {
     for (const status of words) expect(read({ status })).toMatchObject({ status, state });
   });
 
   test.each([
     ['invalid numbers', { estimated_objects: '12', received_objects: -1 }, { estimated_objects: undefined }],
-    ['no status', { sync_id: 's1' }, { status: 'unknown', state: 'going-on' }],
+    ['no status', { sync_id: 's1' }, { status: 'unknown', state: 'running' }],
     ['a status with a line break', { status: 'a\n::b' }, { status: 'a ::b' }],
     ['a failed conclusion', { status: 'completed', conclusion: 'failure' }, { state: 'failed', error: undefined }],
     ['an error', { status: 'done', error: 'No branch\u0007' }, { state: 'failed', error: 'No branch' }],

@@ -40,7 +40,7 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
   const clock = options.clock ?? (() => now);
   const client = createClient({
     baseUrl,
-    credentials: { kind: 'given', token },
+    credentials: { kind: 'static', token },
     userAgent: 'client-test',
     clock,
     sleep: async (ms) => {

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { formatElapsed, formatNumber, formatTime, pluralize } from '../../src/interface/words.ts';
+import { formatElapsed, formatNumber, formatTime, pluralize } from '../../src/interface/format.ts';
 
 test('formats numbers as in English, and pluralizes nouns', () => {
   fc.assert(

@@ -5,7 +5,7 @@ import { loadInputs } from '../../src/action/inputs/load.ts';
 import { parseBoolean, parseHandoff, parseJsonObject, parseWholeNumber } from '../../src/action/inputs/parse.ts';
 import { parsePathLine } from '../../src/action/inputs/path-line.ts';
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
-import { parseRenewalOrder } from '../../src/action/renewal/order.ts';
+import { parseRenewalTask } from '../../src/action/renewal/order.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseSavedState } from '../../src/action/step/saved-state.ts';
 import { parseBaseUrl, parseWorkspaceId as parseNamedWorkspace, parseToken } from '../../src/client/access.ts';
@@ -15,7 +15,7 @@ import { readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { readNamed } from '../../src/client/lists.ts';
 import { readOutdated } from '../../src/client/outdated.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
-import { fieldsOf, refusalOf, wordsOf } from '../../src/client/refusal.ts';
+import { fieldsOf, messageOf, refusalOf } from '../../src/client/refusal.ts';
 import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
 import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
@@ -108,7 +108,7 @@ export interface Parser {
   readonly shapes: readonly Shape[];
 }
 
-/** Functions of a file, such as `client/refusal.ts wordsOf fieldsOf`, and their worst inputs; a string is repeated. */
+/** Functions of a file, such as `client/refusal.ts messageOf fieldsOf`, and their worst inputs; a string is repeated. */
 function row(of: string, parse: Parser['parse'], ...shapes: readonly (string | Shape)[]): Parser {
   return {
     of: of.split(', ').flatMap((group) => {
@@ -139,7 +139,7 @@ const incoming = (headers: Readonly<Record<string, string>>) =>
     socket: { remoteAddress: '127.0.0.1' },
   }) as unknown as IncomingMessage;
 
-const response = (status: number, value: Parameters<typeof wordsOf>[0], headers = {}) => ({
+const response = (status: number, value: Parameters<typeof messageOf>[0], headers = {}) => ({
   status,
   headers,
   body: { kind: 'json' as const, value, byteLength: 0 },
@@ -208,8 +208,8 @@ export const parsers: readonly Parser[] = [
   row('client/response.ts deprecationIn', (text) =>
     deprecationIn(response(200, null, { deprecation: text, link: text }), texts),
   ),
-  row('client/refusal.ts wordsOf fieldsOf', (text) => [
-    wordsOf({ error: text, message: text }, texts),
+  row('client/refusal.ts messageOf fieldsOf', (text) => [
+    messageOf({ error: text, message: text }, texts),
     fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
   ]),
   row('client/retry.ts isStillRunning', (text) => isStillRunning(response(409, { title: text }), true)),
@@ -284,7 +284,7 @@ export const parsers: readonly Parser[] = [
     '"a"]}',
   ]),
   row('action/step/saved-state.ts parseSavedState', parseSavedState),
-  row('action/renewal/order.ts parseRenewalOrder', parseRenewalOrder),
+  row('action/renewal/order.ts parseRenewalTask', parseRenewalTask),
   row('action/report/redact.ts oneLine inHtml', (text) => [oneLine(text), inHtml(text)], ['', '##', '[']),
 
   row(
@@ -575,11 +575,12 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/client/pages.ts readPages':
     'It asks for pages; what is read of each has its rows, and their number and size are limited.',
   'src/action/inputs/parse.ts parseHandoffFile': 'It passes the text of a file to parseHandoff.',
-  'src/action/post-step/claims.ts readClaims': 'It puts entries of the ledger together that readEntry has read.',
+  'src/action/post-step/candidates.ts readCandidates':
+    'It puts entries of the ledger together that readEntry has read.',
   'src/action/step/runner.ts readRunner': 'It picks variables of the environment.',
   'src/service/audit/read-audit.ts readAudit': 'It reads the database.',
   'src/service/locks/read-history.ts readLockHistory': 'It reads the database.',
-  'src/locks/ledger/history.ts readLockPlaces': 'It puts entries of the ledger together that readEntry has read.',
+  'src/locks/ledger/history.ts readLockWorkspaces': 'It puts entries of the ledger together that readEntry has read.',
   'src/locks/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
   'src/service/git/bare-repository.ts readHead': 'It reads a file that the service has written.',
   'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',
@@ -591,6 +592,7 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/http/body.ts readJsonBody':
     'It is readText and JSON.parse; what the JSON says goes to parseRequestPart.',
   'src/service/dashboard/frame/form.ts readForm': 'It is readText up to 64 KB and parseForm.',
+  'src/service/dashboard/frame/download.ts readPart': 'It waits for a turn, and runs a read of the database.',
   'src/service/backup/snapshot.ts readSnapshot': 'It reads the database.',
   'src/service/backup/read.ts readBackup': 'It reads a stream line by line, up to a limit for each, with parseLine.',
 };

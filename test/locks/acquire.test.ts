@@ -4,7 +4,7 @@ import type { Client, Conflict, Queue } from '../../src/client/client.ts';
 import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
-import type { AcquireResult } from '../../src/locks/session.ts';
+import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import {
   errorOf,
@@ -28,7 +28,7 @@ const requestMs = 20;
 const origin = 'https://ci.example.com/runs/7';
 const holderOf = (path: LockPath) => knownLock(path, { origin, acquired_at: iso(-120 * second) });
 
-const held = (path: LockPath, retryAfterMs?: number, more: Partial<Conflict> = {}): AcquireResult => ({
+const held = (path: LockPath, retryAfterMs?: number, more: Partial<Conflict> = {}): SessionAcquireResult => ({
   kind: 'held',
   path,
   holder: holderOf(path),
@@ -39,37 +39,37 @@ const held = (path: LockPath, retryAfterMs?: number, more: Partial<Conflict> = {
 });
 
 /** The response of a service that confirms the wait, with the place in line if it reports one. */
-const inLine = (path: LockPath, queue?: Queue, turn: readonly LockPath[] = []): AcquireResult =>
+const inLine = (path: LockPath, queue?: Queue, turn: readonly LockPath[] = []): SessionAcquireResult =>
   held(path, undefined, { hasWaited: true, queue, turn });
 
-const taken = (path: LockPath): AcquireResult => ({
+const taken = (path: LockPath): SessionAcquireResult => ({
   kind: 'acquired',
   grant: grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) }),
 });
 
-const failed = (failure: RequestFailure): AcquireResult => ({ kind: 'failed', error: errorOf(failure) });
+const failed = (failure: RequestFailure): SessionAcquireResult => ({ kind: 'failed', error: errorOf(failure) });
 
 /** The request may have been granted. */
 const lost = (
   path: LockPath,
   intent = intentOf(path),
   failure: RequestFailure = { kind: 'deadline', last: undefined, retryAfterMs: undefined },
-): AcquireResult => ({ kind: 'unanswered', intent, error: errorOf(failure), conflict: undefined });
+): SessionAcquireResult => ({ kind: 'unanswered', intent, error: errorOf(failure), conflict: undefined });
 
 interface Answering {
   /** Response to the request with this number, counted from 0. */
-  readonly response: (path: LockPath, number: number) => AcquireResult;
+  readonly response: (path: LockPath, number: number) => SessionAcquireResult;
   readonly paths?: readonly string[];
   readonly count?: number;
   readonly waitSeconds?: number;
   readonly random?: () => number;
   /** Response when the step asks about an unanswered request; the number counts from 0. */
-  readonly settle?: (path: LockPath, number: number) => AcquireResult;
+  readonly settle?: (path: LockPath, number: number) => SessionAcquireResult;
   /** Response to a request that waits in line, and the delay before it. */
   readonly tell?: (
     request: WaitingRequest,
     number: number,
-  ) => { readonly result: AcquireResult; readonly afterMs: number };
+  ) => { readonly result: SessionAcquireResult; readonly afterMs: number };
   /** The paths at the refresh with this number, counted from 0. */
   readonly growing?: (number: number) => readonly string[];
   /** Receives all events in order: `ask a`, `give back a`, `sleep`, `wait a 30`. */
@@ -206,7 +206,7 @@ describe('a wait', () => {
     ['an attempt that timed out', { kind: 'timeout', limitMs: 30 * second }],
     [
       'a lost connection',
-      { kind: 'connection', code: 'ECONNRESET', words: 'it was reset', mayHaveArrived: false, untrusted: false },
+      { kind: 'connection', code: 'ECONNRESET', message: 'it was reset', mayHaveArrived: false, untrusted: false },
     ],
   ])('continues after %s', async (_, failure) => {
     const { result } = await waiting({
@@ -253,7 +253,7 @@ describe('an unanswered request', () => {
 
   test('is not resolved forever if the service responds without the result', async () => {
     const error = errorOf(refused(409));
-    const settle = (path: LockPath): AcquireResult => {
+    const settle = (path: LockPath): SessionAcquireResult => {
       const known = { path, holder: holderOf(path), retryAfterMs: undefined, error };
       const conflict: Conflict = { ...known, hasWaited: false, queue: undefined, turn: [] };
       return { kind: 'unanswered', intent: intentOf(path), error, conflict };
@@ -414,7 +414,7 @@ describe('a wait in line', () => {
     expect(events).toEqual(['ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
   });
 
-  test.each<[string, AcquireResult]>([
+  test.each<[string, SessionAcquireResult]>([
     ['confirms only a wait of 0 s', held(lockPath('a'))],
     ['refuses requests that wait', failed(refused(422))],
   ])('polls a service that %s, and does not ask it to wait again', async (_, result) => {

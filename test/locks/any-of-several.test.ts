@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
-import { type AcquireLocksResult, acquireLocks } from '../../src/locks/acquire.ts';
+import { type AcquireAllResult, acquireLocks } from '../../src/locks/acquire.ts';
 import type { Grant, Intent } from '../../src/locks/ledger/entry.ts';
-import type { AcquireResult } from '../../src/locks/session.ts';
+import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { runs } from '../support/runs.ts';
 import { createVirtualTime, type VirtualTime } from '../support/virtual-time.ts';
@@ -133,11 +133,11 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
     if (isTaken) noteMax();
     return isTaken;
   };
-  const granted = (path: LockPath): AcquireResult => {
+  const granted = (path: LockPath): SessionAcquireResult => {
     const grant: Grant = grantOf(path, { lock: lockOf(path, { expires_at: iso(36_000 * second) }) });
     return { kind: 'acquired', grant };
   };
-  const held = (path: LockPath, turn: readonly LockPath[] = []): AcquireResult => ({
+  const held = (path: LockPath, turn: readonly LockPath[] = []): SessionAcquireResult => ({
     kind: 'held',
     path,
     holder: table.holders.has(path) ? knownLock(path, { owner: table.holders.get(path) }) : undefined,
@@ -201,7 +201,7 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
     },
   });
   const client: Pick<Client, 'serverNow'> = { serverNow: time.now };
-  const finished: Promise<AcquireLocksResult> = acquireLocks(
+  const finished: Promise<AcquireAllResult> = acquireLocks(
     {
       // A wait uses no other methods.
       client: client as Client,
@@ -276,7 +276,7 @@ async function playing({ of, freeAfter, seed, ...given }: Played) {
     if (seconds < never) time.after(seconds * second, () => table.release(path));
   }
   const step = openStep(time, table, { name: 'us', paths, random: createDraws(seed), ...given });
-  let result: AcquireLocksResult | undefined;
+  let result: AcquireAllResult | undefined;
   let endedAt = 0;
   void step.finished.then((its) => {
     result = its;

@@ -67,7 +67,7 @@ const own = (lock: { readonly id?: string } = {}, mayBeReleased = false): Releas
 const found = (lock: KnownLock): ReleaseTarget => ({ kind: 'found', found: { kind: 'locked', lock } });
 const unreached: RequestFailure = {
   kind: 'connection',
-  ...{ code: 'ECONNREFUSED', words: 'connect ECONNREFUSED', mayHaveArrived: false, untrusted: false },
+  ...{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED', mayHaveArrived: false, untrusted: false },
 };
 const failing = (error = lostAnswer): ClientResult => ({ kind: 'failed', error });
 
@@ -134,7 +134,7 @@ describe('the release of a lock of the job', () => {
   });
 
   test.each<[string, boolean, KnownLock | undefined, string, readonly string[]]>([
-    ['leaves the lock of another holder alone, and reports its own as lost', false, later, 'lost', ['ended']],
+    ['leaves the lock of another holder alone, and reports its own as lost', false, later, 'other', ['ended']],
     ['leaves an ambiguous lock alone if its own may be released already', true, timeless, 'ambiguous', []],
     ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended']],
     ['reports a missing lock as absent, without a request', false, undefined, 'absent', ['ended']],
@@ -165,9 +165,9 @@ describe('the release of a found lock', () => {
   });
 
   test('records the end of a found lock that is gone before the release', async () => {
-    const lost: ClientResult = { kind: 'lost', holder: undefined, error: lostAnswer };
+    const lost: ClientResult = { kind: 'other', holder: undefined, error: lostAnswer };
     const result = await releasing(found(withId), { answers: [lost] });
-    expect(result).toMatchObject({ kind: 'lost', recorded: ['releasing', 'ended'] });
+    expect(result).toMatchObject({ kind: 'other', recorded: ['releasing', 'ended'] });
   });
 
   test('needs no request if the path is not locked', async () => {

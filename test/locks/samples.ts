@@ -1,8 +1,8 @@
-import type { CallLimits, Conflict, KnownLock, LineRequest } from '../../src/client/client.ts';
+import type { CallLimits, Conflict, KnownLock, QueueWait } from '../../src/client/client.ts';
 import { type Refused, type RequestFailure, ServiceError } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
 import type { Grant, GrantedLock, Intent } from '../../src/locks/ledger/entry.ts';
-import type { AcquireResult, LockSession } from '../../src/locks/session.ts';
+import type { LockSession, SessionAcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath } from '../client/test-client.ts';
 
 /** The service and workspace of the locks in these tests, and the start and end of their lifetime. */
@@ -36,13 +36,13 @@ export const intentOf = (path: string, more: Partial<Intent> = {}): Intent => ({
 });
 
 interface SessionParts extends Pick<LockSession, 'release'> {
-  readonly acquire: (path: LockPath) => Promise<AcquireResult>;
-  readonly settle: (intent: Intent) => Promise<AcquireResult>;
-  readonly waitInLine?: (request: WaitingRequest) => Promise<AcquireResult>;
+  readonly acquire: (path: LockPath) => Promise<SessionAcquireResult>;
+  readonly settle: (intent: Intent) => Promise<SessionAcquireResult>;
+  readonly waitInLine?: (request: WaitingRequest) => Promise<SessionAcquireResult>;
 }
 
 /** A request that waits in line, and its limits. */
-export interface WaitingRequest extends LineRequest, CallLimits {
+export interface WaitingRequest extends QueueWait, CallLimits {
   readonly path: LockPath;
   readonly intent: Intent;
 }
@@ -61,7 +61,7 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
       unsent.set(intent, path);
       return intent;
     },
-    ask(intent, within, line) {
+    acquire(intent, within, line) {
       if (line !== undefined && line.seconds > 0 && waitInLine !== undefined) {
         unsent.delete(intent);
         return waitInLine({ path: lockPath(intent.path), intent, ...line, ...within });
@@ -106,7 +106,7 @@ export const refused = (status: number, more: Partial<Refused> = {}): Refused =>
   kind: 'refused',
   status,
   isRecognized: true,
-  words: undefined,
+  message: undefined,
   requestId: undefined,
   fields: [],
   missingScope: undefined,

@@ -27,7 +27,7 @@ test('records the intent in the ledger, with a new key for the one place of the 
   });
   const terms = { service: place.service, workspace: game, type: 'exclusive', ttl: ttl('1h') };
   for (const path of ['a', 'b']) {
-    const asked = session.ask(session.intend(lockPath(path), terms), { deadline: Number.POSITIVE_INFINITY });
+    const asked = session.acquire(session.intend(lockPath(path), terms), { deadline: Number.POSITIVE_INFINITY });
     await expect(asked).rejects.toThrow('killed');
   }
   const intent = (path: string) =>

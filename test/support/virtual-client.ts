@@ -1,5 +1,5 @@
 import { createAcquireLock } from '../../src/client/acquire-lock.ts';
-import { createEndpoints } from '../../src/client/addresses.ts';
+import { createEndpoints } from '../../src/client/endpoints.ts';
 import { type CallOptions, createCall } from '../../src/client/call.ts';
 import { type Client, createClient } from '../../src/client/client.ts';
 import { createServerClock } from '../../src/client/clock.ts';
@@ -17,7 +17,7 @@ export type VirtualClientOptions = Pick<
 const never = new AbortController().signal;
 const silent = createClient({
   baseUrl: 'http://127.0.0.1:8080/v1',
-  credentials: { kind: 'given', token: 'wsa_virtual' },
+  credentials: { kind: 'static', token: 'wsa_virtual' },
   userAgent: 'test',
 });
 
@@ -28,7 +28,7 @@ export function createVirtualClient(options: VirtualClientOptions) {
   const call = createCall({
     ...{ ...options, serverClock, maxConnections, headers: {}, secrets: [], closed: never },
   });
-  const context = { call, addresses: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
+  const context = { call, endpoints: createEndpoints(baseUrl), baseUrl, clock, serverNow: serverClock.now };
   const client: Client = {
     ...silent,
     ...createLists(context),

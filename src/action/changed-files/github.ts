@@ -37,7 +37,7 @@ export function openGitHub(
   });
 
   /** Requests a page. `next` is the URL of the next one. */
-  async function ask(
+  async function getPage(
     route: string,
     parameters: Parameters = {},
   ): Promise<{ readonly body: Json; readonly next: string | undefined }> {
@@ -53,7 +53,7 @@ export function openGitHub(
   }
 
   const first = (path: string, parameters: Parameters) =>
-    ask(`GET /repos/{owner}/{repo}/${path}`, { ...repository, ...parameters });
+    getPage(`GET /repos/{owner}/{repo}/${path}`, { ...repository, ...parameters });
 
   return {
     close,
@@ -66,7 +66,7 @@ export function openGitHub(
       while (page.next !== undefined) {
         if (seen.has(page.next)) throw new Error(`GitHub links a page of the list back to itself. ${retryAdvice}`);
         seen.add(page.next);
-        page = await ask(`GET ${new URL(page.next, `${apiUrl}/`).href}`);
+        page = await getPage(`GET ${new URL(page.next, `${apiUrl}/`).href}`);
         yield page.body;
       }
     },

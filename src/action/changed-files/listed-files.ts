@@ -1,5 +1,5 @@
 import { asObject, isArray, isObject, type Json, nameIn } from '../../client/json.ts';
-import { formatNumber, pluralize } from '../../interface/words.ts';
+import { formatNumber, pluralize } from '../../interface/format.ts';
 import { retryAdvice } from './change.ts';
 import type { GitHub } from './github.ts';
 

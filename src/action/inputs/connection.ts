@@ -28,11 +28,11 @@ function readCredentials(
   { read, raw, complain }: Reader,
   baseUrl: Read<string>,
   environment: NodeJS.ProcessEnv,
-): Read<{ readonly kind: 'given'; readonly token: string } | JobIdentity> {
+): Read<{ readonly kind: 'static'; readonly token: string } | JobIdentity> {
   const audience = read('audience', parseAudience);
   if (raw.token !== '') {
     const token = read('token', parseServiceToken);
-    return token === undefined ? undefined : { kind: 'given', token };
+    return token === undefined ? undefined : { kind: 'static', token };
   }
   const identity = identityOf(environment);
   if (identity === undefined) complain('token', neitherWay);

@@ -21,7 +21,7 @@ const maxShown = 5;
 /** Undefined if the error is not about an input. */
 function refusalText({ failure, request }: ServiceError, given: GivenInputs): string | undefined {
   if (failure.kind !== 'refused' || (failure.status !== 400 && failure.status !== 422)) return undefined;
-  const { fields, words: said = '' } = failure;
+  const { fields, message = '' } = failure;
   const problems = fields.map(({ field, detail }) => ({ field, detail, input: field && textOf(field, given) }));
   if (problems.every(({ input }) => input === undefined)) return undefined;
   const sentences = problems
@@ -29,7 +29,7 @@ function refusalText({ failure, request }: ServiceError, given: GivenInputs): st
     .map(({ field, detail, input }) => `${input ?? (field === undefined ? '' : `${field}:`)} ${asSentence(detail)}`);
   const more = fields.length - sentences.length;
   // Our service repeats the first problem in this text.
-  const before = said === '' || fields.some(({ detail }) => said.includes(detail)) ? [] : [asSentence(said)];
+  const before = message === '' || fields.some(({ detail }) => message.includes(detail)) ? [] : [asSentence(message)];
   return withRequest([...before, ...sentences, ...(more > 0 ? [`And ${more} more.`] : [])].join(' '), request);
 }
 

@@ -1,6 +1,6 @@
 import { type CallLimits, type Clock, listOnPaths, lookupIn, type WorkspaceId } from '../../client/client.ts';
+import { joinFirst } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { joinFirst } from '../../interface/words.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lostRenewalText } from '../../locks/messages.ts';
 import { type AlreadyHeld, ownLockOf, standingOf } from '../../locks/ownership.ts';

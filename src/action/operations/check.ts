@@ -1,15 +1,15 @@
 import { type KnownLock, type LookupResult, listOnPaths, lookupIn } from '../../client/client.ts';
+import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
-import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/words.ts';
 import { type Loss, soonestEnd } from '../../locks/ledger/entry.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf, standingOf } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
+import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { gapText, logOtherWorkspaces } from '../locks/job-locks.ts';
-import { findOutdated, outdatedAnnotations } from '../locks/outdated.ts';
 import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
 import { type Context, defaultLimits } from '../step/context.ts';

@@ -1,6 +1,6 @@
 import { type CallLimits, inParallel, type KnownLock, type List, listOnPaths } from '../../client/client.ts';
+import { joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { joinFirst, pluralize } from '../../interface/words.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
@@ -84,7 +84,7 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     const { change, repository } = source.value;
     const within = defaultLimits(context);
     const { files, paths } = await lookUpChangedFiles(source.value, context, within);
-    const changed = `${capitalised(change.name)} of ${repository.owner}/${repository.repo} changes ${pluralize(files, 'file')}.`;
+    const changed = `${capitalized(change.name)} of ${repository.owner}/${repository.repo} changes ${pluralize(files, 'file')}.`;
     log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
     return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${change.name}`, within };
   }
@@ -110,7 +110,7 @@ function amongText(paths: readonly LockPath[], folders: readonly ResolvedFolder[
   return `, ${parts.join(' and ')}`;
 }
 
-const capitalised = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
 /** The locks on these paths and below these folders, each once. */
 async function listAmong(

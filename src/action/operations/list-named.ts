@@ -1,5 +1,5 @@
 import type { List, NamedEntry } from '../../client/client.ts';
-import { pluralize } from '../../interface/words.ts';
+import { pluralize } from '../../interface/format.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';

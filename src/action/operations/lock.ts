@@ -1,7 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { type CallLimits, ServiceError } from '../../client/client.ts';
 import type { Duration } from '../../interface/duration.ts';
-import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import {
   clockTime,
   formatElapsed,
@@ -10,8 +9,9 @@ import {
   joinFirst,
   pluralize,
   timeCell,
-} from '../../interface/words.ts';
-import { type AcquireLocksResult, acquireLocks } from '../../locks/acquire.ts';
+} from '../../interface/format.ts';
+import { byPath, type LockPath } from '../../interface/lock-path.ts';
+import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
 import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
@@ -21,11 +21,11 @@ import { rollBackInTime } from '../../locks/roll-back.ts';
 import { openLockSession } from '../../locks/session.ts';
 import { InputError } from '../inputs/input-error.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
+import { alreadyHeldText, blockedAdvice, rollBackTexts, stepText } from '../locks/advice.ts';
+import { findOutdated, outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
-import { alreadyHeldText, blockedAdvice, rollBackTexts, stepText } from '../locks/messages.ts';
-import { findOutdated, outdatedAnnotations, warnOfAge } from '../locks/outdated.ts';
-import { maskedProperties, openPoolOfStep, type Properties } from '../paths/pool.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
+import { maskedProperties, openPoolOfStep, type Properties } from '../paths/step-pool.ts';
 import type { Renewal } from '../renewal/start.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/table.ts';
@@ -106,7 +106,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
 }
 
 /** Whether the service refused a lock because another branch has a newer version of the file. */
-const isOutdated = (round: AcquireLocksResult['round']): boolean =>
+const isOutdated = (round: AcquireAllResult['round']): boolean =>
   round.kind === 'failed' && round.error.failure.kind === 'refused' && round.error.failure.outdated !== undefined;
 
 const withoutOwn = (paths: readonly LockPath[], own: readonly AlreadyHeld[]): readonly LockPath[] =>
@@ -153,7 +153,7 @@ function heldByThisJob({ context, task, paths, wanted }: LockStep, own: readonly
 async function acquired(
   lockStep: LockStep,
   unsorted: readonly Grant[],
-  { waitedMs, unanswered }: AcquireLocksResult,
+  { waitedMs, unanswered }: AcquireAllResult,
   properties: Properties | undefined,
 ): Promise<Outcome> {
   const { context, task, step, began, renewal } = lockStep;
@@ -236,8 +236,8 @@ function saveLocks({ context, task }: LockStep, grants: readonly Grant[], output
 
 function notAcquired(
   { context, task, paths, wanted }: LockStep,
-  round: Exclude<AcquireLocksResult['round'], { kind: 'acquired' }>,
-  { waitedMs, lastBlocked, unanswered }: AcquireLocksResult,
+  round: Exclude<AcquireAllResult['round'], { kind: 'acquired' }>,
+  { waitedMs, lastBlocked, unanswered }: AcquireAllResult,
 ): Outcome {
   const { client, log } = context;
   const now = client.serverNow();

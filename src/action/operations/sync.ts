@@ -5,13 +5,13 @@ import {
   retryAfterOfError,
   ServiceError,
   type StartedSync,
-  type SyncAddress,
   type SyncReport,
+  type SyncStatusTarget,
   withRequest,
 } from '../../client/client.ts';
 import { formatDuration, milliseconds } from '../../interface/duration.ts';
+import { formatElapsed, formatNumber, pluralize } from '../../interface/format.ts';
 import { byteSize, createPace } from '../../interface/transfer.ts';
-import { formatElapsed, formatNumber, pluralize } from '../../interface/words.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -52,7 +52,7 @@ async function waitForEnd(
   const within = { deadline: began + milliseconds(wait), signal: context.signal };
   const failedAt = (sync: SyncReport, reason: string): Outcome =>
     failed(outputsOf(branch, sync), reason, table(workspace, branch, sync));
-  if (started.progress.kind === 'none' && started.state === 'going-on') {
+  if (started.progress.kind === 'none' && started.state === 'running') {
     return failedAt(
       started,
       `The sync of ${branch} was started, but this step cannot wait for it. ${started.progress.reason} Remove \`wait\`, or use a service that reports the status of syncs.`,
@@ -116,7 +116,7 @@ const table = (workspace: string, branch: string, sync: SyncReport) => ({
 /** The number of received objects if the sync has ended, otherwise the estimate. */
 function objectsText(sync: SyncReport): string {
   const { state, received_objects, estimated_objects } = sync;
-  if (state !== 'going-on' && received_objects !== undefined) return formatNumber(received_objects) + bytesText(sync);
+  if (state !== 'running' && received_objects !== undefined) return formatNumber(received_objects) + bytesText(sync);
   return estimated_objects === undefined ? '' : `about ${formatNumber(estimated_objects)}`;
 }
 
@@ -132,7 +132,7 @@ const growth = 1.5;
 async function follow(
   context: Context,
   started: SyncReport,
-  address: SyncAddress,
+  address: SyncStatusTarget,
   within: CallLimits,
   tookMs: number,
 ): Promise<Followed> {
@@ -141,19 +141,19 @@ async function follow(
   const paceOf = createPace();
   let logged = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
-  let askedMs = started.retryAfterMs;
+  let retryAfterMs = started.retryAfterMs;
   let previousTookMs = tookMs;
   let lastError: ServiceError | undefined;
   let lookedLast = false;
   for (;;) {
-    if (last.state !== 'going-on') return { kind: 'ended', last };
+    if (last.state !== 'running') return { kind: 'ended', last };
     if (signal.aborted) return { kind: 'cancelled', last };
     const left = within.deadline - clock();
     const reservedMs = lastAttemptMs(previousTookMs);
     if (left <= 0 || (lookedLast && left <= reservedMs)) return { kind: 'out-of-time', last, lastError };
 
     const untilLastLook = Math.max(0, left - reservedMs);
-    const pauseMs = Math.min(untilLastLook, Math.max(pause, askedMs ?? 0));
+    const pauseMs = Math.min(untilLastLook, Math.max(pause, retryAfterMs ?? 0));
     await sleep(pauseMs, signal);
     if (signal.aborted) continue;
     pause = Math.min(maxPauseMs, pause * growth);
@@ -168,16 +168,16 @@ async function follow(
     previousTookMs = clock() - lookBegan;
     if (look instanceof ServiceError) {
       lastError = look;
-      askedMs = retryAfterOfError(look);
+      retryAfterMs = retryAfterOfError(look);
     } else {
       lastError = undefined;
       last = look;
-      askedMs = look.retryAfterMs;
+      retryAfterMs = look.retryAfterMs;
     }
     const pace = paceOf({ bytes: last.received_bytes ?? 0, total: last.total_bytes ?? 0 }, clock());
     const text = lastError === undefined ? `The sync is ${progressText(last, pace)}.` : lastError.message;
     // The caller reports the end of the sync and the result of the last request.
-    if (text !== logged && last.state === 'going-on' && !lookedLast && !signal.aborted) log.line(text);
+    if (text !== logged && last.state === 'running' && !lookedLast && !signal.aborted) log.line(text);
     logged = text;
   }
 }

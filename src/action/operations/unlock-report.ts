@@ -1,8 +1,9 @@
 import { type KnownLock, withRequest } from '../../client/client.ts';
+import { clockTime, joinFirst, pluralize } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import { clockTime, joinFirst, pluralize } from '../../interface/words.ts';
 import { heldText } from '../../locks/messages.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
+import type { ResolvedPath } from '../paths/resolve-paths.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
 
@@ -12,7 +13,7 @@ export type UnlockResult = { readonly path: LockPath } & (
   /** The lock was this job's, and someone else holds the path now. */
   | { readonly kind: 'lost'; readonly holder: KnownLock | undefined }
   /** The path is held, but not by this job. */
-  | { readonly kind: 'held'; readonly holder: KnownLock | undefined; readonly asked: 'by-name' | 'by-pattern' }
+  | { readonly kind: 'held'; readonly holder: KnownLock | undefined; readonly via: ResolvedPath['kind'] }
   /** The job has no lock on the path, and its holder is unknown. */
   | { readonly kind: 'not-ours' }
   /** The current lock may be another job's. */
@@ -26,7 +27,7 @@ export type UnlockResult = { readonly path: LockPath } & (
 
 /** A warning about named paths that someone else holds; undefined if there are none. */
 export function cautionText(results: readonly UnlockResult[], now: number): string | undefined {
-  const held = ofKind(results, 'held').filter(({ asked }) => asked === 'by-name');
+  const held = ofKind(results, 'held').filter(({ via }) => via === 'named');
   const named = [...held, ...ofKind(results, 'not-ours')];
   const [first] = named;
   if (first === undefined) return undefined;
@@ -41,7 +42,7 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
 
 /** A line about matched paths that this job does not hold; undefined if there are none. */
 export function othersText(results: readonly UnlockResult[], now: number): string | undefined {
-  const others = ofKind(results, 'held').filter(({ asked }) => asked === 'by-pattern');
+  const others = ofKind(results, 'held').filter(({ via }) => via === 'matched');
   if (others.length === 0) return undefined;
   return `Left alone, because this job is not known to hold them: ${joinFirst(others.map(({ path, holder }) => `${path} (${holderText(holder, now)})`))}.`;
 }
@@ -79,7 +80,7 @@ export function statusOf(results: readonly UnlockResult[]): 'lost' | 'released' 
   return results.every(({ kind }) => kind === 'absent') ? 'absent' : 'held';
 }
 
-const words = {
+const resultTexts = {
   released: 'released',
   absent: 'was not locked',
   lost: 'held by someone else, left alone',
@@ -97,7 +98,7 @@ export function resultText(result: UnlockResult, now?: number): string {
     case 'refused':
       return `${holderText(result.holder, now)}, and this token may not release it`;
     default:
-      return words[result.kind];
+      return resultTexts[result.kind];
   }
 }
 

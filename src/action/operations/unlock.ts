@@ -40,7 +40,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   async function release(
     path: LockPath,
     target: ReleaseTarget,
-    onLost: (holder: KnownLock | undefined) => UnlockResult,
+    onOther: (holder: KnownLock | undefined) => UnlockResult,
   ): Promise<void> {
     const request = { service: connection.baseUrl, workspace, path, target, force };
     const result = await releaseTarget(context, request, within);
@@ -55,8 +55,8 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
         );
         results.push({ path, kind: 'ambiguous' });
         break;
-      case 'lost':
-        results.push(onLost(result.holder));
+      case 'other':
+        results.push(onOther(result.holder));
         break;
       case 'unanswered':
         results.push({ path, kind: 'unanswered', reason: result.error.message });
@@ -77,7 +77,7 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
       const found = lookup(path);
       if (found.kind === 'failed') results.push(failed(path, found.error));
       else {
-        await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, asked: 'by-name' }));
+        await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, via: 'named' }));
       }
     });
   }
@@ -89,17 +89,17 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
     const lookup = await lookupIn(listOnPaths(client, workspace, paths, briefly(within, clock)));
     for (const { path, kind } of others) {
       const found = lookup(path);
-      const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
-      if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, asked });
-      else if (asked === 'by-name') results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
+      const via = kind === 'matched' ? 'matched' : 'named';
+      if (found.kind === 'locked') results.push({ path, kind: 'held', holder: found.lock, via });
+      else if (via === 'named') results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
     }
   }
 
   // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, asked }) =>
+  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
     // A lock that this job may have released itself is not lost.
     release(path, { kind: 'own', lock, mayBeReleased }, (holder) =>
-      mayBeReleased ? { path, kind: 'held', holder, asked } : { path, kind: 'lost', holder },
+      mayBeReleased ? { path, kind: 'held', holder, via } : { path, kind: 'lost', holder },
     ),
   );
   await Promise.all([releaseFound(), lookUpOthers()]);
@@ -129,7 +129,7 @@ type UnlockTarget = { readonly path: LockPath } & (
       readonly lock: OwnLock;
       /** This job may already have released the lock. */
       readonly mayBeReleased: boolean;
-      readonly asked: 'by-name' | 'by-pattern';
+      readonly via: ResolvedPath['kind'];
     }
   /** The path is named, and the job never planned to lock it or sets `force`: any lock found on it. */
   | { readonly kind: 'path' }
@@ -167,7 +167,7 @@ export const fromHandoff = ({ path, ...lock }: HandoffLock): UnlockTarget => ({
   path,
   lock,
   mayBeReleased: false,
-  asked: 'by-name',
+  via: 'named',
 });
 
 /** All locks of the job. Missing inputs and an empty `locks` output of another job look the same to the step. */
@@ -188,13 +188,12 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   const lock = held.get(path);
   if (lock !== undefined) {
     const { grant, releaseStarted } = lock;
-    const asked = kind === 'matched' ? 'by-pattern' : 'by-name';
-    return { kind: 'lock', path, lock: ownLockOf(grant), mayBeReleased: releaseStarted || damaged, asked };
+    return { kind: 'lock', path, lock: ownLockOf(grant), mayBeReleased: releaseStarted || damaged, via: kind };
   }
   if (kind === 'matched') return { kind: 'matched', path };
   if (planned.has(path)) return { kind: 'not-ours', path };
   // The missing part of the ledger may be about this path.
-  return damaged ? { kind: 'lock', path, lock: {}, mayBeReleased: true, asked: 'by-name' } : { kind: 'path', path };
+  return damaged ? { kind: 'lock', path, lock: {}, mayBeReleased: true, via: 'named' } : { kind: 'path', path };
 }
 
 /** A 403 without a missing scope is about the lock: someone else holds it. */

@@ -1,6 +1,6 @@
 import { closestNames } from '../../interface/closest-name.ts';
+import { pluralize } from '../../interface/format.ts';
 import { canonicalLockPath } from '../../interface/lock-path.ts';
-import { pluralize } from '../../interface/words.ts';
 import { partsOf } from '../inputs/parse.ts';
 import { quoted } from '../inputs/reader.ts';
 import type { Checkout } from './checkout.ts';

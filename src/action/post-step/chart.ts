@@ -1,10 +1,10 @@
+import { clockTime, formatNumber } from '../../interface/format.ts';
 import { byPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
-import { clockTime, formatNumber } from '../../interface/words.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
 import { historyOf } from '../../locks/ledger/history.ts';
 import { ofKind } from '../report/table.ts';
-import type { CandidateResult } from './claims.ts';
+import type { CandidateResult } from './candidates.ts';
 
 interface ChartOptions {
   readonly step: string;
@@ -17,7 +17,7 @@ interface ChartOptions {
 export interface Bar {
   readonly path: string;
   /** Time of the step's first request for the lock. */
-  readonly asked: number;
+  readonly requested: number;
   readonly granted: number;
   /** Time of the release or loss, or else the end of the chart. */
   readonly ended: number;
@@ -36,7 +36,7 @@ export function chartOf(entries: readonly Entry[], { step, results, now, redact 
       const over = losses.get(grant.key) ?? ending;
       return {
         path: redact(grant.path),
-        asked: granted - grant.waitedMs,
+        requested: granted - grant.waitedMs,
         granted,
         ended: over === undefined ? now : Date.parse(over.at),
         end: lost.has(grant.key) ? 'lost' : ending === undefined ? 'not released' : 'released',
@@ -57,7 +57,10 @@ export function gantt(bars: readonly Bar[]): string | undefined {
   const rows = shown.map((bar, index) => rowOf(bar, names[index] ?? ''));
   const more = drawable.length - rows.length;
   const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${formatNumber(drawable.length)} locks.\n`;
-  const [begin, end] = [Math.min(...shown.map(({ asked }) => asked)), Math.max(...shown.map(({ ended }) => ended))];
+  const [begin, end] = [
+    Math.min(...shown.map(({ requested }) => requested)),
+    Math.max(...shown.map(({ ended }) => ended)),
+  ];
   // The axis shows neither the date nor the time zone.
   const title = `    title ${[...new Set([clockTime(begin), clockTime(end)])].join(' to ')}\n`;
   const format = '    dateFormat YYYY-MM-DD HH:mm:ss.SSS\n    axisFormat %H:%M:%S\n';
@@ -88,8 +91,8 @@ function nameOf(path: string): string {
 /** A shorter wait would only show as a stripe in front of its bar. */
 const minWaitMs = 1_000;
 
-function rowOf({ asked, granted, ended, end }: Bar, name: string): string {
-  const askedAt = Math.round(asked);
+function rowOf({ requested, granted, ended, end }: Bar, name: string): string {
+  const askedAt = Math.round(requested);
   const since = Math.round(granted);
   const until = Math.max(Math.round(ended), since + 1);
   const waited = since - askedAt >= minWaitMs ? `    waited :done, ${utc(askedAt)}, ${utc(since)}\n` : '';
@@ -108,5 +111,5 @@ const withColumnFor = (names: readonly string[]): string =>
 const widthOf = (name: string): number => [...name].reduce((width, letter) => width + (letter < '\u0300' ? 8 : 11), 0);
 
 /** Mermaid cannot draw times before 1970, or years with more than four digits. */
-const isDrawable = ({ asked, granted, ended }: Bar): boolean =>
-  [asked, granted, ended].every((time) => time >= 0 && time < Date.UTC(9_999, 11));
+const isDrawable = ({ requested, granted, ended }: Bar): boolean =>
+  [requested, granted, ended].every((time) => time >= 0 && time < Date.UTC(9_999, 11));

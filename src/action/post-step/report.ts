@@ -1,16 +1,16 @@
 import { responseClockMs, withRequest } from '../../client/client.ts';
+import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
 import { asOneSegment } from '../../interface/lock-path.ts';
 import { shellQuoted } from '../../interface/shell-word.ts';
-import { formatNumber, formatTime, pluralize, timeCell } from '../../interface/words.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
 import { heldText, howItEnded, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
 import type { Outcome } from '../report/outcome.ts';
 import { locksPage, ofKind } from '../report/table.ts';
-import type { CandidateResult } from './claims.ts';
+import type { CandidateResult } from './candidates.ts';
 
 /** Words for the result of one lock, and of several if they differ. Most important first, as in the report. */
-const words = {
+const resultTexts = {
   'lost-to-another': ['lost to another holder'],
   'lost-and-free': ['lost and now free'],
   lost: ['lost'],
@@ -24,10 +24,10 @@ const words = {
   Record<CandidateResult['kind'] | `lost-${string}`, readonly [one: string, several?: string]>
 >;
 
-type Fate = keyof typeof words;
+type Fate = keyof typeof resultTexts;
 
 // Object.keys returns plain strings.
-const order = Object.keys(words) as readonly Fate[];
+const order = Object.keys(resultTexts) as readonly Fate[];
 
 interface ReportOptions {
   readonly chart: string | undefined;
@@ -91,13 +91,13 @@ function lostText(lost: Of<'lost'>, now: number): string {
 
 function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {
   const failed = ofKind(results, 'failed');
-  const over = ofKind(results, 'gone').filter((one) => isOver(one, now));
+  const expired = ofKind(results, 'gone').filter((one) => hasExpired(one, now));
   const warnings = [
     failed.length > 0 ? failedText(failed, now) : '',
     several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
     several(ofKind(results, 'ambiguous'), (one) => leftAloneText(one, now)),
     several(ofKind(results, 'unanswered'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
-    several(over, (one) => overText(one, now)) + (over.length > 0 ? ' Increase `ttl` to cover the job.' : ''),
+    several(expired, (one) => expiredText(one, now)) + (expired.length > 0 ? ' Increase `ttl` to cover the job.' : ''),
   ];
   return warnings.filter((text) => text !== '');
 }
@@ -137,8 +137,8 @@ const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
 const leftAloneText = (left: Of<'ambiguous'>, now: number): string =>
   `The service gave no id or ETag to identify the lock on ${left.grant.path} (${untilText(left, now)}): the current lock was left alone.`;
 
-const overText = (over: Of<'gone'>, now: number): string =>
-  `The lock on ${over.grant.path} expired at ${pastMoment(endOf(over), now)}, before the job did.`;
+const expiredText = (expired: Of<'gone'>, now: number): string =>
+  `The lock on ${expired.grant.path} expired at ${pastMoment(endOf(expired), now)}, before the job did.`;
 
 function lineOf(result: CandidateResult, now: number): string {
   const id = 'grant' in result ? result.grant.lock.id : undefined;
@@ -149,17 +149,17 @@ function lineOf(result: CandidateResult, now: number): string {
 const untilText = (result: CandidateResult, now: number): string => {
   const end = endOf(result);
   if (Number.isNaN(end)) return '';
-  return isOver(result, now) ? `expired at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
+  return hasExpired(result, now) ? `expired at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
 };
 
-const isOver = (result: CandidateResult, now: number): boolean => endOf(result) <= now + responseClockMs;
+const hasExpired = (result: CandidateResult, now: number): boolean => endOf(result) <= now + responseClockMs;
 
 const endOf = (result: CandidateResult): number =>
   'grant' in result ? Date.parse(result.grant.lock.expires_at) : Number.NaN;
 
 const pathOf = (result: CandidateResult): string => ('grant' in result ? result.grant.path : result.intent.path);
 
-const wordOf = (result: CandidateResult): string => words[fateOf(result)][0];
+const wordOf = (result: CandidateResult): string => resultTexts[fateOf(result)][0];
 
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
 
@@ -167,7 +167,7 @@ function sentenceOf(results: readonly CandidateResult[]): string {
   const fates = results.map(fateOf);
   const numberOf = (fate: Fate): number => fates.filter((each) => each === fate).length;
   const phrase = (fate: Fate, what = ''): string => {
-    const [one, several = one] = words[fate];
+    const [one, several = one] = resultTexts[fate];
     return `${formatNumber(numberOf(fate))}${what} ${numberOf(fate) === 1 ? one : several}`;
   };
   if (fates.length === 0) return nothingLeft;

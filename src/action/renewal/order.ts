@@ -22,7 +22,7 @@ export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<R
  * The task of the renewing process. It is sent through a pipe, because later steps can read the environment of a
  * process.
  */
-export interface RenewalOrder {
+export interface RenewalTask {
   readonly connection: ConnectionInputs;
   readonly origin: string | undefined;
   readonly ledgerFile: string;
@@ -38,10 +38,10 @@ export interface RenewalOrder {
 }
 
 /** Undefined if the text was truncated because the step was killed while writing it. */
-export function parseRenewalOrder(text: string): RenewalOrder | undefined {
+export function parseRenewalTask(text: string): RenewalTask | undefined {
   try {
     // Written by the same version of the action, through a pipe that no other process has.
-    return JSON.parse(text) as RenewalOrder;
+    return JSON.parse(text) as RenewalTask;
   } catch {
     return undefined;
   }

@@ -4,13 +4,13 @@ import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
+import { formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
-import { formatTime } from '../../interface/words.ts';
 import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
 import { hasIdentity } from '../../locks/release.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
-import { environmentOfRenewal, proxiesIn, type RenewalOrder } from './order.ts';
+import { environmentOfRenewal, proxiesIn, type RenewalTask } from './order.ts';
 import { lookAt } from './processes.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
@@ -166,7 +166,7 @@ const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promi
 
 function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: string): void {
   const { client, clock, connection, ledger, runner, saveState } = context;
-  const order: RenewalOrder = {
+  const order: RenewalTask = {
     connection,
     origin: runner.origin,
     ledgerFile: ledger.file,

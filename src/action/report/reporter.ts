@@ -1,6 +1,6 @@
 import * as core from '@actions/core';
+import { formatNumber, pluralize, runName } from '../../interface/format.ts';
 import type { Redact } from '../../interface/redact.ts';
-import { formatNumber, pluralize, runName } from '../../interface/words.ts';
 import { type FileAnnotation, type Outcome, type OutputName, type Outputs, outputNames } from './outcome.ts';
 import { inAttribute, inHtml, oneLine, openRedactor } from './redact.ts';
 import type { Cell, Table } from './table.ts';
@@ -109,7 +109,7 @@ export function createReporter(secrets: readonly string[]) {
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;
   }
 
-  async function summarise(title: string, { sentence, tables, chart = '' }: Outcome): Promise<void> {
+  async function summarize(title: string, { sentence, tables, chart = '' }: Outcome): Promise<void> {
     // Outside a workflow, there is no summary.
     if (!process.env['GITHUB_STEP_SUMMARY']) return;
     try {
@@ -134,7 +134,7 @@ export function createReporter(secrets: readonly string[]) {
     async finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void> {
       const { outputs, failures, annotations } = outcome;
       setOutputs(outputs);
-      if (withSummary) await summarise(title, outcome);
+      if (withSummary) await summarize(title, outcome);
       annotateFailures(
         failures,
         annotations.filter(({ isWarning }) => isWarning || failures.length > 0),

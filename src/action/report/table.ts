@@ -1,5 +1,5 @@
 import type { KnownLock } from '../../client/client.ts';
-import { timeCell } from '../../interface/words.ts';
+import { timeCell } from '../../interface/format.ts';
 
 /** A text, or a run URL, which is shown as a link with a name. */
 export type Cell = string | { readonly run: string };

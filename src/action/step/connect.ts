@@ -1,6 +1,6 @@
 import { type Client, type ClientOptions, createClient, type Retry } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
-import { formatElapsed } from '../../interface/words.ts';
+import { formatElapsed } from '../../interface/format.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import type { Log, Reporter } from '../report/reporter.ts';
 
@@ -15,7 +15,7 @@ export function connect(
   return createClient({
     baseUrl,
     credentials:
-      credentials.kind === 'given'
+      credentials.kind === 'static'
         ? credentials
         : {
             kind: 'exchanged',

@@ -12,7 +12,7 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
   let shown = '';
   return createTokenSource({
     ...exchange,
-    prove: async (within) => {
+    issueIdentityToken: async (within) => {
       shown = await issue(within);
       return shown;
     },

@@ -47,15 +47,15 @@ function optionsOf(claims: Claims): readonly string[] {
     }),
   };
   return [
-    ...given(options).flatMap(([name, value]) => [`--${name}`, value]),
-    ...(isGitHub(issuer) ? [] : given(narrowing).flatMap(([name, value]) => ['--claim', `${name}=${value}`])),
+    ...definedEntries(options).flatMap(([name, value]) => [`--${name}`, value]),
+    ...(isGitHub(issuer) ? [] : definedEntries(narrowing).flatMap(([name, value]) => ['--claim', `${name}=${value}`])),
   ];
 }
 
 /** A rule trusts pull requests only if it names the event: pull_request, pull_request_target and others. */
 const isOfPullRequest = (event: string | undefined): boolean => event?.startsWith('pull_request') === true;
 
-const given = (values: Readonly<Record<string, string | undefined>>): readonly (readonly [string, string])[] =>
+const definedEntries = (values: Readonly<Record<string, string | undefined>>): readonly (readonly [string, string])[] =>
   Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
 
 /**

@@ -23,7 +23,7 @@ export const soonestEnd = (locks: readonly { readonly expires_at?: string | unde
   locks.reduce((soonest, { expires_at = '' }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
 /** The location of a lock: a job may use several services and workspaces. */
-export type LockAddress = Pick<Intent, 'service' | 'workspace' | 'path'>;
+export type LockKey = Pick<Intent, 'service' | 'workspace' | 'path'>;
 
 type Shapes = typeof shapes;
 

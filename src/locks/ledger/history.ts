@@ -1,10 +1,10 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant, GrantedLock, Intent, LockAddress, Loss } from './entry.ts';
+import type { Entry, Grant, GrantedLock, Intent, LockKey, Loss } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
-export interface LockPlace {
+export interface WorkspaceRef {
   readonly service: string;
   readonly workspace: string;
 }
@@ -16,15 +16,15 @@ type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;
  * The workspaces in which the job holds locks, or tried to lock if it holds none. With `named`, the workspaces in which
  * its steps acquired all of these locks: locks of another job may be anywhere.
  */
-export function readLockPlaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly LockPlace[] {
+export function readLockWorkspaces(ledger: Ledger, named: readonly NamedLock[] = []): readonly WorkspaceRef[] {
   const { entries } = ledger.read();
   const { held, grants } = historyOf(entries);
   const plans = entries.filter((entry) => entry.kind === 'plan');
-  const used: readonly LockPlace[] =
+  const used: readonly WorkspaceRef[] =
     named.length > 0 ? grants : held.length > 0 ? held.map(({ grant }) => grant) : plans;
   const places = new Map(used.map((place) => [JSON.stringify([place.service, place.workspace]), place]));
   const grantsOn = Map.groupBy(grants, ({ path }) => path);
-  const isIn = ({ service, workspace }: LockPlace, lock: NamedLock): boolean =>
+  const isIn = ({ service, workspace }: WorkspaceRef, lock: NamedLock): boolean =>
     (grantsOn.get(lock.path) ?? []).some(
       (grant) => grant.service === service && grant.workspace === workspace && isSameLock(grant.lock, lock) === true,
     );
@@ -38,7 +38,7 @@ export type JobLocks = ReturnType<typeof readJobLocks>;
 /** The locks of a job in one workspace, from its ledger. */
 export function readJobLocks(ledger: Ledger, service: string, workspace: string) {
   const { entries, problem } = ledger.read();
-  const isHere = (place: LockPlace): boolean => place.service === service && place.workspace === workspace;
+  const isHere = (place: WorkspaceRef): boolean => place.service === service && place.workspace === workspace;
   const { held, stepNames } = historyOf(entries);
   const byPath = new Map<LockPath, JobLock>();
   for (const lock of held) if (isHere(lock.grant)) byPath.set(lock.grant.path, lock);
@@ -101,7 +101,7 @@ export function openHistory() {
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
 
-  function locksAt(address: LockAddress): Map<string, RecordedLock> {
+  function locksAt(address: LockKey): Map<string, RecordedLock> {
     const key = addressKey(address);
     const locks = held.get(key) ?? new Map<string, RecordedLock>();
     held.set(key, locks);
@@ -212,4 +212,4 @@ export function openHistory() {
   };
 }
 
-const addressKey = ({ service, workspace, path }: LockAddress): string => JSON.stringify([service, workspace, path]);
+const addressKey = ({ service, workspace, path }: LockKey): string => JSON.stringify([service, workspace, path]);

@@ -1,7 +1,7 @@
 import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
+import { pluralize } from '../../interface/format.ts';
 import type { Redact } from '../../interface/redact.ts';
-import { pluralize } from '../../interface/words.ts';
 import { type Entry, readEntry } from './entry.ts';
 
 export const ledgerFile = (temporaryFolder: string): string => fileIn(temporaryFolder, 'ledger.jsonl');

@@ -24,7 +24,7 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
   const began = clock();
   const history = openHistory();
   let locks: readonly JobLock[] = [];
-  let isOld = false;
+  let isStale = false;
   let inRound = false;
   let ledgerGone = false;
   const ending = new AbortController();
@@ -34,11 +34,11 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
   const canBeRenewed = ({ grant, releaseStarted, loss }: JobLock): boolean =>
     grant.step === step && !releaseStarted && loss === undefined && hasIdentity(grant.lock);
 
-  function readNews(): void {
+  function readNewEntries(): void {
     try {
-      for (let news = follow(); news.length > 0; news = follow()) {
-        history.add(news);
-        isOld = true;
+      for (let newEntries = follow(); newEntries.length > 0; newEntries = follow()) {
+        history.add(newEntries);
+        isStale = true;
       }
     } catch {
       ledgerGone = true;
@@ -60,7 +60,7 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
     cutOff: cutOff.signal,
     locks: () => locks,
     end: () => end,
-    readNews,
+    readNewEntries,
     /** The lock according to the ledger; undefined if it must no longer be renewed. */
     current({ grant }: JobLock): JobLock | undefined {
       const lock = history.find(grant);
@@ -72,10 +72,10 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
     },
     look(): void {
       if (end !== undefined) return;
-      readNews();
-      if (isOld && !inRound) {
+      readNewEntries();
+      if (isStale && !inRound) {
         locks = history.read().held.filter(canBeRenewed);
-        isOld = false;
+        isStale = false;
       }
       end = endReason();
       if (end === undefined) return;

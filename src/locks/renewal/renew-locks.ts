@@ -124,7 +124,7 @@ async function renewOne(
     await client.releaseLock({ workspace, path, proof: renewal.lock }, limits());
   }
   // A release meanwhile explains the response, and its line in the ledger must not be followed by a grant.
-  followed.readNews();
+  followed.readNewEntries();
   if (followed.current(held) === undefined) return { kind: 'released' };
   switch (renewal.kind) {
     case 'renewed': {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rollBackTexts } from '../../../src/action/locks/messages.ts';
+import { rollBackTexts } from '../../../src/action/locks/advice.ts';
 import { failuresOf } from '../../../src/action/operations/list-locks.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { errorOf, grantOf, knownLock, start } from '../../locks/samples.ts';
@@ -17,14 +17,14 @@ test('a failed lock step reports how many locks it rolled back, and what happene
   ]);
   const left = texts(
     { kind: 'released' },
-    { kind: 'lost', holder: knownLock('lost') },
+    { kind: 'other', holder: knownLock('other') },
     { kind: 'ambiguous' },
     { kind: 'unanswered', error },
     { kind: 'failed', error, mayBeDone: true },
   );
   expect(left).toEqual([
     '5 of 9 paths had been locked; 1 was released again.',
-    expect.stringMatching(/^The lock on lost was lost before it could be released\. lost is held by grace until/),
+    expect.stringMatching(/^The lock on other was lost before it could be released\. other is held by grace until/),
     expect.stringMatching(/^The lock on ambiguous may have expired, .* was left alone\.$/),
     ...['unanswered', 'failed'].map((path) =>
       expect.stringContaining(`The lock on ${path} could not be released and stays`),

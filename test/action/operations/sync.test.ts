@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { sync } from '../../../src/action/operations/sync.ts';
 import type { Context } from '../../../src/action/step/context.ts';
-import type { CallLimits, Client, StartedSync, SyncAddress, SyncReport } from '../../../src/client/client.ts';
+import type { CallLimits, Client, StartedSync, SyncReport, SyncStatusTarget } from '../../../src/client/client.ts';
 import { ServiceError } from '../../../src/client/service-error.ts';
 import { game } from '../../client/test-client.ts';
 import { errorOf, refused, start } from '../../locks/samples.ts';
@@ -13,7 +13,7 @@ const forever = 3_600 * second;
 const report = (status: 'running' | 'succeeded', retryAfterMs?: number): SyncReport => ({
   sync_id: 's',
   status,
-  state: status === 'running' ? 'going-on' : status,
+  state: status === 'running' ? 'running' : status,
   branch: 'main',
   estimated_objects: undefined,
   received_objects: undefined,
@@ -27,7 +27,8 @@ const report = (status: 'running' | 'succeeded', retryAfterMs?: number): SyncRep
 });
 const succeeded = report('succeeded');
 
-const unavailable = (retryAfterMs?: number): ServiceError => errorOf(refused(503, { words: 'Too busy', retryAfterMs }));
+const unavailable = (retryAfterMs?: number): ServiceError =>
+  errorOf(refused(503, { message: 'Too busy', retryAfterMs }));
 
 /** Duration and result of one status request. */
 interface Look {
@@ -72,7 +73,7 @@ async function following({
     async startSync(): Promise<StartedSync> {
       now += startTookMs;
       // Only a real service issues such URLs, and nothing here parses them.
-      const address = '/v1/workspaces/game/syncs/s' as SyncAddress;
+      const address = '/v1/workspaces/game/syncs/s' as SyncStatusTarget;
       const progress = { kind: 'offered', address } as const;
       return { ...report('running', retryAfterMs), estimated_objects: estimated, progress };
     },

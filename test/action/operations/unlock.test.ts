@@ -32,8 +32,7 @@ describe('the target of an unlocked path', () => {
   test.each([named, matched])(
     'is the identified lock of the job if the path is $kind and the job holds it',
     (resolved) => {
-      const asked = resolved.kind === 'matched' ? 'by-pattern' : 'by-name';
-      const own = { kind: 'lock', path, lock: { ...grant.lock, grantedAt: at }, asked };
+      const own = { kind: 'lock', path, lock: { ...grant.lock, grantedAt: at }, via: resolved.kind };
       expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, mayBeReleased: false });
       expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, mayBeReleased: true });
       expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({
@@ -43,7 +42,7 @@ describe('the target of an unlocked path', () => {
     },
   );
 
-  const unknown = { kind: 'lock', lock: {}, mayBeReleased: true, asked: 'by-name' };
+  const unknown = { kind: 'lock', lock: {}, mayBeReleased: true, via: 'named' };
 
   test.each([
     ['is nothing to release if only a pattern matches the path', matched, empty, { kind: 'matched' }],
@@ -80,7 +79,7 @@ describe('the target of an unlocked path', () => {
       path,
       lock,
       mayBeReleased: false,
-      asked: 'by-name',
+      via: 'named',
     });
   });
 });
@@ -90,7 +89,7 @@ const all: { readonly [Kind in UnlockResult['kind']]: Extract<UnlockResult, { ki
   released: { path, kind: 'released' },
   absent: { path, kind: 'absent' },
   lost: { path, kind: 'lost', holder },
-  held: { path, kind: 'held', holder, asked: 'by-name' },
+  held: { path, kind: 'held', holder, via: 'named' },
   'not-ours': { path, kind: 'not-ours' },
   ambiguous: { path, kind: 'ambiguous' },
   refused: { path, kind: 'refused', holder, request: 'DELETE /v1/a: 403 Forbidden, request id req-1' },

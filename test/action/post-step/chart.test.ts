@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import type { CandidateResult } from '../../../src/action/post-step/candidates.ts';
 import { type Bar, chartOf, gantt } from '../../../src/action/post-step/chart.ts';
-import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
 import type { Loss } from '../../../src/locks/ledger/entry.ts';
 import { addressOf, asItIs, grantOf, iso, start } from '../../locks/samples.ts';
 
@@ -12,7 +12,7 @@ describe('the chart', () => {
   const granted = start + 90_000;
   const bar = (path: string, more: Partial<Bar> = {}): Bar => ({
     path,
-    asked: start,
+    requested: start,
     granted,
     ended: start + 600_000,
     end: 'released',
@@ -87,7 +87,7 @@ describe('the chart', () => {
     const timeless = bar('a', { granted: Number.NaN });
     expect(gantt([timeless, bar('b')])).not.toContain('section a');
     // Mermaid accepts no dates before 1970, and no years of five digits.
-    const [early, late] = [bar('a', { asked: -1 }), bar('a', { ended: Date.UTC(10_000, 0) })];
+    const [early, late] = [bar('a', { requested: -1 }), bar('a', { ended: Date.UTC(10_000, 0) })];
     for (const bars of [[timeless], [early], [late], []]) expect(gantt(bars)).toBeUndefined();
   });
 

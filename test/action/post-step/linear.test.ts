@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { type CandidateResult, readCandidates } from '../../../src/action/post-step/candidates.ts';
 import { chartOf } from '../../../src/action/post-step/chart.ts';
-import { type CandidateResult, readClaims } from '../../../src/action/post-step/claims.ts';
 import { releaseReport } from '../../../src/action/post-step/report.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
@@ -36,7 +36,7 @@ function ledgerOf(paths: readonly string[]): { readonly ledger: Ledger; readonly
 function endStep(ledger: Ledger, grants: readonly Grant[]): void {
   readJobLocks(ledger, place.service, place.workspace);
   const records = { file: ledger.file, ...ledger.read() };
-  const claims = readClaims({ ledger: records, step, locksFile: '', savedState: undefined });
+  const claims = readCandidates({ ledger: records, step, locksFile: '', savedState: undefined });
   expect(claims.held).toHaveLength(grants.length);
   const endings = grants.flatMap(({ path, lock: { id, etag } }): readonly Entry[] => [
     { kind: 'releasing', ...place, path, id, etag, at },

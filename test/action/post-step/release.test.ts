@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { ReleaseCandidate } from '../../../src/action/post-step/claims.ts';
-import { releaseClaims } from '../../../src/action/post-step/release-claims.ts';
+import type { ReleaseCandidate } from '../../../src/action/post-step/candidates.ts';
+import { releaseCandidates } from '../../../src/action/post-step/release-candidates.ts';
 import type { RequestFailure } from '../../../src/client/service-error.ts';
 import type { Grant, Loss } from '../../../src/locks/ledger/entry.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
@@ -23,15 +23,15 @@ import { createVirtualTime } from '../../support/virtual-time.ts';
 
 const second = 1_000;
 
-const claimOf = (path: string, endsInSeconds = 60): ReleaseCandidate => ({
-  doubt: undefined,
+const candidateOf = (path: string, endsInSeconds = 60): ReleaseCandidate => ({
+  releaseStatus: undefined,
   grant: grantOf(path, { lock: lockOf(path, { id: `lock_${path}`, expires_at: iso(endsInSeconds * second) }) }),
 });
 
 const released: ReleaseResult = { kind: 'released' };
 const absent: ReleaseResult = { kind: 'absent' };
-const taken: ReleaseResult = { kind: 'lost', holder: undefined };
-const takenAt = (ms: number): ReleaseResult => ({ kind: 'lost', holder: knownLock('a', { acquired_at: iso(ms) }) });
+const taken: ReleaseResult = { kind: 'other', holder: undefined };
+const takenAt = (ms: number): ReleaseResult => ({ kind: 'other', holder: knownLock('a', { acquired_at: iso(ms) }) });
 const timeout: RequestFailure = { kind: 'timeout', limitMs: second };
 const failing = (failure: RequestFailure, mayBeDone = true): ReleaseResult => ({
   kind: 'failed',
@@ -41,14 +41,14 @@ const failing = (failure: RequestFailure, mayBeDone = true): ReleaseResult => ({
 
 /** Ends a step in virtual time, which passes only in its pauses. */
 async function ending(
-  claims: readonly ReleaseCandidate[],
+  candidates: readonly ReleaseCandidate[],
   response: (path: string, tries: number, mayBeReleased: boolean) => ReleaseResult,
   renewalError?: string,
 ) {
   let now = start;
   const tries: string[] = [];
   const lines: string[] = [];
-  const results = await releaseClaims(
+  const results = await releaseCandidates(
     {
       serverNow: () => now,
       log: { line: (text) => void lines.push(text) },
@@ -67,7 +67,7 @@ async function ending(
       }),
     },
     place.service,
-    { held: claims, unanswered: [], ledgerError: undefined, renewalError },
+    { held: candidates, unanswered: [], ledgerError: undefined, renewalError },
     { deadline: start + 45 * second },
   );
   return { results, tries, lines, tookMs: now - start };
@@ -75,14 +75,19 @@ async function ending(
 
 describe('the release at the end of a job', () => {
   test('starts with the locks that would block others the longest', async () => {
-    const claims = [claimOf('short'), claimOf('over', -5), claimOf('long', 7_200), claimOf('middle', 3_600)];
-    expect((await ending(claims, () => released)).tries).toEqual(['long', 'middle', 'short', 'over']);
+    const candidates = [
+      candidateOf('short'),
+      candidateOf('over', -5),
+      candidateOf('long', 7_200),
+      candidateOf('middle', 3_600),
+    ];
+    expect((await ending(candidates, () => released)).tries).toEqual(['long', 'middle', 'short', 'over']);
   });
 
   test('retries after a transient error, even if the service asks to wait longer than the deadline', async () => {
     const retryAfterMs = 120 * second;
     const beyond = failing({ kind: 'deadline', last: refused(503, { retryAfterMs }), retryAfterMs });
-    const { results, tries } = await ending([claimOf('a'), claimOf('b', 50)], (path, number) =>
+    const { results, tries } = await ending([candidateOf('a'), candidateOf('b', 50)], (path, number) =>
       path === 'a' && number < 4 ? beyond : released,
     );
     expect(results.map(({ kind }) => kind)).toEqual(['released', 'released']);
@@ -90,7 +95,7 @@ describe('the release at the end of a job', () => {
   });
 
   test('reports the last error of a lock that keeps failing, before the deadline', async () => {
-    const { results, tries, lines, tookMs } = await ending([claimOf('a')], () => failing(refused(502)));
+    const { results, tries, lines, tookMs } = await ending([candidateOf('a')], () => failing(refused(502)));
     expect(results).toMatchObject([
       {
         kind: 'failed',
@@ -108,7 +113,7 @@ describe('the release at the end of a job', () => {
   });
 
   test('does not retry after a permanent rejection', async () => {
-    const { results, tries } = await ending([claimOf('a')], () => failing(refused(403)));
+    const { results, tries } = await ending([candidateOf('a')], () => failing(refused(403)));
     expect(results).toMatchObject([{ kind: 'failed' }]);
     expect(tries).toEqual(['a']);
   });
@@ -116,14 +121,14 @@ describe('the release at the end of a job', () => {
   test('reports the error itself, not the deadline that cut off the last attempt', async () => {
     const cutOff = { kind: 'deadline', last: undefined, retryAfterMs: undefined } as const;
     for (const last of [cutOff, { kind: 'aborted' } as const]) {
-      const { results } = await ending([claimOf('a')], (_, number) => failing(number < 3 ? refused(502) : last));
+      const { results } = await ending([candidateOf('a')], (_, number) => failing(number < 3 ? refused(502) : last));
       expect(results).toMatchObject([{ kind: 'failed', reason: expect.stringMatching(/^The service failed\./) }]);
     }
   });
 
   const unreached: RequestFailure = {
     kind: 'connection',
-    ...{ code: 'ECONNREFUSED', words: 'connect ECONNREFUSED', mayHaveArrived: false, untrusted: false },
+    ...{ code: 'ECONNREFUSED', message: 'connect ECONNREFUSED', mayHaveArrived: false, untrusted: false },
   };
 
   test.each<[string, RequestFailure, ReleaseResult, kind: string]>([
@@ -134,15 +139,15 @@ describe('the release at the end of a job', () => {
     ['released if it is gone after an attempt that may have released it', timeout, absent, 'released'],
     ['gone if it is gone after an attempt that never arrived', unreached, absent, 'gone'],
   ])('reports a lock as %s', async (_, first, then, kind) => {
-    const { results } = await ending([claimOf('a')], (_path, number) =>
+    const { results } = await ending([candidateOf('a')], (_path, number) =>
       number === 1 ? failing(first, first !== unreached) : then,
     );
     expect(results).toMatchObject([{ kind }]);
   });
 
   test('does not report a lock as lost if no step was informed of its grant', async () => {
-    const { grant } = claimOf('a');
-    const results = await releaseClaims(
+    const { grant } = candidateOf('a');
+    const results = await releaseCandidates(
       {
         ...{ serverNow: () => start, clock: () => start, random: () => 0.5, log: { line: () => undefined } },
         sleep: () => Promise.resolve(),
@@ -160,10 +165,10 @@ describe('the release at the end of a job', () => {
   });
 
   test('repeats a request only until it is granted, however often its release is tried', async () => {
-    const { grant } = claimOf('a');
+    const { grant } = candidateOf('a');
     const doubts: unknown[] = [];
     let asked = 0;
-    const results = await releaseClaims(
+    const results = await releaseCandidates(
       {
         ...{ serverNow: () => start, clock: () => start, random: () => 0.5, log: { line: () => undefined } },
         sleep: () => Promise.resolve(),
@@ -191,14 +196,14 @@ describe('the release at the end of a job', () => {
     ['ids', (path: string) => ({ id: `lock_${path}` })],
     ['no ids', () => ({ acquired_at: iso(0) })],
   ])('is not held up by locks whose release fails if the locks have %s', async (_, identity) => {
-    const claimOf = (path: string, endsInSeconds = 60): ReleaseCandidate => ({
-      doubt: undefined,
+    const candidateOf = (path: string, endsInSeconds = 60): ReleaseCandidate => ({
+      releaseStatus: undefined,
       grant: grantOf(path, { lock: lockOf(path, { ...identity(path), expires_at: iso(endsInSeconds * second) }) }),
     });
     const time = createVirtualTime(start);
-    const claims = [
-      ...Array.from({ length: 60 }, (_, index) => claimOf(`sick${index}`, 7_200)),
-      ...Array.from({ length: 10 }, (_, index) => claimOf(`fine${index}`)),
+    const candidates = [
+      ...Array.from({ length: 60 }, (_, index) => candidateOf(`sick${index}`, 7_200)),
+      ...Array.from({ length: 10 }, (_, index) => candidateOf(`fine${index}`)),
     ];
     const releasedAfterMs: number[] = [];
     const { client } = createVirtualClient({
@@ -223,9 +228,9 @@ describe('the release at the end of a job', () => {
     };
     const none = { record: () => undefined, step: 's', origin: undefined };
     const session = openLockSession({ ...context, ...none });
-    const all = { held: claims, unanswered: [], ledgerError: undefined };
+    const all = { held: candidates, unanswered: [], ledgerError: undefined };
     const results = await time.pass(
-      releaseClaims({ ...context, session, serverNow: client.serverNow }, place.service, all, {
+      releaseCandidates({ ...context, session, serverNow: client.serverNow }, place.service, all, {
         deadline: start + 45 * second,
       }),
     );
@@ -237,7 +242,7 @@ describe('the release at the end of a job', () => {
   });
 
   test('continues with the other locks after an internal error with one lock', async () => {
-    const { results } = await ending([claimOf('a'), claimOf('b')], (path) => {
+    const { results } = await ending([candidateOf('a'), candidateOf('b')], (path) => {
       if (path === 'a') throw new TypeError('x is not a function');
       return released;
     });
@@ -248,9 +253,9 @@ describe('the release at the end of a job', () => {
   });
 
   test('does not report a lock as lost if another job holds it after an unanswered attempt', async () => {
-    const { results } = await ending([claimOf('a')], (_, number, mayBeReleased) => {
+    const { results } = await ending([candidateOf('a')], (_, number, mayBeReleased) => {
       expect(mayBeReleased).toBe(number > 1);
-      return number === 1 ? failing({ kind: 'timeout', limitMs: second }) : { kind: 'lost', holder: undefined };
+      return number === 1 ? failing({ kind: 'timeout', limitMs: second }) : { kind: 'other', holder: undefined };
     });
     expect(results).toMatchObject([{ kind: 'gone' }]);
   });
@@ -259,8 +264,8 @@ describe('the release at the end of a job', () => {
 describe('the release of renewed locks', () => {
   const loss: Loss = { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at: iso(0) };
   const failed = failing(refused(403));
-  const held = claimOf('a');
-  const over = claimOf('a', -5);
+  const held = candidateOf('a');
+  const over = candidateOf('a', -5);
   const lost = { ...held, loss };
 
   test.each<[string, ReleaseCandidate, ReleaseResult, string | undefined, kind: string, holder?: 'nobody']>([
@@ -271,14 +276,14 @@ describe('the release of renewed locks', () => {
     ['gone if it is gone after its end, without renewal errors', over, absent, undefined, 'gone'],
     [
       'gone if it is gone and its release had started',
-      { ...over, doubt: 'release-started' },
+      { ...over, releaseStatus: 'release-started' },
       absent,
       'It was down.',
       'gone',
     ],
     [
       'lost if it was lost before its release started',
-      { ...lost, doubt: 'release-started' },
+      { ...lost, releaseStatus: 'release-started' },
       absent,
       undefined,
       'lost',
@@ -286,7 +291,7 @@ describe('the release of renewed locks', () => {
     ],
     [
       'gone if it may have been lost and the records are damaged',
-      { ...over, doubt: 'records-damaged' },
+      { ...over, releaseStatus: 'records-damaged' },
       absent,
       'x',
       'gone',
@@ -294,16 +299,16 @@ describe('the release of renewed locks', () => {
     ['lost if someone else holds it', lost, taken, undefined, 'lost'],
     ['lost if it was lost before and cannot be looked up', lost, failed, undefined, 'lost'],
     ['failed if it cannot be looked up', held, failed, 'It was down.', 'failed'],
-  ])('reports a lock as %s', async (_, claim, response, trouble, kind, holder) => {
-    const { results } = await ending([claim], () => response, trouble);
+  ])('reports a lock as %s', async (_, candidate, response, trouble, kind, holder) => {
+    const { results } = await ending([candidate], () => response, trouble);
     expect(results).toMatchObject([{ kind }]);
     const [result] = results;
     if (result?.kind === 'lost')
       expect(result).toEqual({
         kind,
-        grant: claim.grant,
+        grant: candidate.grant,
         holder,
-        loss: claim.loss,
+        loss: candidate.loss,
         renewalError: response === failed ? undefined : trouble,
       });
   });

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { CandidateResult } from '../../../src/action/post-step/claims.ts';
+import type { CandidateResult } from '../../../src/action/post-step/candidates.ts';
 import { manualReleaseCommand, nothingLeft, releaseReport } from '../../../src/action/post-step/report.ts';
 import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import type { GrantedLock, Loss } from '../../../src/locks/ledger/entry.ts';

@@ -2,16 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
   environmentOfRenewal,
-  parseRenewalOrder,
+  parseRenewalTask,
   proxiesIn,
-  type RenewalOrder,
+  type RenewalTask,
 } from '../../../src/action/renewal/order.ts';
 import { place } from '../../locks/samples.ts';
 
-const whole: RenewalOrder = {
+const whole: RenewalTask = {
   connection: {
     baseUrl: place.service,
-    credentials: { kind: 'given', token: 'wsa_1' },
+    credentials: { kind: 'static', token: 'wsa_1' },
     requestTimeout: { seconds: 30 },
     retries: 4,
   },
@@ -33,20 +33,20 @@ const identity = {
 } as const;
 
 describe('the order to the renewal process', () => {
-  test.each<[string, Partial<RenewalOrder>]>([
+  test.each<[string, Partial<RenewalTask>]>([
     ['with all details', {}],
     ['for a job that authenticates with its identity', { connection: { ...whole.connection, credentials: identity } }],
     ['without run, worker and proxies', { origin: undefined, worker: undefined, proxies: {} }],
     ['without the start time of the worker', { worker: { pid: 7, startedAt: undefined } }],
   ])('survives the pipe unchanged: %s', (_, more) => {
     const order = { ...whole, ...more };
-    expect(parseRenewalOrder(JSON.stringify(order))).toEqual(order);
+    expect(parseRenewalTask(JSON.stringify(order))).toEqual(order);
   });
 
   test('is undefined if it was truncated', () => {
     const text = JSON.stringify(whole);
     for (let length = 0; length < text.length; length += 1) {
-      expect(parseRenewalOrder(text.slice(0, length))).toBeUndefined();
+      expect(parseRenewalTask(text.slice(0, length))).toBeUndefined();
     }
   });
 });

@@ -52,7 +52,7 @@ const environmentOf = (person: Person) => ({
 function remoteOf(person: Person, change: (client: Client) => Partial<Client>): RemoteService {
   const client = createClient({
     baseUrl: `${service.baseUrl}/v1`,
-    credentials: { kind: 'given', token: secrets[person] },
+    credentials: { kind: 'static', token: secrets[person] },
     userAgent: 'test',
   });
   onTestFinished(() => client.dispose());

@@ -1,6 +1,6 @@
 import { parsePositiveDuration } from '../../../interface/duration.ts';
+import { timeCell } from '../../../interface/format.ts';
 import { oneOf } from '../../../interface/one-of.ts';
-import { timeCell } from '../../../interface/words.ts';
 import { auditActions } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { exportAudit } from '../../audit/export-audit.ts';

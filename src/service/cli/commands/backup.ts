@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { timeCell } from '../../../interface/words.ts';
+import { timeCell } from '../../../interface/format.ts';
 import type { Counts } from '../../backup/format.ts';
 import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
 import { flushFolder } from '../../storage/make-folder.ts';

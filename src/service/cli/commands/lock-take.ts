@@ -1,7 +1,7 @@
+import { timeCell } from '../../../interface/format.ts';
 import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { timeCell } from '../../../interface/words.ts';
 import { optional, rest, withDefault } from '../definition/flags.ts';
 import { headBranch } from '../remote/checkout.ts';
 import { aboutPaths, branchFlag, defineRemoteCommand, waitFlags } from '../remote/remote-command.ts';

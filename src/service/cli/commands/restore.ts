@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
-import { timeCell } from '../../../interface/words.ts';
+import { timeCell } from '../../../interface/format.ts';
 import { type Restored, restoreBackup } from '../../backup/restore.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { defineCommand } from '../definition/command.ts';

@@ -1,6 +1,6 @@
+import { joinFirst, timeCell } from '../../../interface/format.ts';
 import { didYouMean } from '../../../interface/one-of.ts';
 import { scopes } from '../../../interface/scopes.ts';
-import { joinFirst, timeCell } from '../../../interface/words.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
 import { scopeLimitProblem, tokenFields, unknownWorkspaces } from '../../tokens/new-token.ts';

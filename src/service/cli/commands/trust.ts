@@ -1,6 +1,6 @@
+import { timeCell } from '../../../interface/format.ts';
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { scopes } from '../../../interface/scopes.ts';
-import { timeCell } from '../../../interface/words.ts';
 import type { Field } from '../../contract/field.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
 import { type EnteredRule, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';

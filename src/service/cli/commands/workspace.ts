@@ -1,5 +1,5 @@
+import { pluralize, timeCell } from '../../../interface/format.ts';
 import type { Lock } from '../../../interface/resources.ts';
-import { pluralize, timeCell } from '../../../interface/words.ts';
 import { createGit } from '../../git/git.ts';
 import { removeObjects } from '../../lfs/object-store.ts';
 import { commitReleasesOf } from '../../locks/commit-releases.ts';

@@ -1,5 +1,5 @@
+import { formatRelativeTime, timeCell } from '../../../interface/format.ts';
 import type { Lock } from '../../../interface/resources.ts';
-import { formatRelativeTime, timeCell } from '../../../interface/words.ts';
 import { type OutputBlock, textTable } from './table.ts';
 
 /** Displayed fields of a lock. Other implementations of the service may omit some. */

@@ -17,7 +17,7 @@ export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
     open: async (exchange: ExchangeContext) =>
       createTokenSource({
         ...exchange,
-        prove: openProof(exchange),
+        issueIdentityToken: openProof(exchange),
         onToken: () => undefined,
         texts: {
           unanswered: 'There is no identity token for this job.',

@@ -1,7 +1,7 @@
 import { sleep } from '../../../client/client.ts';
 import { responseClockMs } from '../../../client/clock.ts';
 import { milliseconds } from '../../../interface/duration.ts';
-import { formatTime } from '../../../interface/words.ts';
+import { formatTime } from '../../../interface/format.ts';
 import { lostRenewalText } from '../../../locks/messages.ts';
 import { renewLocks } from '../../../locks/renewal/renew-locks.ts';
 import type { CommandSession } from './session.ts';

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { type CheckedLock, isTransient, type KnownLock, ServiceError, steadyClock } from '../../../client/client.ts';
+import { pluralize } from '../../../interface/format.ts';
 import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
-import { pluralize } from '../../../interface/words.ts';
 import { foldCase } from '../../locks/windows-path.ts';
 import { holderText } from '../output/locks.ts';
 import { headBranch } from './checkout.ts';

@@ -37,7 +37,7 @@ export async function releaseRemoteLocks(
         return undefined;
       case 'absent':
         return `There is no longer a lock on ${path}.`;
-      case 'lost':
+      case 'other':
         return `The lock on ${path} was replaced by another one, which was left to ${holderText(result.holder ?? lock)}.`;
       case 'failed': {
         // Without a response, or after an error of a server, the lock may be released.

@@ -161,7 +161,7 @@ export async function connectTo(
   const token =
     identity === undefined ? read(secret, parseToken('It must not contain spaces or line breaks.'), true) : undefined;
   const workspace = read(id, parseWorkspaceId);
-  const credentials = token === undefined ? identity : { kind: 'given' as const, token };
+  const credentials = token === undefined ? identity : { kind: 'static' as const, token };
   if (baseUrl === undefined || credentials === undefined || workspace === undefined)
     throw new CommandError(problems.join(' '), 2);
   const tell = (line: string): void => printLines(io.stderr, [line]);

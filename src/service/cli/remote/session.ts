@@ -1,8 +1,8 @@
 import { sleep, steadyClock } from '../../../client/client.ts';
 import { type Duration, formatDuration } from '../../../interface/duration.ts';
+import { clockTime } from '../../../interface/format.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
-import { clockTime } from '../../../interface/words.ts';
-import type { AcquireLocksResult } from '../../../locks/acquire.ts';
+import type { AcquireAllResult } from '../../../locks/acquire.ts';
 import type { Entry, Grant } from '../../../locks/ledger/entry.ts';
 import { openHistory } from '../../../locks/ledger/history.ts';
 import { type Blocked, blockedText, pastMoment, unansweredText } from '../../../locks/messages.ts';
@@ -32,7 +32,7 @@ export function openCommandSession({ client, service, workspace, interrupted, te
     // A lock that has expired needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const back = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.lift);
+    const back = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.stop);
     const left = remainingRollback(back);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
@@ -56,7 +56,7 @@ export function openCommandSession({ client, service, workspace, interrupted, te
   };
 }
 
-export function notAcquiredText({ round, lastBlocked }: AcquireLocksResult, wait: Duration, now: number): string {
+export function notAcquiredText({ round, lastBlocked }: AcquireAllResult, wait: Duration, now: number): string {
   const heldText = (blocked: Blocked) =>
     wait.seconds > 0
       ? `${blockedText(blocked, now, true)}. Waited ${formatDuration(wait)}. Increase --wait to wait longer.`

@@ -28,14 +28,14 @@ export function createEndpoints(baseUrl: URL) {
 export type ResolvedLink =
   | { readonly kind: 'target'; readonly target: string }
   /** The token must not be sent there. */
-  | { readonly kind: 'elsewhere'; readonly origin: string }
-  | { readonly kind: 'not-an-address' };
+  | { readonly kind: 'cross-origin'; readonly origin: string }
+  | { readonly kind: 'not-a-url' };
 
 /** Resolves a URL from the service to a request target on the same server. */
 export function resolveLink(address: string, from: string, baseUrl: URL): ResolvedLink {
   const base = new URL(from, baseUrl);
-  if (!URL.canParse(address, base.href)) return { kind: 'not-an-address' };
+  if (!URL.canParse(address, base.href)) return { kind: 'not-a-url' };
   const { origin, protocol, host, pathname, search } = new URL(address, base);
-  if (origin !== baseUrl.origin) return { kind: 'elsewhere', origin: `${protocol}//${host}` };
+  if (origin !== baseUrl.origin) return { kind: 'cross-origin', origin: `${protocol}//${host}` };
   return { kind: 'target', target: pathname + search };
 }

@@ -39,7 +39,7 @@ export type CandidateResult =
 export interface ReleaseCandidate {
   readonly grant: Grant;
   /** The reason why this job may already have released the lock; undefined if it cannot have. */
-  readonly doubt: 'release-started' | 'records-damaged' | undefined;
+  readonly releaseStatus: 'release-started' | 'records-damaged' | undefined;
   /** Set if the service refused to renew the lock. */
   readonly loss?: Loss | undefined;
   /** A later step locked the path again: without proof, the current lock is that of the later step. */
@@ -72,7 +72,7 @@ interface Records {
  * Reads the locks of a step in the ledger. If a part of it is missing, the state kept by the runner and the step's file
  * of locks complete it. They do not show later releases, so locks from there are released only with proof of ownership.
  */
-export function readClaims(records: Records): ReleaseCandidates {
+export function readCandidates(records: Records): ReleaseCandidates {
   const { ledger, step } = records;
   const { entries, problem } = ledger;
   const history = historyOf(entries);
@@ -81,25 +81,25 @@ export function readClaims(records: Records): ReleaseCandidates {
 
   const mentioned = new Set(entries.flatMap((entry) => (entry.kind === 'granted' ? [keyOf(entry.lock)] : [])));
   const missing = savedGrants(records).filter(({ lock }) => !mentioned.has(keyOf(lock)));
-  const begun = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
+  const hasIntent = entries.some((entry) => entry.kind === 'intent' && entry.step === step);
   const ledgerError =
     problem ??
-    (missing.length > 0 || !begun ? `The ledger in ${ledger.file} lacks entries that this step wrote.` : undefined);
+    (missing.length > 0 || !hasIntent ? `The ledger in ${ledger.file} lacks entries that this step wrote.` : undefined);
   if (ledgerError === undefined) {
-    const claims = held.map(({ grant, releaseStarted, ...rest }) => ({
+    const candidates = held.map(({ grant, releaseStarted, ...rest }) => ({
       ...rest,
       grant,
-      doubt: releaseStarted ? ('release-started' as const) : undefined,
+      releaseStatus: releaseStarted ? ('release-started' as const) : undefined,
     }));
-    return { held: claims, unanswered, ledgerError, renewalError: history.renewalError.get(step) };
+    return { held: candidates, unanswered, ledgerError, renewalError: history.renewalError.get(step) };
   }
-  const claims = [...held.map(({ grant }) => grant), ...missing];
+  const candidates = [...held.map(({ grant }) => grant), ...missing];
   const rest =
-    claims.length + unanswered.length > 0
+    candidates.length + unanswered.length > 0
       ? 'The known locks are released if they can be verified to belong to this step.'
       : 'The locks of this step are unknown. They stay until their ttl expires.';
   return {
-    held: claims.map((grant) => ({ grant, doubt: 'records-damaged' })),
+    held: candidates.map((grant) => ({ grant, releaseStatus: 'records-damaged' })),
     unanswered,
     ledgerError: `${ledgerError} ${rest}`,
   };

@@ -13,9 +13,9 @@ import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { parseSavedState } from '../step/saved-state.ts';
+import { readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
-import { readClaims } from './claims.ts';
-import { releaseClaims, unreleased } from './release-claims.ts';
+import { releaseCandidates, unreleased } from './release-candidates.ts';
 import { nothingLeft, releaseReport } from './report.ts';
 
 /** The post-step must end within 60 s. The rest is for starting and reporting on a slow machine. */
@@ -46,16 +46,16 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   await stopRenewal({ ledger, clock: steadyClock, sleep }, step, state('renewer'), cancelled);
   const savedState = parseSavedState(state('locks'));
   const records = { file: ledger.file, ...ledger.read() };
-  const claims = readClaims({ ledger: records, step, locksFile: locksFile(temporaryFolder, step), savedState });
+  const candidates = readCandidates({ ledger: records, step, locksFile: locksFile(temporaryFolder, step), savedState });
 
   if (savedState?.outlivesJob) {
     log.line('The locks of this step outlive the job: `auto-release` is false.');
     return;
   }
-  if (claims.ledgerError !== undefined) log.warn(claims.ledgerError);
-  const nothing = claims.held.length === 0 && claims.unanswered.length === 0;
+  if (candidates.ledgerError !== undefined) log.warn(candidates.ledgerError);
+  const nothing = candidates.held.length === 0 && candidates.unanswered.length === 0;
   if (nothing && savedState === undefined) {
-    if (claims.ledgerError === undefined) log.line(nothingLeft);
+    if (candidates.ledgerError === undefined) log.line(nothingLeft);
     return;
   }
 
@@ -72,7 +72,8 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     if (nothing) return { results: [], now: Date.now() };
     const reader = createReader(raw);
     const connection = readConnection(reader, process.env);
-    if (connection === undefined) return { results: unreleased(claims, reader.problems.join(' ')), now: Date.now() };
+    if (connection === undefined)
+      return { results: unreleased(candidates, reader.problems.join(' ')), now: Date.now() };
     const { baseUrl, requestTimeout } = connection;
     const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
     const limits = { retries: 0, requestTimeout: { seconds } };
@@ -82,10 +83,10 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
       const time = { clock: steadyClock, sleep, random: Math.random };
       const session = openLockSession({ ...time, client, record, step, origin });
       const { serverNow } = client;
-      const results = await releaseClaims({ ...time, session, serverNow, log }, baseUrl, claims, within);
+      const results = await releaseCandidates({ ...time, session, serverNow, log }, baseUrl, candidates, within);
       return { results, now: serverNow() };
     } finally {
-      within.lift();
+      within.stop();
       client.dispose();
     }
   }

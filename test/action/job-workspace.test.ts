@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findJobPlace } from '../../src/action/inputs/job-place.ts';
+import { findJobPlace } from '../../src/action/inputs/job-workspace.ts';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import { type OperationName, readRawInputs, wantsLedger } from '../../src/action/inputs/table.ts';
 import type { Entry, Grant } from '../../src/locks/ledger/entry.ts';

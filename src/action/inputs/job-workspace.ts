@@ -1,6 +1,6 @@
 import { parseBaseUrl } from '../../client/access.ts';
-import { joinFirst } from '../../interface/words.ts';
-import { type LockPlace, readLockPlaces } from '../../locks/ledger/history.ts';
+import { joinFirst } from '../../interface/format.ts';
+import { readLockWorkspaces, type WorkspaceRef } from '../../locks/ledger/history.ts';
 import { ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { parseHandoff, parseHandoffFile } from './parse.ts';
 import type { FromLedger, RawInputs } from './table.ts';
@@ -12,7 +12,7 @@ export function findJobPlace(raw: RawInputs, temporaryFolder: string): FromLedge
   // Unreadable locks are reported for their own input.
   const handoff = raw.locks === '' ? parseHandoffFile(raw['locks-file']) : parseHandoff(raw.locks);
   const service = parseBaseUrl(raw['base-url'], true, '');
-  const places = readLockPlaces(ledger, handoff.ok ? handoff.value : []).filter(
+  const places = readLockWorkspaces(ledger, handoff.ok ? handoff.value : []).filter(
     (place) =>
       (!service.ok || place.service === service.value) && (raw.workspace === '' || place.workspace === raw.workspace),
   );
@@ -43,7 +43,7 @@ function missingTexts(raw: RawInputs, isHandoff: boolean): FromLedger['missing']
   return { 'base-url': `${reason} the service, ${example}.`, workspace: `${reason} the workspace. ${listThem}` };
 }
 
-function severalTexts(places: readonly LockPlace[]): FromLedger['missing'] {
+function severalTexts(places: readonly WorkspaceRef[]): FromLedger['missing'] {
   const texts = joinFirst(places.map(({ service, workspace }) => `${workspace} on ${service}`));
   return {
     'base-url': `This job has locks on several services: ${texts}. Use one step for each, and name its service.`,

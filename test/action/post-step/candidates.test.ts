@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { readClaims } from '../../../src/action/post-step/claims.ts';
+import { readCandidates } from '../../../src/action/post-step/candidates.ts';
 import type { Entry } from '../../../src/locks/ledger/entry.ts';
 import { addressOf, at, grantOf, intentOf, lockOf, place } from '../../locks/samples.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -23,9 +23,11 @@ function claims({ entries = [], problem, saved, inFile = '' }: Records) {
   const ledger = { file: 'ledger.jsonl', entries, problem };
   const locks = saved === 'too many' ? undefined : saved?.map(savedLock);
   const savedState = saved && { ...place, outlivesJob: false, locks };
-  const { held, unanswered, ledgerError, renewalError } = readClaims({ ledger, step: 's', locksFile, savedState });
+  const { held, unanswered, ledgerError, renewalError } = readCandidates({ ledger, step: 's', locksFile, savedState });
   const losses = held.map(({ loss }) => loss?.at);
-  const doubts = held.map(({ grant, doubt }) => (doubt === undefined ? [grant.path] : [grant.path, doubt]));
+  const doubts = held.map(({ grant, releaseStatus }) =>
+    releaseStatus === undefined ? [grant.path] : [grant.path, releaseStatus],
+  );
   return { held: doubts, unanswered: unanswered.map(({ path }) => path), ledgerError, losses, renewalError };
 }
 

@@ -1,8 +1,8 @@
 import { responseClockMs } from '../../client/client.ts';
 import { type Duration, formatDuration } from '../../interface/duration.ts';
+import { clockTime, formatNumber, formatTime, joinFirst, pluralize } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { Ttl } from '../../interface/ttl.ts';
-import { clockTime, formatNumber, formatTime, joinFirst, pluralize } from '../../interface/words.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
 import { type Blocked, heldText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
@@ -92,7 +92,7 @@ function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number):
     case 'released':
     case 'absent':
       return undefined;
-    case 'lost':
+    case 'other':
       return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
     case 'ambiguous':
       return `The lock on ${path} may have expired, and the service gave no id or ETag to identify it: the current lock was left alone.`;

@@ -7,14 +7,14 @@ import {
   withJitter,
   withRequest,
 } from '../../client/client.ts';
-import { formatElapsed, pluralize } from '../../interface/words.ts';
+import { formatElapsed, pluralize } from '../../interface/format.ts';
 import { type Grant, type Intent, parsedTtl } from '../../locks/ledger/entry.ts';
 import { mayHaveExpired } from '../../locks/ownership.ts';
 import type { LockSession } from '../../locks/session.ts';
 import { errorText } from '../report/error-text.ts';
 import type { Log } from '../report/reporter.ts';
 import type { Context } from '../step/context.ts';
-import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './claims.ts';
+import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
 
 interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
   readonly session: LockSession;
@@ -52,7 +52,7 @@ interface Pending {
  * Releases the locks that are provably ours, in parallel, until the deadline. Each is tried once, and all failed ones
  * then again together, so that they do not delay the others: the client must not retry.
  */
-export async function releaseClaims(
+export async function releaseCandidates(
   { session, clock, sleep, random, serverNow, log }: ReleaseContext,
   service: string,
   { held, unanswered, ledgerError, renewalError }: ReleaseCandidates,
@@ -62,16 +62,21 @@ export async function releaseClaims(
   /** Grants of intents, by key. Without keys in the service, asking again after a release would acquire another lock. */
   const granted = new Map<string, Grant>();
 
-  async function release(claim: ReleaseCandidate, sentAt: number | undefined): Promise<Attempt> {
-    const { grant, doubt = sentAt === undefined ? undefined : 'release-started', loss, grantedAgain = false } = claim;
+  async function release(candidate: ReleaseCandidate, sentAt: number | undefined): Promise<Attempt> {
+    const {
+      grant,
+      releaseStatus = sentAt === undefined ? undefined : 'release-started',
+      loss,
+      grantedAgain = false,
+    } = candidate;
     const lostTo = (holder: KnownLock | 'nobody' | undefined): Attempt => ({
-      result: lostOr({ grant, doubt, loss }, holder, renewalError),
+      result: lostOr({ grant, releaseStatus, loss }, holder, renewalError),
     });
     if (grant.service !== service) {
-      return { result: failedOr(claim, elsewhere(grant.service, service)) };
+      return { result: failedOr(candidate, elsewhere(grant.service, service)) };
     }
     const released = await session.release(grant, within, {
-      mayBeReleased: doubt !== undefined || grantedAgain,
+      mayBeReleased: releaseStatus !== undefined || grantedAgain,
       attempts: 'once',
     });
     switch (released.kind) {
@@ -82,13 +87,16 @@ export async function releaseClaims(
         // path is free now.
         const failed = renewalError !== undefined && mayHaveExpired(grant.lock, serverNow());
         if (loss !== undefined || failed) return lostTo('nobody');
-        return { result: { kind: sentAt !== undefined && claim.doubt === undefined ? 'released' : 'gone', grant } };
+        return {
+          result: { kind: sentAt !== undefined && candidate.releaseStatus === undefined ? 'released' : 'gone', grant },
+        };
       }
-      case 'lost': {
+      case 'other': {
         const { holder } = released;
         // Someone else held the path before the first attempt, so no attempt has released the lock.
-        const hadIt = sentAt !== undefined && Date.parse(holder?.acquired_at ?? '') < serverNow() - (clock() - sentAt);
-        return hadIt ? { result: lostOr(claim, holder, renewalError) } : lostTo(holder);
+        const heldItBefore =
+          sentAt !== undefined && Date.parse(holder?.acquired_at ?? '') < serverNow() - (clock() - sentAt);
+        return heldItBefore ? { result: lostOr(candidate, holder, renewalError) } : lostTo(holder);
       }
       case 'ambiguous':
         return grantedAgain ? lostTo(undefined) : { result: { kind: 'ambiguous', grant } };
@@ -97,7 +105,7 @@ export async function releaseClaims(
         const { error } = released;
         const mayBeDone = released.kind === 'unanswered' || released.mayBeDone;
         return {
-          result: failedOr({ grant, doubt, loss }, error.reason + error.advice, error.request),
+          result: failedOr({ grant, releaseStatus, loss }, error.reason + error.advice, error.request),
           error,
           mayBeDone,
         };
@@ -110,14 +118,14 @@ export async function releaseClaims(
       return { result: { kind: 'unanswered', intent, reason: elsewhere(intent.service, service) } };
     }
     const known = granted.get(intent.key);
-    const settlement = known ? ({ kind: 'acquired', grant: known } as const) : await session.ask(intent, within);
+    const settlement = known ? ({ kind: 'acquired', grant: known } as const) : await session.acquire(intent, within);
     switch (settlement.kind) {
       case 'acquired': {
         granted.set(intent.key, settlement.grant);
         // With damaged records, the service may replay a response about a lock that was released long ago.
         const earlier = sentAt === undefined ? undefined : 'release-started';
-        const doubt = ledgerError === undefined ? earlier : 'records-damaged';
-        const released = await release({ grant: settlement.grant, doubt }, undefined);
+        const releaseStatus = ledgerError === undefined ? earlier : 'records-damaged';
+        const released = await release({ grant: settlement.grant, releaseStatus }, undefined);
         // The job never learned of this lock, so nothing relied on it.
         return released.result?.kind === 'lost' ? { result: { kind: 'gone', grant: settlement.grant } } : released;
       }
@@ -159,7 +167,7 @@ export async function releaseClaims(
     return again;
   }
 
-  let claims: readonly Pending[] = longestTtlFirst(held, endOfClaim).map((one) => ({
+  let candidates: readonly Pending[] = longestTtlFirst(held, endOfCandidate).map((one) => ({
     requests: 0,
     // A bug that affects one lock must not prevent the release of the others.
     attempt: (sentAt) => release(one, sentAt).catch((error) => ({ result: failedOr(one, errorText(error)) })),
@@ -170,13 +178,15 @@ export async function releaseClaims(
       settle(one, sentAt).catch((error) => ({ result: { kind: 'unanswered', intent: one, reason: errorText(error) } })),
   }));
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
-    claims = await attemptAll(claims);
+    candidates = await attemptAll(candidates);
     intents = await attemptAll(intents);
-    const failed = [...claims, ...intents].flatMap(({ before, requests }) => (before ? [{ before, requests }] : []));
+    const failed = [...candidates, ...intents].flatMap(({ before, requests }) =>
+      before ? [{ before, requests }] : [],
+    );
     const pause = withJitter(pauseMs, random);
-    const isOver = within.signal?.aborted === true || clock() + pause >= within.deadline;
+    const isOutOfTime = within.signal?.aborted === true || clock() + pause >= within.deadline;
     const [first] = failed;
-    if (first === undefined || isOver) {
+    if (first === undefined || isOutOfTime) {
       return [...results, ...failed.map(({ before, requests }) => withRequests(before, requests))];
     }
     const { reason, request } = first.before.error;
@@ -188,7 +198,7 @@ export async function releaseClaims(
 
 /** The results without a connection to the service. */
 export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: string): readonly CandidateResult[] => [
-  ...held.map((claim) => failedOr(claim, reason)),
+  ...held.map((candidate) => failedOr(candidate, reason)),
   ...unanswered.map((intent): CandidateResult => ({ kind: 'unanswered', intent, reason })),
 ];
 
@@ -196,7 +206,7 @@ export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: stri
 const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
   all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
 
-const endOfClaim = ({ grant }: ReleaseCandidate): number => Date.parse(grant.lock.expires_at);
+const endOfCandidate = ({ grant }: ReleaseCandidate): number => Date.parse(grant.lock.expires_at);
 const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
 
 /** Adds the number of requests: the client counts only those of one attempt. */
@@ -208,18 +218,18 @@ function withRequests({ result, error }: FailedAttempt, requests: number): Candi
 }
 
 /** A lock that is already known to be lost needs no further request. */
-const failedOr = (claim: ReleaseCandidate, reason: string, request?: string): CandidateResult =>
-  claim.loss === undefined
-    ? { kind: 'failed', grant: claim.grant, reason, request }
-    : lostOr(claim, undefined, undefined);
+const failedOr = (candidate: ReleaseCandidate, reason: string, request?: string): CandidateResult =>
+  candidate.loss === undefined
+    ? { kind: 'failed', grant: candidate.grant, reason, request }
+    : lostOr(candidate, undefined, undefined);
 
 const lostOr = (
-  { grant, doubt, loss }: ReleaseCandidate,
+  { grant, releaseStatus, loss }: ReleaseCandidate,
   holder: KnownLock | 'nobody' | undefined,
   renewalError: string | undefined,
 ): CandidateResult => {
   // A lock whose renewal was refused was lost before anyone could have released it.
-  switch (loss === undefined ? doubt : undefined) {
+  switch (loss === undefined ? releaseStatus : undefined) {
     case undefined:
       return { kind: 'lost', grant, holder, loss, renewalError };
     case 'release-started':

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { alreadyHeldText, blockedAdvice, waitAdvice } from '../../../src/action/locks/messages.ts';
+import { alreadyHeldText, blockedAdvice, waitAdvice } from '../../../src/action/locks/advice.ts';
 import { milliseconds, parseDuration } from '../../../src/interface/duration.ts';
 import { lockPath, ttl } from '../../client/test-client.ts';
 import { conflictOf, iso, start } from '../../locks/samples.ts';
