@@ -60,7 +60,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
     // Clients can add places as fast as they can send requests.
     every(60_000, () => removeOldPlaces(storage)),
     every(tidyEveryMs, gauges.measureTokens, { atOnce: true }),
-    every(tidyEveryMs, objectMaintenance.lookAtAll),
+    every(tidyEveryMs, objectMaintenance.maintainAll),
     every(tidyEveryMs, async () => {
       await removeOldResponses(storage);
       await removeOldDeliveries(storage, options);

@@ -1,4 +1,4 @@
-import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../interface/duration.ts';
 import type { Metrics } from './runtime/metrics.ts';
@@ -34,7 +34,7 @@ export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'
       const measured = [];
       for (const { id } of await read.selectFrom('workspaces').select('id').orderBy('id').execute()) {
         // On SQLite, a query blocks all requests.
-        await untilOthersHadTheirTurn();
+        await yieldToEventLoop();
         measured.push({ workspace: id, ...(await measure(id)) });
       }
       // Removed workspaces lose their series.

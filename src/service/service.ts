@@ -23,7 +23,7 @@ import { createLfs } from './lfs/lfs.ts';
 import { createObjectMaintenance } from './lfs/object-maintenance.ts';
 import { createObjectStore, removeObjects } from './lfs/object-store.ts';
 import { sendRefusal } from './lfs/responses.ts';
-import { addressKey, createAddressSigner } from './lfs/signed-address.ts';
+import { addressKey, createUrlSigner } from './lfs/signed-url.ts';
 import { roomIn } from './lfs/usage.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import type { LockQuotas } from './locks/lock-quota.ts';
@@ -106,10 +106,10 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const stopping = new AbortController();
   let isDraining = false;
   await setHookQuotas(storage, options);
-  const addressSigner = createAddressSigner(await addressKey(storage), Date.now);
+  const addressSigner = createUrlSigner(await addressKey(storage), Date.now);
   if (windowsPaths) await foldHeldPaths(storage);
   const deliveries = startDeliveries({ ...options, pollMs, onError });
-  const turns = createRequestScheduler({
+  const scheduler = createRequestScheduler({
     credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
     addressOf: createClientAddress(options.trustedProxies),
   });
@@ -121,7 +121,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     quotas: options,
     windowsPaths,
     metrics,
-    measureCost: (tokenIds, work) => measureCost(turns, tokenIds, work),
+    measureCost: (tokenIds, work) => measureCost(scheduler, tokenIds, work),
     onEvent: deliveries.wake,
     onError,
   });
@@ -186,7 +186,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     ...options,
     exchangeToken: createExchangeToken({ ...options, publicUrl, clock: () => performance.now() }),
     rateLimiter: createRateLimiter(options.rateLimit, () => performance.now()),
-    turns,
+    scheduler,
     noteUse: lastUse.note,
     idempotent: idempotency.idempotent,
     locks,
@@ -221,13 +221,13 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   };
   try {
     const server = await startServer(app, options.host, port, {
-      turns,
+      scheduler,
       // Connections of requests that wait for a path have no traffic.
       timeouts: { silenceMs: 2 * maxWaitSeconds * 1_000 },
       events: reportEvents(log, metrics, () => performance.now()),
     });
     port = server.port;
-    void objectMaintenance.lookAtAll();
+    void objectMaintenance.maintainAll();
     return {
       port,
       async stop() {

@@ -14,8 +14,8 @@ export async function storeObject(dataFolder: string, workspace: string, content
   const [store, name] = [createObjectStore(dataFolder, workspace), objectName(content)];
   const partial = await store.openPartial(name);
   await partial.write(content);
-  await partial.land();
+  await partial.store();
   const found = await store.find(name.oid);
-  if (found === undefined) throw new Error('The object did not land.');
+  if (found === undefined) throw new Error('The object was not stored.');
   return { ...name, path: found.path };
 }

@@ -59,7 +59,7 @@ export function addCheckRoute(api: Api, route: ApiParts): void {
       const { scopes } = bearerOf(c);
       const syncsBranch = grants(scopes, 'locks:write') || grants(scopes, 'sync');
       const [held, comparison] = await Promise.all([
-        measureCost(route.turns, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
+        measureCost(route.scheduler, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
         compare({ workspace, branch, syncsBranch, paths, versions: byPath(paths, versions) }),
       ]);
       const checked: CheckedPaths = {

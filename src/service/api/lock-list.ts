@@ -73,7 +73,7 @@ export function addLockListRoute(api: Api, route: ApiParts): void {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
       const { path, prefix, owner } = filter;
       const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
-        measureCost(route.turns, [bearerOf(c).id], async () =>
+        measureCost(route.scheduler, [bearerOf(c).id], async () =>
           pageResponse(query, await listLocks(storage, query), headers),
         );
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))

@@ -13,7 +13,7 @@ import { poolParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
 export function addPoolRoutes(api: Api, routes: ApiParts): void {
-  const { storage, locks, turns } = routes;
+  const { storage, locks, scheduler } = routes;
 
   const shown = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
     const seats = await seatsOf(locks, pool, bearerOf(c));
@@ -30,7 +30,7 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     async handle({ c, workspace }) {
       const pools = await findPools(storage.read, { workspace: workspace.id });
       const all = () => Promise.all(pools.map((pool) => shown(c, pool)));
-      return jsonApiResponse(200, { pools: await measureCost(turns, [bearerOf(c).id], all) });
+      return jsonApiResponse(200, { pools: await measureCost(scheduler, [bearerOf(c).id], all) });
     },
   });
 
@@ -44,7 +44,7 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     responses: { 200: jsonResponse('The pool.', poolSchema) },
     async handle({ c }) {
       const pool = await addressedPool(c, storage);
-      return jsonApiResponse(200, await measureCost(turns, [bearerOf(c).id], () => shown(c, pool)));
+      return jsonApiResponse(200, await measureCost(scheduler, [bearerOf(c).id], () => shown(c, pool)));
     },
   });
 }

@@ -39,7 +39,7 @@ const askSchema = z
 const path = '/v1/workspaces/{id}/queue';
 
 export function addQueueRoutes(api: Api, routes: ApiParts): void {
-  const { locks, turns } = routes;
+  const { locks, scheduler } = routes;
 
   addWorkspaceOperation(api, routes, {
     operationId: 'listQueue',
@@ -52,7 +52,9 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
       200: jsonResponse('The waiting requests.', z.object({ queue: z.array(queuedSchema) }).openapi('Queue')),
     },
     async handle({ c, workspace, query: { path } }) {
-      const queue = await measureCost(turns, [bearerOf(c).id], () => locks.queue({ workspace: workspace.id, path }));
+      const queue = await measureCost(scheduler, [bearerOf(c).id], () =>
+        locks.queue({ workspace: workspace.id, path }),
+      );
       return jsonApiResponse(200, { queue: queue.map(withoutPlaceId) });
     },
   });

@@ -12,7 +12,7 @@ import { type Api, addOperation, addWorkspaceOperation, jsonResponse } from './o
 import type { ApiParts } from './parts.ts';
 
 export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
-  const { storage, remoteMemory, turns } = routes;
+  const { storage, remoteMemory, scheduler } = routes;
 
   addOperation(api, routes, {
     operationId: 'listWorkspaces',
@@ -38,7 +38,7 @@ export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
       const { listing, failure } = await remoteMemory.askAgain(workspace);
       if (failure?.isBusy) throw unavailable(failure.reason, 5);
       if (failure !== undefined) throw unavailable(`The remote of the workspace did not answer. ${failure.reason}`);
-      return measureCost(turns, [bearerOf(c).id], async () => {
+      return measureCost(scheduler, [bearerOf(c).id], async () => {
         const synced = await syncedBranches(storage, workspace.id);
         const branches = [...listing.branches].map(([name, head]) => ({
           name,

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
-import { type Retention, removeInPieces } from '../storage/remove-old.ts';
+import { type Retention, removeInBatches } from '../storage/remove-old.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { recordAudit } from './audit.ts';
@@ -40,5 +40,5 @@ export async function removeOldAudit(
       detail: { before: asTimestamp(before) },
     });
   });
-  await removeInPieces(storage, { table: 'audit', time: 'sequence' }, sql`sequence < ${end} and at < ${before}`);
+  await removeInBatches(storage, { table: 'audit', time: 'sequence' }, sql`sequence < ${end} and at < ${before}`);
 }

@@ -16,8 +16,8 @@ import { signIn } from './commands/sign-in.ts';
 import { tokenCreate, tokenList, tokenRevoke } from './commands/token.ts';
 import { trustAdd, trustList, trustRemove } from './commands/trust.ts';
 import { workspaceAdd, workspaceList, workspaceRemove } from './commands/workspace.ts';
-import { workspaceLfs, workspaceUpdate } from './commands/workspace-desk.ts';
 import { workspacePushHook } from './commands/workspace-push-hook.ts';
+import { workspaceLfs, workspaceUpdate } from './commands/workspace-settings.ts';
 import type { Command } from './definition/command.ts';
 
 export const commands: readonly Command[] = [

@@ -25,7 +25,7 @@ declare const brand: unique symbol;
 export type BranchName = string & { readonly [brand]: 'BranchName' };
 
 export function parseBranchName(text: string): Parsed<BranchName> {
-  const reason = whyNot(text);
+  const reason = problem(text);
   // The brand exists only at compile time.
   return reason === undefined ? accepted(text as BranchName) : refused(reason);
 }
@@ -35,7 +35,7 @@ export const branchRef = (branch: BranchName): string => `refs/heads/${branch}`;
 export const maxBranchNameLength = 255;
 const tooLong = `The name of a branch must not be longer than ${maxBranchNameLength} bytes.`;
 
-function whyNot(name: string): string | undefined {
+function problem(name: string): string | undefined {
   if (name === '') return 'The name of a branch must not be empty.';
   if (name.length > maxBranchNameLength) return tooLong;
   if (!name.isWellFormed()) return 'The name of the branch is not valid Unicode: it has half of a surrogate pair.';

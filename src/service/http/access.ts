@@ -40,7 +40,7 @@ export function basicPasswordIn(authorization: string | undefined): string | und
 export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
-  readonly turns: Pick<RequestScheduler, 'identify' | 'measured' | 'nextTurn'>;
+  readonly scheduler: Pick<RequestScheduler, 'identify' | 'measured' | 'nextTurn'>;
   /** Called for each request with the id of its token. */
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
@@ -105,12 +105,12 @@ export function admitToken(c: Context<Environment>, control: AccessControl, bear
 
 function admit(
   c: Context<Environment>,
-  { rateLimiter, turns, noteUse }: AccessControl,
+  { rateLimiter, scheduler, noteUse }: AccessControl,
   { id }: Bearer,
   kind: 'admit' | 'admitRelease',
 ): Admission {
   noteUse(id);
-  turns.identify(c.env.incoming, id);
+  scheduler.identify(c.env.incoming, id);
   const admission = rateLimiter[kind](id);
   c.set('responseHeaders', rateLimiter.headersOf(id));
   return admission;

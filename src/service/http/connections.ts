@@ -19,7 +19,7 @@ interface Connection {
  * A client may pipeline requests (RFC 9112 section 9.3.2). Each one starts when the previous response has been handed
  * to the operating system, so that a client that does not read keeps one response in memory, not thousands.
  */
-export function oneAfterTheOther(begin: OnRequest): OnRequest {
+export function serialize(begin: OnRequest): OnRequest {
   const connections = new WeakMap<Socket, Connection>();
 
   function next(socket: Socket, connection: Connection): void {

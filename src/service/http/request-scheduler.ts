@@ -24,11 +24,11 @@ export async function measureCost<T>(
   }
 }
 
-interface RequestTurnsOptions {
+interface RequestSchedulerOptions {
   /** The secret in the request, such as an API token; undefined if it has none. */
   readonly credentialOf: (incoming: IncomingMessage) => string | undefined;
   readonly addressOf: (incoming: IncomingMessage) => string | null;
-  readonly turns?: FairScheduler;
+  readonly scheduler?: FairScheduler;
 }
 
 /** Maximum number of remembered credentials, of tokens and sessions. */
@@ -41,8 +41,8 @@ const maxKnown = 10_000;
 export function createRequestScheduler({
   credentialOf,
   addressOf,
-  turns = createFairScheduler(),
-}: RequestTurnsOptions) {
+  scheduler = createFairScheduler(),
+}: RequestSchedulerOptions) {
   const tokenOf = new Map<string, string>();
   const keyOf = new WeakMap<IncomingMessage, string>();
 
@@ -63,7 +63,7 @@ export function createRequestScheduler({
       disconnected();
     };
     socket.once('close', left);
-    leave = turns.wait(key, () => {
+    leave = scheduler.wait(key, () => {
       socket.off('close', left);
       begin();
     });
@@ -82,7 +82,7 @@ export function createRequestScheduler({
       remember(tokenOf, secretHash(secret), tokenId, maxKnown);
       keyOf.set(incoming, `token ${tokenId}`);
     },
-    connected: turns.connected,
-    measured: (tokenId: string, ms: number): void => turns.measured(`token ${tokenId}`, ms),
+    connected: scheduler.connected,
+    measured: (tokenId: string, ms: number): void => scheduler.measured(`token ${tokenId}`, ms),
   };
 }

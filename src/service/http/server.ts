@@ -2,12 +2,12 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
-import { closeWithoutStacks, connectionLimit, createDrain, oneAfterTheOther, openFilesLimit } from './connections.ts';
+import { closeWithoutStacks, connectionLimit, createDrain, openFilesLimit, serialize } from './connections.ts';
 import type { App } from './context.ts';
 import type { ServerEvents } from './report-events.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 import { originForm } from './request-target.ts';
-import { answerUnreadable } from './unreadable.ts';
+import { refuseUnreadable } from './unreadable.ts';
 
 /** Time limits for clients. A slower one occupies a connection rather than sending a request. */
 const defaultTimeouts = {
@@ -27,7 +27,7 @@ const defaultTimeouts = {
 const withoutTurn = '/healthz';
 
 export interface ServerOptions {
-  readonly turns?: Pick<RequestScheduler, 'wait' | 'connected'>;
+  readonly scheduler?: Pick<RequestScheduler, 'wait' | 'connected'>;
   readonly timeouts?: Partial<typeof defaultTimeouts>;
   readonly events?: ServerEvents;
   readonly openFiles?: number;
@@ -37,7 +37,7 @@ export async function startServer(
   app: App,
   host: string,
   port: number,
-  { turns, timeouts, events, openFiles = openFilesLimit() }: ServerOptions = {},
+  { scheduler, timeouts, events, openFiles = openFilesLimit() }: ServerOptions = {},
 ) {
   const { headersMs, requestMs, checkEveryMs, silenceMs, keepAliveMs } = { ...defaultTimeouts, ...timeouts };
   const response = getRequestListener(app.fetch, {
@@ -58,20 +58,20 @@ export async function startServer(
   server.maxConnections = connectionLimit(openFiles);
   // The size of the headers is already limited. Node would drop all after the first 2,000, maybe including If-Match.
   server.maxHeadersCount = 0;
-  const onRequest = oneAfterTheOther((incoming, outgoing) => {
+  const onRequest = serialize((incoming, outgoing) => {
     prepare(incoming);
-    if (turns === undefined || incoming.url === withoutTurn) {
+    if (scheduler === undefined || incoming.url === withoutTurn) {
       void response(incoming, outgoing);
       return;
     }
-    turns.wait(incoming, () => void response(incoming, outgoing));
+    scheduler.wait(incoming, () => void response(incoming, outgoing));
   });
   server.on('request', onRequest);
   // RFC 9110 section 10.1.1 lets a server ignore an unknown expectation. Node's own 417 has no body.
   server.on('checkExpectation', onRequest);
-  if (turns !== undefined) server.on('connection', turns.connected);
+  if (scheduler !== undefined) server.on('connection', scheduler.connected);
   closeWithoutStacks(server);
-  answerUnreadable(server, (unreadable) => events?.onUnreadable(unreadable));
+  refuseUnreadable(server, (unreadable) => events?.onUnreadable(unreadable));
   server.on('drop', () => events?.onDropped());
   const close = createDrain(server);
   const { port: listeningPort } = await listen(server, host, port);

@@ -26,7 +26,7 @@ const refusals: Readonly<Record<string, readonly [ProblemName, string]>> = {
 };
 
 /** Responds to input that cannot be parsed as a request, and so never reaches the app. */
-export function answerUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
+export function refuseUnreadable(server: Server, onUnreadable: (unreadable: Unreadable) => void): void {
   const lastRequest = new WeakMap<Socket, readonly [IncomingMessage, ServerResponse]>();
   const refused = new WeakSet<Socket>();
   const remember = (incoming: IncomingMessage, outgoing: ServerResponse): void => {

@@ -87,8 +87,8 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
           db,
           open.map(({ asked }) => asked),
         );
-        const answered = open.map(({ request }, index) => ({ request, response: decided[index] }));
-        onRemembered(await rememberAll(db, storage, answered));
+        const decidedRequests = open.map(({ request }, index) => ({ request, response: decided[index] }));
+        onRemembered(await rememberAll(db, storage, decidedRequests));
         const outcomes = decided.values();
         return before.flatMap((outcome) => outcome ?? outcomes.next().value ?? []);
       },

@@ -30,7 +30,7 @@ const selectResponses = batchQuery((db, members, now) =>
         .on('workspace_id', '=', textOf('workspace'))
         .on('remembered_answers.key', '=', textOf('key')),
     )
-    .select([inputIndex.as('place'), 'fingerprint', 'status', 'headers', 'body'])
+    .select([inputIndex.as('index'), 'fingerprint', 'status', 'headers', 'body'])
     .where(sql<boolean>`created_at > ${now} - ${sql.lit(rememberedForMs)}`),
 );
 
@@ -66,13 +66,13 @@ const insertResponses = batchQuery((db, members, now) =>
     ),
 );
 
-interface Answered {
+interface ResponseOf {
   readonly request: IndexedRequest | undefined;
   readonly response: ApiResponse | Refusal | undefined;
 }
 
 /** Stores the responses to requests with a key, except refusals. Returns the approximate number of stored bytes. */
-export async function rememberAll(db: Database, { now }: Storage, answered: readonly Answered[]): Promise<number> {
+export async function rememberAll(db: Database, { now }: Storage, answered: readonly ResponseOf[]): Promise<number> {
   const rows = answered.flatMap(({ request, response }) =>
     request === undefined || response === undefined || response instanceof Refusal
       ? []

@@ -23,7 +23,7 @@ export function createFindNewerVersions(
   const remembered = new Map<string, { readonly found: Promise<NewerVersions>; paths: number }>();
   let rememberedPaths = 0;
 
-  function forgetOldest(): void {
+  function evictOldest(): void {
     for (const [key, { paths }] of remembered) {
       if (remembered.size <= maxPairs && rememberedPaths <= maxPaths) return;
       remembered.delete(key);
@@ -56,7 +56,7 @@ export function createFindNewerVersions(
         if (remembered.get(key) !== entry) return;
         entry.paths = size;
         rememberedPaths += size;
-        forgetOldest();
+        evictOldest();
       },
       () => remembered.delete(key),
     );

@@ -12,7 +12,7 @@ import type { ObjectStore, StoredObject } from './object-store.ts';
 import { parseOid } from './oid.ts';
 import { lfsError } from './responses.ts';
 import { address } from './route.ts';
-import { type AddressSigner, signedNames } from './signed-address.ts';
+import { type AddressSigner, signedNames } from './signed-url.ts';
 
 export interface DownloadRoutes {
   readonly storage: Pick<Storage, 'read'>;

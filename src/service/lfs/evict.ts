@@ -1,6 +1,6 @@
 import { type ListedObject, type ObjectStore, useIsNotedWithinMs } from './object-store.ts';
 import type { Oid } from './oid.ts';
-import { addressLifetimeSeconds } from './signed-address.ts';
+import { addressLifetimeSeconds } from './signed-url.ts';
 
 /** Contents of a store. */
 export interface Usage {

@@ -89,7 +89,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
         const isWanted = lock?.live === true && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
-      const { locks, next } = await measureCost(routes.turns, [bearerOf(c).id], () =>
+      const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], () =>
         listLiveLocks(storage, { workspace, path, limit, after }),
       );
       return lfsResponse(200, { locks: lfsLocks(locks), ...nextCursor(next) });
@@ -103,7 +103,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     hasBody: true,
     async handle(c, workspace) {
       const { limit, cursor: after } = parseRequestPart(verifySchema, () => c.get('body'));
-      const { locks, next } = await measureCost(routes.turns, [bearerOf(c).id], () =>
+      const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], () =>
         listLiveLocks(storage, { workspace: workspace.id, limit, after }),
       );
       const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>

@@ -92,7 +92,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
       ),
     );
 
-  async function lookAtEach(): Promise<void> {
+  async function maintainEach(): Promise<void> {
     for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await lookOnce(id);
     const { objects, bytes, overLimit } = await totalUsage(storage);
     metrics.lfsObjects.set(objects);
@@ -103,6 +103,6 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
   return {
     /** Starts maintenance of a workspace soon. Calls before it starts share one run. */
     lookSoon: (workspace: string): void => void lookOnce(workspace),
-    lookAtAll: () => unlessStopping(lookAtEach()),
+    maintainAll: () => unlessStopping(maintainEach()),
   };
 }

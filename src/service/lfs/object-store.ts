@@ -147,10 +147,10 @@ export function createObjectStore(dataFolder: string, workspace: string) {
         if (!isMissing(error) || (await find(oid)) === undefined) throw error;
       });
       for (const part of parts) await rm(part, { force: true });
-      return 'landed' as const;
+      return 'stored' as const;
     }
 
-    /** Keeps the bytes for the next download. Has no effect after `land`. */
+    /** Keeps the bytes for the next download. Has no effect after `store`. */
     async function close(): Promise<void> {
       if (!isOpen) return;
       isOpen = false;
@@ -186,7 +186,7 @@ export function createObjectStore(dataFolder: string, workspace: string) {
        * Stores the object if it is complete and matches its hash, and closes it in any case. `incomplete`: bytes are
        * missing, and the partial object is kept. `wrong-content`: the content has another hash and was removed.
        */
-      async land() {
+      async store() {
         const landing = await finish();
         await close();
         return landing;

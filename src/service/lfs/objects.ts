@@ -14,7 +14,7 @@ import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
 import { lfsError, lfsResponse } from './responses.ts';
 import { addRoute, address } from './route.ts';
-import { addressLifetimeSeconds } from './signed-address.ts';
+import { addressLifetimeSeconds } from './signed-url.ts';
 
 interface Download {
   readonly href: string;
@@ -87,7 +87,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
       return undefined;
     }
-    const here = await measureCost(routes.turns, [bearerOf(c).id], () => findObjects(workspace.id, objects));
+    const here = await measureCost(routes.scheduler, [bearerOf(c).id], () => findObjects(workspace.id, objects));
     if (here.size === 0) return undefined;
     const missing = objects.filter(({ oid }) => !here.has(oid));
     const elsewhere = await findElsewhere(workspace, missing);

@@ -17,7 +17,7 @@ import {
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { nextFences } from './fence.ts';
-import { findLocks, type LockPlace, type StoredLock } from './find.ts';
+import { findLocks, type LockKey, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
 import {
   betweenRequestsMs,
@@ -32,7 +32,7 @@ import {
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
 
-export interface AcquireRequest extends LockPlace {
+export interface AcquireRequest extends LockKey {
   readonly path: LockPath;
   readonly type: LockType;
   readonly ttl: Ttl;
@@ -94,7 +94,7 @@ const upsertLocks = batchQuery((db, members, now) =>
 const withTime = (members: Members, now: Now): Members =>
   sql<{ key: string; value: string }>`(select asked.*, ${now} as now from ${members})`.as('asked');
 
-interface FreePlace {
+interface FreePath {
   readonly request: AcquireRequest;
   readonly index: number;
   readonly id: string;
@@ -113,7 +113,7 @@ export async function acquireLocks(
   const before = await findLocks(db, now, requests);
   const superseded = await areSuperseded(db, now, requests);
   const decided = before.map((found, index): AcquireDecision | QuotaExceeded | undefined =>
-    superseded[index] ? { kind: 'superseded' } : found?.live ? heldBy(found) : undefined,
+    superseded[index] ? { kind: 'superseded' } : found?.live ? heldDecision(found) : undefined,
   );
   const questions = requests.map((request) => ({ ...linePathOf(request), placeId: request.place?.id ?? null }));
   for (const [index, first] of (await firstInLines(db, now, questions)).entries()) {
@@ -121,26 +121,26 @@ export async function acquireLocks(
     if (isBehind) decided[index] ??= { kind: 'queued', first };
   }
 
-  const free = new Map<string, FreePlace>();
+  const free = new Map<string, FreePath>();
   for (const [index, request] of requests.entries()) {
-    const place = JSON.stringify([request.workspace, request.foldedPath ?? request.path]);
-    if (decided[index] !== undefined || free.has(place)) continue;
-    free.set(place, { request, index, id: newLockId() });
+    const pathKey = JSON.stringify([request.workspace, request.foldedPath ?? request.path]);
+    if (decided[index] !== undefined || free.has(pathKey)) continue;
+    free.set(pathKey, { request, index, id: newLockId() });
   }
   const places = [...free.values()];
   const owners = places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner }));
   const decisions = await quota(db, now, owners);
-  const asked = places.filter(({ index }, place) => {
-    decided[index] = decisions[place];
+  const inserts = places.filter(({ index }, position) => {
+    decided[index] = decisions[position];
     return decided[index] === undefined;
   });
-  if (asked.length > 0) {
-    const workspaces = asked.map(({ request }) => request.workspace);
+  if (inserts.length > 0) {
+    const workspaces = inserts.map(({ request }) => request.workspace);
     const fences = await nextFences(db, now, workspaces);
-    const rows = asked.map((place, index) => newLock(place, fences[index]));
+    const rows = inserts.map((insert, index) => newLock(insert, fences[index]));
     const taken = new Map((await upsertLocks(db, now, rows)).map((lock) => [lock.id, lock]));
     const changes: LockChange[] = [];
-    for (const { id, index } of asked) {
+    for (const { id, index } of inserts) {
       const lock = taken.get(id);
       if (lock === undefined) continue;
       decided[index] = { kind: 'acquired', lock: lockOf(lock) };
@@ -149,7 +149,9 @@ export async function acquireLocks(
       changes.push({ kind: 'acquired', lock });
     }
     await recordLockChanges(db, now, changes);
-    const granted = asked.flatMap(({ id, request: { place } }) => (place !== undefined && taken.has(id) ? place : []));
+    const granted = inserts.flatMap(({ id, request: { place } }) =>
+      place !== undefined && taken.has(id) ? place : [],
+    );
     await endPlaces(db, now, granted);
   }
 
@@ -160,16 +162,16 @@ export async function acquireLocks(
 }
 
 /** The line of a path: paths that share a lock share a line. */
-export const linePathOf = ({ workspace, path, foldedPath = path }: LockPlace): LinePath => ({
+export const linePathOf = ({ workspace, path, foldedPath = path }: LockKey): LinePath => ({
   workspace,
   path: foldedPath,
 });
 
 async function areSuperseded(db: Database, now: Now, requests: readonly AcquireRequest[]): Promise<readonly boolean[]> {
-  const asked = requests.map(({ place }) => ({ placeId: place?.id, requestId: place?.requestId }));
-  if (asked.every(({ requestId }) => requestId === undefined)) return [];
-  const newest = inInputOrder(asked, await newestRequests(db, now, asked));
-  return asked.map(({ requestId }, index) => requestId !== undefined && newest[index] === undefined);
+  const members = requests.map(({ place }) => ({ placeId: place?.id, requestId: place?.requestId }));
+  if (members.every(({ requestId }) => requestId === undefined)) return [];
+  const newest = inInputOrder(members, await newestRequests(db, now, members));
+  return members.map(({ requestId }, index) => requestId !== undefined && newest[index] === undefined);
 }
 
 async function endPlaces(db: Database, now: Now, places: readonly Place[]): Promise<void> {
@@ -179,7 +181,7 @@ async function endPlaces(db: Database, now: Now, places: readonly Place[]): Prom
   if (kept !== undefined) await keepPresent(db, now, kept);
 }
 
-const heldBy = (found: StoredLock): AcquireDecision => ({
+const heldDecision = (found: StoredLock): AcquireDecision => ({
   kind: 'held',
   lock: lockOf(found),
   remainingSeconds: found.remainingSeconds,
@@ -194,7 +196,7 @@ function newLockId(): string {
   return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
-const newLock = ({ id, request }: FreePlace, fence: number | undefined) => ({
+const newLock = ({ id, request }: FreePath, fence: number | undefined) => ({
   workspace_id: request.workspace,
   path: request.path,
   id,

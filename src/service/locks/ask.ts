@@ -11,7 +11,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type Bearer, findToken, maySee } from '../tokens/tokens.ts';
 import { acquireLocks } from './acquire.ts';
-import { findLock, type LockPlace } from './find.ts';
+import { findLock, type LockKey } from './find.ts';
 import { defaultUrgency, firstInLines, type LinePath, removePlaces } from './line.ts';
 import type { LockQuota } from './lock-quota.ts';
 import { type QueuedRequest, queuePositions } from './read-queue.ts';
@@ -42,7 +42,7 @@ export interface AskingOptions {
   readonly idempotent: Idempotent;
   readonly quota: LockQuota;
   readonly windowsPaths: boolean;
-  readonly lineOf: (place: LockPlace) => LinePath;
+  readonly lineOf: (key: LockKey) => LinePath;
   /** Tells all instances that the line of a path has changed. */
   readonly onChange: (line: LinePath) => void;
   readonly onError: (error: unknown) => void;

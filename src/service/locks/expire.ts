@@ -19,7 +19,7 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
       from
         .selectFrom('locks')
         .select('workspace_id')
-        .where(isOver(now))
+        .where(hasExpired(now))
         .orderBy('expires_at')
         .limit(maxLookedAt)
         .as('expired'),
@@ -43,11 +43,11 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
             .selectFrom('locks')
             .select('path')
             .where('workspace_id', '=', workspace)
-            .where(isOver(now))
+            .where(hasExpired(now))
             .orderBy('expires_at')
             .limit(Math.ceil(maxDeliveriesAtOnce / Math.max(1, Number(hooks)))),
         )
-        .where(isOver(now))
+        .where(hasExpired(now))
         .returningAll()
         .execute();
       const changes = removed.map((lock) => ({ kind: 'expired' as const, lock }));
@@ -59,4 +59,4 @@ export async function removeExpiredLocks({ read, now, commit }: Storage): Promis
 }
 
 /** With a subquery, because PostgreSQL uses the index only if the time is evaluated once. */
-const isOver = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;
+const hasExpired = (now: Now) => sql<boolean>`expires_at <= (select ${now})`;

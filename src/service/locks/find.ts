@@ -19,15 +19,15 @@ export const findCommittedLockById = coalesceReads(
 
 export type StoredLock = ReturnType<typeof foundLock>;
 
-export interface LockPlace {
+export interface LockKey {
   readonly workspace: string;
   readonly path: string;
   /** With --windows-paths, the result of foldCase(): locks on paths with the same folded path conflict. */
   readonly foldedPath?: string | undefined;
 }
 
-export async function findLock(db: Database, now: Now, place: LockPlace): Promise<StoredLock | undefined> {
-  const [found] = await findLocks(db, now, [place]);
+export async function findLock(db: Database, now: Now, key: LockKey): Promise<StoredLock | undefined> {
+  const [found] = await findLocks(db, now, [key]);
   return found;
 }
 
@@ -38,7 +38,7 @@ const selectBy = (db: Database, members: Members, now: Now, column: 'id' | 'path
       join.on('locks.workspace_id', '=', textOf('workspace')).on(`locks.${column}`, '=', textOf(field)),
     )
     .selectAll('locks')
-    .select([inputIndex.as('place'), sql<number>`expires_at - ${now}`.as('remaining')]);
+    .select([inputIndex.as('index'), sql<number>`expires_at - ${now}`.as('remaining')]);
 
 /** Locks on the path, and live locks on its other spellings: an expired lock does not block other paths. */
 const selectLocks = batchQuery((db, members, now) =>
@@ -48,26 +48,26 @@ const selectLocks = batchQuery((db, members, now) =>
 );
 
 /**
- * The lock of each place, in input order: the lock on its path. For places with a folded path, otherwise a live lock on
- * a path that differs only in case.
+ * The lock on the path of each key, in input order. For keys with a folded path, otherwise a live lock on a path that
+ * differs only in case.
  */
 export async function findLocks(
   db: Database,
   now: Now,
-  places: readonly LockPlace[],
+  keys: readonly LockKey[],
 ): Promise<readonly (StoredLock | undefined)[]> {
-  const asked = places.map(({ workspace, path, foldedPath }) => ({ workspace, path, foldedPath }));
-  /** The lock with the highest rank counts, because it is the last one of its place. */
-  const rankOf = ({ place, path, remaining }: SelectedLock): number =>
-    (remaining > 0 ? 2 : 0) + (path === places[place]?.path ? 1 : 0);
+  const asked = keys.map(({ workspace, path, foldedPath }) => ({ workspace, path, foldedPath }));
+  /** The lock with the highest rank counts, because it is the last one of its key. */
+  const rankOf = ({ index, path, remaining }: SelectedLock): number =>
+    (remaining > 0 ? 2 : 0) + (path === keys[index]?.path ? 1 : 0);
   const found = await selectLocks(db, now, asked);
   const ranked = found.toSorted((one, other) => rankOf(one) - rankOf(other));
-  return inInputOrder(places, ranked).map((row) => row && foundLock(row));
+  return inInputOrder(keys, ranked).map((row) => row && foundLock(row));
 }
 
-type SelectedLock = LockRow & { readonly place: number; readonly remaining: number };
+type SelectedLock = LockRow & { readonly index: number; readonly remaining: number };
 
-function foundLock({ place: _, remaining, ...lock }: SelectedLock) {
+function foundLock({ index: _, remaining, ...lock }: SelectedLock) {
   return {
     ...lock,
     /** False if the lock has expired and its row has not been removed yet. */

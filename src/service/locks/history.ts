@@ -1,4 +1,4 @@
-import { setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
+import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockRequest } from '../outbox/event.ts';
@@ -68,7 +68,7 @@ export async function removeOldLockHistory(
     )
     .execute();
   for (const { id: workspace, has_old } of workspaces) {
-    await untilOthersHadTheirTurn();
+    await yieldToEventLoop();
     if (has_old) await removeOld(storage, { ...rows, workspace, keptForMs });
     await removeBeyond(storage, { ...rows, workspace }, { max: maxRowsOfWorkspace, countedAtOnce: 50_000 });
   }

@@ -72,7 +72,7 @@ const knownPlaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('lock_places', (join) => join.on('lock_places.id', '=', textOf('placeId')))
-    .select(inputIndex.as('place')),
+    .select(inputIndex.as('index')),
 );
 
 /** Thousandths of a millisecond, so that requests of the same transaction keep their order. */
@@ -113,7 +113,7 @@ const linesOfPlaces = batchQuery((db, members) =>
     .selectFrom(members)
     .innerJoin('lock_places', (join) => join.on('lock_places.id', '=', textOf('placeId')))
     .innerJoin('lock_lines', 'lock_lines.place_id', 'lock_places.id')
-    .select([inputIndex.as('place'), 'lock_places.since', 'lock_lines.path']),
+    .select([inputIndex.as('index'), 'lock_places.since', 'lock_lines.path']),
 );
 
 /** Puts each request in the line of its path. A place that is asked for again keeps its rank. */
@@ -125,7 +125,7 @@ export async function joinLines(db: Database, now: Now, requests: readonly Place
   const known = inInputOrder(rows, await knownPlaces(db, now, rows));
   await upsertPlaces(db, now, places);
   await upsertLines(db, now, lines);
-  const linesOf = Map.groupBy(await linesOfPlaces(db, now, places), ({ place }) => place);
+  const linesOf = Map.groupBy(await linesOfPlaces(db, now, places), ({ index }) => index);
   const joined = new Map(
     places.map(({ placeId }, index) => {
       const own = linesOf.get(index) ?? [];
@@ -156,7 +156,7 @@ export const newestRequests = batchQuery((db, members) =>
     .innerJoin('lock_lines', (join) =>
       join.on('place_id', '=', textOf('placeId')).on('request_id', '=', textOf('requestId')),
     )
-    .select(inputIndex.as('place')),
+    .select(inputIndex.as('index')),
 );
 
 /** A question about the line of a path, from the view of a place if there is one. */
@@ -182,7 +182,7 @@ const firstPlaces = batchQuery((db, members, now) =>
     )
     .leftJoin('lock_places as own', (join) => join.on('own.id', '=', textOf('placeId')))
     .select([
-      inputIndex.as('place'),
+      inputIndex.as('index'),
       'lock_places.id',
       'lock_places.owner',
       'lock_places.origin',

@@ -23,7 +23,7 @@ export type LockQuota = (
 export const noLockQuota: LockQuota = async (_db, _now, requests) => requests.map(() => undefined);
 
 /** Upper bound for a workspace: the last count plus all locks acquired since. Releases show up in the next count. */
-interface Known {
+interface KnownCount {
   total: number;
   readonly ofOwner: Map<string, number>;
   takenSince: number;
@@ -41,10 +41,10 @@ const uncounted = 1 / 20;
  * locks. `clock` counts milliseconds.
  */
 export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, clock: () => number): LockQuota {
-  const workspaces = new Map<string, Known>();
+  const workspaces = new Map<string, KnownCount>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);
 
-  function decide({ total, ofOwner }: Known, owner: string): QuotaExceeded | undefined {
+  function decide({ total, ofOwner }: KnownCount, owner: string): QuotaExceeded | undefined {
     if (total >= maxLocks) return { kind: 'exceeded', quota: 'maxLocks', max: maxLocks };
     if ((ofOwner.get(owner) ?? 0) < maxLocksPerOwner) return undefined;
     return { kind: 'exceeded', quota: 'maxLocksPerOwner', max: maxLocksPerOwner };
@@ -53,7 +53,7 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   return async (db, now, requests) => {
     const admitted: (typeof requests)[number][] = [];
 
-    async function counted(workspace: string): Promise<Known> {
+    async function counted(workspace: string): Promise<KnownCount> {
       const known = await count(db, now, workspace, clock());
       // Locks admitted by this call are not in the table yet.
       for (const each of admitted) if (each.workspace === workspace) take(known, each.owner);
@@ -78,13 +78,13 @@ export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, cloc
   };
 }
 
-function take(known: Known, owner: string): void {
+function take(known: KnownCount, owner: string): void {
   known.total += 1;
   known.takenSince += 1;
   known.ofOwner.set(owner, (known.ofOwner.get(owner) ?? 0) + 1);
 }
 
-async function count(db: Database, now: Now, workspace: string, clock: number): Promise<Known> {
+async function count(db: Database, now: Now, workspace: string, clock: number): Promise<KnownCount> {
   const rows = await db
     .selectFrom('locks')
     .select(['owner', ({ fn }) => fn.countAll<number>().as('locks')])

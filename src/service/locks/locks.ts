@@ -10,7 +10,7 @@ import { type AcquireRequest, acquireLocks, linePathOf } from './acquire.ts';
 import { createAsking } from './ask.ts';
 import { createCommitReleases, shareChanges } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
-import { findCommittedLock, findLocks, type LockPlace } from './find.ts';
+import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { committedFirstInLine, type LinePath } from './line.ts';
 import type { LiveLock } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
@@ -57,9 +57,9 @@ export function createLocks(options: LocksOptions) {
   const { storage, idempotency, windowsPaths, metrics, measureCost, onEvent, onError } = options;
   const quota = createLockQuota(options.quotas, () => performance.now());
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
-  const lineOf = (place: LockPlace): LinePath => linePathOf({ ...place, foldedPath: fold(place.path) });
+  const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
   /** Finds a committed lock. */
-  const find = (place: LockPlace) => findCommittedLock(storage, { ...place, foldedPath: fold(place.path) });
+  const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });
 
   const broadcast = shareChanges(storage.broadcast);
   const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
@@ -91,7 +91,7 @@ export function createLocks(options: LocksOptions) {
   }
 
   /** After releases and renewals: a renewal may also shorten a lock. */
-  function onEndsChange(places: readonly LockPlace[]): void {
+  function onEndsChange(places: readonly LockKey[]): void {
     for (const place of places) onLineChange(lineOf(place));
     onChange();
   }
@@ -188,7 +188,7 @@ export function createLocks(options: LocksOptions) {
       return [...new Map(found.flatMap((lock) => (lock?.live ? [[lock.id, lock] as const] : []))).values()];
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
-    wait: (request: Omit<Wait, keyof LinePath> & LockPlace) => waiters.watch({ ...request, ...lineOf(request) }),
+    wait: (request: Omit<Wait, keyof LinePath> & LockKey) => waiters.watch({ ...request, ...lineOf(request) }),
     /** Those who wait for locks, in the order of their lines. */
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),

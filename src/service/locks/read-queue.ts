@@ -54,7 +54,7 @@ const countLines = batchQuery((db, members, now) =>
     .where(({ or, eb }) => or([isPresent(now), eb('lock_places.id', '=', textOf('placeId'))]))
     .groupBy(sql`asked.key`)
     .select([
-      inputIndex.as('place'),
+      inputIndex.as('index'),
       sql<number>`count(*)`.as('length'),
       sql<number>`count(own.place_id)`.as('isIn'),
       sql<number>`sum(case when lock_lines.rank < own.rank or (lock_lines.rank = own.rank and lock_lines.place_id < own.place_id) then 1 else 0 end)`.as(

@@ -58,7 +58,7 @@ export async function releaseLocks(
     granted.set(found.id, { ...request, found, own });
     return { kind: 'released', lock, own };
   });
-  await takeAway(db, now, [...granted.values()]);
+  await deleteGranted(db, now, [...granted.values()]);
   return releases;
 }
 
@@ -69,7 +69,7 @@ const deleteLocks = batchQuery((db, members, now) =>
     .returning(['id', now.as('at')]),
 );
 
-async function takeAway(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
+async function deleteGranted(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
   if (granted.length === 0) return;
   const places = granted.map(({ workspace, path }) => ({ workspace, path }));
   const deleted = await deleteLocks(db, now, places);

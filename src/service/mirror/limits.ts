@@ -25,7 +25,7 @@ export const defaultMirrorLimits = {
   maxRequestBytes: 128 * 1_024 * 1_024,
 };
 
-export type MirrorPlaces = ReturnType<typeof createMirrorPlaces>;
+export type MirrorSlots = ReturnType<typeof createMirrorSlots>;
 
 /** Slots for requests that take milliseconds, so that they do not wait for clones that take minutes. */
 const quickOnes = 8;
@@ -36,7 +36,7 @@ const shareOfOwner = 3 / 4;
 const busyText = 'The maximum number of clones is running. Try again in a minute.';
 
 /** Slots and memory for requests, by owner. */
-export function createMirrorPlaces({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
+export function createMirrorSlots({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
   const timeout = { ms: maxWaitMs, error: busy };
   const placesOf = (max: number) =>
     limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), timeout });

@@ -6,12 +6,12 @@ import { type App, bearerOf, type Environment } from '../http/context.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
-import { createMirrorPlaces, type MirrorLimits } from './limits.ts';
+import { createMirrorSlots, type MirrorLimits } from './limits.ts';
 import { readUploadPackRequest } from './read-request.ts';
 import { createServe, type ServeParts } from './serve.ts';
 
 export type MirrorParts = AccessControl &
-  Omit<ServeParts, 'limits' | 'places'> & { readonly mirrorLimits: MirrorLimits };
+  Omit<ServeParts, 'limits' | 'slots'> & { readonly mirrorLimits: MirrorLimits };
 
 const address = '/v1/workspaces/:id/git';
 
@@ -22,8 +22,8 @@ const address = '/v1/workspaces/:id/git';
 export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): App {
   const { storage } = parts;
   const app: App = new Hono<Environment>();
-  const places = createMirrorPlaces(limits);
-  const serve = createServe({ ...parts, limits, places });
+  const slots = createMirrorSlots(limits);
+  const serve = createServe({ ...parts, limits, slots });
 
   app.all(`${address}/*`, requireAccess({ ...parts, signIn: byBearerOrPassword }, 'contents:read'));
 
@@ -39,11 +39,11 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
   app.post(`${address}/git-upload-pack`, async (c) => {
     const { id } = await addressedWorkspace(c, storage);
     const { id: token, owner } = bearerOf(c);
-    return places.holding(owner, async (take) => {
+    return slots.holding(owner, async (take) => {
       const request = await readUploadPackRequest(c.env.incoming, {
         maxMs: limits.maxMsPerRequest,
         take,
-        onParsed: (ms) => parts.turns.measured(token, ms),
+        onParsed: (ms) => parts.scheduler.measured(token, ms),
       });
       return serve(c, id, request);
     });

@@ -12,7 +12,7 @@ import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
 import { isRevoked as isTokenRevoked } from '../tokens/tokens.ts';
 import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
-import type { MirrorLimits, MirrorPlaces } from './limits.ts';
+import type { MirrorLimits, MirrorSlots } from './limits.ts';
 import { protocolOf } from './read-request.ts';
 
 export interface ServeParts {
@@ -21,7 +21,7 @@ export interface ServeParts {
   readonly metrics: Metrics;
   readonly log: Logger;
   readonly limits: MirrorLimits;
-  readonly places: MirrorPlaces;
+  readonly slots: MirrorSlots;
 }
 
 /**
@@ -29,7 +29,7 @@ export interface ServeParts {
  * the text of an error response to `info-refs`, and from an error packet in later requests, where it ignores such a
  * text.
  */
-export function createServe({ storage, git, metrics, log, limits, places }: ServeParts) {
+export function createServe({ storage, git, metrics, log, limits, slots }: ServeParts) {
   const noteLacking = logLacking(log);
 
   return async (c: Context<Environment>, workspace: string, request?: UploadPackRequest): Promise<Response> => {
@@ -68,7 +68,7 @@ export function createServe({ storage, git, metrics, log, limits, places }: Serv
 
     /** Ends a slow clone if another owner is waiting for a slot. */
     async function endIfOthersAreFaster(): Promise<void> {
-      if (isSlow() && places.clones.isWaitedFor(owner) && kind === 'fetch') response.cutAsTooSlow();
+      if (isSlow() && slots.clones.isWaitedFor(owner) && kind === 'fetch') response.cutAsTooSlow();
     }
 
     async function run(): Promise<void> {
@@ -116,8 +116,8 @@ export function createServe({ storage, git, metrics, log, limits, places }: Serv
       note(outcome, error.message);
     }
 
-    const place = kind === 'fetch' ? places.clones : places.quick;
-    place(owner, run)
+    const slot = kind === 'fetch' ? slots.clones : slots.quick;
+    slot(owner, run)
       .then(() => {
         response.end();
         note('served');

@@ -21,7 +21,7 @@ export interface TargetCheck {
    * delay only those of the same group, such as the webhooks of one workspace.
    */
   readonly addressesOf: (hostname: string, group: string, signal: AbortSignal) => Promise<IpAddresses>;
-  readonly judge: (address: string) => AddressVerdict;
+  readonly checkAddress: (address: string) => AddressVerdict;
 }
 
 interface Settings {
@@ -40,7 +40,7 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
       if (first === undefined) throw Object.assign(new Error('The name has no address.'), { code: 'ENOTFOUND' });
       return [first, ...others];
     },
-    judge(text) {
+    checkAddress(text) {
       const address = parseIpAddress(text);
       if (address === undefined) return { kind: 'refused', addressKind: 'something that is not an address' };
       const reached = reachedBy(address);

@@ -3,7 +3,7 @@ import type { IpAddresses, TargetCheck } from './target-address.ts';
 
 /** Whether all addresses are public. All must be, because the connection may use any of them. */
 export const isPublic = (addresses: IpAddresses, check: TargetCheck): boolean =>
-  addresses.every((address) => check.judge(address).kind === 'public');
+  addresses.every((address) => check.checkAddress(address).kind === 'public');
 
 declare const brand: unique symbol;
 
@@ -57,7 +57,7 @@ export function parseTarget(text: string): Parsed<Target> {
 
 /** Checks the addresses of the target. All of them must be allowed, because any may be used. */
 export function checkTargetAddresses(target: Target, addresses: IpAddresses, check: TargetCheck): Parsed<Target> {
-  const verdicts = addresses.map(check.judge);
+  const verdicts = addresses.map(check.checkAddress);
   const forbidden = verdicts.find((verdict) => verdict.kind === 'refused');
   if (forbidden !== undefined) {
     return refused(

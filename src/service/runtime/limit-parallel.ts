@@ -58,7 +58,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
     }
   }
 
-  function waitForPlace(key: string): Promise<void> {
+  function waitForSlot(key: string): Promise<void> {
     return new Promise((resolve, reject) => {
       const ofKey = waiting.get(key) ?? new Set();
       const timer =
@@ -78,7 +78,7 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
   }
 
   async function limited<T>(key: string, work: () => Promise<T>): Promise<T> {
-    await waitForPlace(key);
+    await waitForSlot(key);
     try {
       return await work();
     } finally {

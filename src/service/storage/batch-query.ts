@@ -93,12 +93,12 @@ export const insertFrom = <Table extends keyof Tables>(
 };
 
 /** The row for each member of a list, in the order of the list; undefined for a member without a row. */
-export function inInputOrder<Row extends { readonly place: number }>(
+export function inInputOrder<Row extends { readonly index: number }>(
   list: readonly unknown[],
   rows: readonly Row[],
 ): readonly (Row | undefined)[] {
   const found = list.map((): Row | undefined => undefined);
-  for (const row of rows) found[row.place] = row;
+  for (const row of rows) found[row.index] = row;
   return found;
 }
 

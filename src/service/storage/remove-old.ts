@@ -1,4 +1,4 @@
-import { setTimeout as sleep, setImmediate as untilOthersHadTheirTurn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type RawBuilder, sql } from 'kysely';
 import type { Duration } from '../../interface/duration.ts';
 import { maxBusyPauseMs } from './sqlite-statements.ts';
@@ -34,7 +34,7 @@ export async function removeOld(storage: Pick<Storage, 'read' | 'now' | 'commit'
   // The clock is in a subquery, so that PostgreSQL reads the time once and can use the index.
   const old = sql`${sql.ref(rows.time)} <= (select ${storage.now}) - ${sql.lit(rows.keptForMs)}`;
   const within = rows.workspace === undefined ? old : sql`workspace_id = ${rows.workspace} and ${old}`;
-  await removeInPieces(storage, rows, within);
+  await removeInBatches(storage, rows, within);
 }
 
 interface Total {
@@ -58,7 +58,7 @@ export async function removeBeyond(
   const within = rows.workspace === undefined ? sql`` : sql`workspace_id = ${rows.workspace} and`;
   let before = Number.MAX_SAFE_INTEGER;
   for (let total = 0; total < max; ) {
-    await untilOthersHadTheirTurn();
+    await yieldToEventLoop();
     const { rows: found } = await sql<{ size: number; oldest: number | null }>`
       select coalesce(sum(size), 0) as size, min(at) as oldest from (
         select ${at} as at, ${size} as size from ${sql.table(rows.table)}
@@ -70,7 +70,7 @@ export async function removeBeyond(
     total += Number(batch.size);
     before = Number(batch.oldest);
   }
-  return removeInPieces(storage, rows, sql`${within} ${at} < ${before}`);
+  return removeInBatches(storage, rows, sql`${within} ${at} < ${before}`);
 }
 
 /** Pause for changes of other processes: longer than the pause between two of their attempts. */
@@ -80,7 +80,7 @@ export const pauseMs = maxBusyPauseMs + 5;
  * Removes rows in batches, in ascending order, and returns their number. Each transaction calls `mayContinue`, which can
  * end the removal early.
  */
-export async function removeInPieces(
+export async function removeInBatches(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
   { table, time, workspace, atOnce = 1_000 }: Rows,
   where: RawBuilder<unknown>,

@@ -19,13 +19,13 @@ type PushEvent =
   | { readonly kind: 'not-understood'; readonly reason: string };
 
 /** A request of a forge, with its body as received. */
-interface Delivery {
+interface ForgeRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
 }
 
 /** Parses a request whose signature was verified. */
-export function parsePushEvent(forge: Forge, { headers, body }: Delivery): PushEvent {
+export function parsePushEvent(forge: Forge, { headers, body }: ForgeRequest): PushEvent {
   const { eventHeader, push, ignored } = rules[forge];
   const event = headers[eventHeader];
   if (event !== undefined && event === ignored) return { kind: 'ignored' };
@@ -50,14 +50,14 @@ export const hasSignature = (forge: Forge, headers: IncomingHttpHeaders): boolea
   Object.keys(rules[forge].signatures).some((name) => headers[name] !== undefined);
 
 /** Whether the forge signed the request with this secret. */
-export const isSigned = (forge: Forge, delivery: Delivery, secret: WebhookSecret): boolean =>
+export const isSigned = (forge: Forge, delivery: ForgeRequest, secret: WebhookSecret): boolean =>
   Object.entries(rules[forge].signatures).some(([name, sign]) => {
     const sent = delivery.headers[name];
     // Hashes have the same length, so the time of the comparison reveals nothing.
     return sent !== undefined && sameHash(secretHash(String(sent)), secretHash(sign(secret, delivery)));
   });
 
-type Sign = (secret: WebhookSecret, delivery: Delivery) => string;
+type Sign = (secret: WebhookSecret, delivery: ForgeRequest) => string;
 
 interface ForgeRules {
   /** By header. One valid signature suffices. */

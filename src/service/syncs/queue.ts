@@ -178,7 +178,7 @@ export async function finishSync(
   { id, lease }: ClaimedSync,
   end: SyncEnd,
 ): Promise<SyncRow | undefined> {
-  const outcome = end.kind === 'succeeded' ? whatCame(end) : { error: end.error };
+  const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
   return db
     .updateTable('syncs')
     .set({ ...outcome, status: end.kind, finished_at: now, lease_owner: null, lease_until: null })
@@ -223,7 +223,7 @@ export const syncOf = (row: SyncRow): Sync => ({
 const uniqueViolation = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === '23505';
 
-const whatCame = ({ head, receivedObjects, lfs }: SyncEnd & { readonly kind: 'succeeded' }) => ({
+const receivedColumns = ({ head, receivedObjects, lfs }: SyncEnd & { readonly kind: 'succeeded' }) => ({
   head,
   ...countsOf(receivedObjects, lfs),
   missing_objects: lfs.missing.count,

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { joinFirst } from '../../interface/format.ts';
+import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';

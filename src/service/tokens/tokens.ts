@@ -106,7 +106,7 @@ const selectTokens = batchQuery((db, members, now) =>
     .selectFrom(members)
     .innerJoin('tokens', (join) => join.on('tokens.hash', '=', textOf('hash')))
     .selectAll('tokens')
-    .select([inputIndex.as('place'), now.as('now')]),
+    .select([inputIndex.as('index'), now.as('now')]),
 );
 
 const tokenOfHash = coalesceReads(async (db, now, hashes: readonly string[]) => {

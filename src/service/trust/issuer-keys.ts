@@ -44,7 +44,7 @@ const askAgainAfterMs = 60_000;
 /** Limits how long a withdrawn key is still used, unless the issuer is down. */
 const maxAgeMs = 10 * 60_000;
 
-interface Known {
+interface IssuerState {
   keys?: Awaited<ReturnType<typeof fetchKeys>>;
   fetchedAt: number;
   askedAt: number;
@@ -54,11 +54,11 @@ interface Known {
 
 /** The keys of issuers, in the memory of this instance. */
 export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions): FindKey {
-  const issuers = new Map<string, Known>();
+  const issuers = new Map<string, IssuerState>();
   const once = createOnce<boolean>();
 
   /** Asks the issuer at most once a minute; concurrent calls share a request. False if the issuer was not asked. */
-  const refresh = (issuer: string, known: Known): Promise<boolean> =>
+  const refresh = (issuer: string, known: IssuerState): Promise<boolean> =>
     once(issuer, async () => {
       if (clock() - known.askedAt < askAgainAfterMs) return false;
       known.askedAt = clock();
@@ -129,8 +129,8 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
   if (!target.ok) throw new IssuerError(`its URL cannot be used. ${target.reason}`);
   const { href: url, hostname } = target.value;
   const addresses = await check.addressesOf(hostname, `issuer ${hostname}`, signal);
-  const judged = checkTargetAddresses(target.value, addresses, check);
-  if (!judged.ok) throw new IssuerError(judged.reason);
+  const checked = checkTargetAddresses(target.value, addresses, check);
+  if (!checked.ok) throw new IssuerError(checked.reason);
   const response = await get(url, lookupAmong(addresses), signal);
   const { statusCode: status = 0 } = response;
   if (status !== 200) {

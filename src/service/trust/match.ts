@@ -1,6 +1,6 @@
+import { joinFirst } from '../../interface/format.ts';
 import { isGitHub } from '../../interface/github-issuer.ts';
 import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
-import { joinFirst } from '../../interface/format.ts';
 import { safeText } from '../platform/safe-text.ts';
 import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';

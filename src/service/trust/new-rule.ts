@@ -190,11 +190,11 @@ function errorsOf(entered: EnteredRule, claims: readonly RuleClaim[]): RuleError
   }
   const wrong = wrongClaim(issuer, claims);
   const byName = Object.fromEntries(claims);
-  const anybodys = missingIdClaim(issuer, byName);
+  const missingId = missingIdClaim(issuer, byName);
   const idField = hasProperty(byName) ? 'repositoryOwnerId' : 'repositoryId';
   const pairField = entered.claims.length === 0 && entered.properties.length > 0 ? 'properties' : 'claims';
   if (wrong !== undefined) errors[pairField] = wrong;
-  else if (anybodys !== undefined) errors[isGitHub(issuer) ? idField : 'claims'] = anybodys;
+  else if (missingId !== undefined) errors[isGitHub(issuer) ? idField : 'claims'] = missingId;
   if (scopes.includes('admin')) {
     errors.scopes =
       'Jobs cannot get the scope admin, because they could create permanent tokens. Choose the scopes that they need.';

@@ -18,7 +18,7 @@ export const maxTrustRules = 1_000;
 /** The rule must have passed the checks of new-rule.ts. `there-already`: an equal rule exists. */
 export async function addTrustRule(db: Database, now: Now, actor: Actor, added: NewTrustRule) {
   const rules = await listTrustRules({ read: db });
-  const same = rules.find((rule) => sameness(rule) === sameness(added));
+  const same = rules.find((rule) => canonicalForm(rule) === canonicalForm(added));
   if (same !== undefined) return { kind: 'there-already', rule: same } as const;
   if (rules.length >= maxTrustRules) return { kind: 'too-many' } as const;
   const row = await db
@@ -65,7 +65,7 @@ const ruleOf = (row: Selectable<Tables['trust_rules']>) => ({
 });
 
 /** Canonical form of a rule: independent of the order of lists and claims. */
-const sameness = ({ issuer, owner, claims, workflow, scopes, workspaces }: NewTrustRule): string =>
+const canonicalForm = ({ issuer, owner, claims, workflow, scopes, workspaces }: NewTrustRule): string =>
   JSON.stringify([
     issuer,
     owner,

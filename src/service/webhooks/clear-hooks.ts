@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { idOfRemoved, isRemoved } from '../outbox/hook-row.ts';
-import { pauseMs, removeInPieces } from '../storage/remove-old.ts';
+import { pauseMs, removeInBatches } from '../storage/remove-old.ts';
 import type { Storage } from '../storage/storage.ts';
 import { dropWaiting, maxDroppedAtOnce } from './delivery-queue.ts';
 
@@ -23,7 +23,7 @@ export async function clearHooks(storage: Storage, signal?: AbortSignal): Promis
   for (const { workspace, url } of removed) {
     const id = idOfRemoved(url);
     const rows = { table: 'deliveries', time: 'sequence', workspace, atOnce } as const;
-    await removeInPieces(storage, rows, sql`hook_id = ${id}`, async () => signal?.aborted !== true);
+    await removeInBatches(storage, rows, sql`hook_id = ${id}`, async () => signal?.aborted !== true);
     if (signal?.aborted) return;
     await commit({ workspace }, (db) => db.deleteFrom('hooks').where('id', '=', id).execute());
   }

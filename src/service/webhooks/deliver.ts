@@ -51,15 +51,15 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
   let stage: Stage = 'resolving';
   try {
     const addresses = await check.addressesOf(target.hostname, request.workspace, ending);
-    const judged = checkTargetAddresses(target, addresses, check);
-    if (!judged.ok) return { kind: 'failed', reason: judged.reason };
+    const checked = checkTargetAddresses(target, addresses, check);
+    if (!checked.ok) return { kind: 'failed', reason: checked.reason };
     if (!(await mayConnect())) return { kind: 'cancelled' };
 
     stage = 'connecting';
     const response = await exchange(target, addresses, request, ending, (reached) => {
       stage = reached;
     });
-    const read = await readAnswer(response);
+    const read = await readResponse(response);
     const kept = isPublic(addresses, check) ? completeResponse(read, request.secrets) : responseStatus(read);
     return resultOf(target, read, kept, now());
   } catch (error) {
@@ -128,7 +128,7 @@ function exchange(
 const maxBytesRead = 16 * 1_024;
 
 /** Reads the body. Errors are ignored, because the status has already decided the result. */
-async function readAnswer(response: IncomingMessage): Promise<ReadResponse> {
+async function readResponse(response: IncomingMessage): Promise<ReadResponse> {
   const pieces: Buffer[] = [];
   let read = 0;
   let isCut = false;

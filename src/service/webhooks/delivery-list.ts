@@ -4,7 +4,7 @@ import type { HookRow } from '../outbox/hook-row.ts';
 import type { Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { inactiveWhyOf } from './hooks.ts';
+import { inactiveReasonOf } from './hooks.ts';
 import { storedResponse } from './receiver-response.ts';
 
 /** All unfinished deliveries are `open`. */
@@ -76,7 +76,7 @@ function stateOf(hook: HookRow, { status, finished_at, lease_until, next_attempt
     return { kind, at: asTimestamp(finished_at) } as const;
   }
   if (lease_until !== null && lease_until >= now) return { kind: 'under-way' } as const;
-  if (inactiveWhyOf(hook) !== null) return { kind: 'held' } as const;
+  if (inactiveReasonOf(hook) !== null) return { kind: 'held' } as const;
   // An earlier delivery with the same ordering key must finish first.
   if (next_attempt_at === null) return { kind: 'behind-another' } as const;
   return { kind: 'waiting', until: asTimestamp(next_attempt_at) } as const;

@@ -163,7 +163,7 @@ export async function settleDelivery(
   if (end.kind === 'retry') return true;
   await changeBacklogs(db, now, [{ hookId: hook.id, added: -1, dropped: 0 }]);
   await makeNextDue(db, now, hook.id, row.ordering_key);
-  if (end.kind === 'gone') await putToSleep(db, now, hook, end.reason);
+  if (end.kind === 'gone') await deactivateHook(db, now, hook, end.reason);
   return true;
 }
 
@@ -215,7 +215,7 @@ export const firstUnfinished = (db: Database, hookId: string, orderingKey: strin
  * Has no effect if the hook was registered again after the start of the attempt: the 410 is not about the new
  * registration.
  */
-async function putToSleep(db: Database, now: Now, { id, updated_at }: HookRow, reason: string): Promise<void> {
+async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRow, reason: string): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')
     .set({ active: 0, inactive_why: 'gone' satisfies InactiveReason, updated_at: now })

@@ -60,7 +60,7 @@ export async function registerHook(
   const replaced = await findHookByUrl(db, workspace, url);
   if (replaced !== undefined) {
     requireAdminForAudit(eventsOf(replaced), scopes);
-    const wasInactive = inactiveWhyOf(replaced);
+    const wasInactive = inactiveReasonOf(replaced);
     const hook = await db
       .updateTable('hooks')
       .set({ ...values, ...(secret && { secret }), ...(wasInactive !== null && { resumed_at: now }) })
@@ -148,7 +148,7 @@ export async function removeHook(db: Database, now: Now, { workspace, id, actor 
  */
 export async function pauseHook(db: Database, now: Now, { workspace, id, actor }: HookChange) {
   const hook = await requireHook(db, workspace, id);
-  const reason = inactiveWhyOf(hook);
+  const reason = inactiveReasonOf(hook);
   if (reason !== null) return `${reason}-already` as const;
   const changes = { active: 0, inactive_why: 'paused' satisfies InactiveReason };
   await db.updateTable('hooks').set(changes).where('id', '=', id).execute();
@@ -159,7 +159,7 @@ export async function pauseHook(db: Database, now: Now, { workspace, id, actor }
 /** Also resumes a hook whose receiver has answered 410, like registering it again. */
 export async function resumeHook(db: Database, now: Now, { workspace, id, actor }: HookChange) {
   const hook = await requireHook(db, workspace, id);
-  const reason = inactiveWhyOf(hook);
+  const reason = inactiveReasonOf(hook);
   if (reason === null) return 'active-already';
   const changes = { active: 1, inactive_why: null, failing_since: null, resumed_at: now };
   await db.updateTable('hooks').set(changes).where('id', '=', id).execute();
@@ -174,7 +174,7 @@ export type InactiveReason = 'paused' | 'gone';
  * Null if the hook is active. An instance of an earlier version, which may run at the same time, stores no reason after
  * a 410.
  */
-export const inactiveWhyOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
+export const inactiveReasonOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
   active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
 
 export const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>

@@ -6,7 +6,7 @@ import type { DeliveryStatus } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { firstUnfinished, free, notLeased } from './delivery-queue.ts';
-import { type HookChange, type InactiveReason, inactiveWhyOf, recordHookAudit, requireHook } from './hooks.ts';
+import { type HookChange, type InactiveReason, inactiveReasonOf, recordHookAudit, requireHook } from './hooks.ts';
 
 const inactiveText: Readonly<Record<InactiveReason, string>> = {
   paused: 'The webhook is paused: resume it first.',
@@ -33,9 +33,9 @@ export async function sendAgain(
     .where('id', '=', id)
     .where('hook_id', '=', hook.id)
     .executeTakeFirstOrThrow(noSuchDelivery);
-  const inactive = inactiveWhyOf(hook);
+  const inactive = inactiveReasonOf(hook);
   if (inactive !== null) return refused(inactiveText[inactive]);
-  const sent = await (delivery.finished_at === null ? hurry : reopen)(db, now, delivery);
+  const sent = await (delivery.finished_at === null ? makeDueNow : reopen)(db, now, delivery);
   if (sent.ok) await recordHookAudit(db, now, { actor, action: 'delivery.sent-again', hook, more: { delivery: id } });
   return sent;
 }
@@ -46,7 +46,7 @@ export const noSuchDelivery = (): Refusal =>
 type DeliveryRow = Selectable<Tables['deliveries']>;
 
 /** Makes an unfinished delivery due now. */
-async function hurry(db: Database, now: Now, { sequence, next_attempt_at }: DeliveryRow): Promise<SendAgain> {
+async function makeDueNow(db: Database, now: Now, { sequence, next_attempt_at }: DeliveryRow): Promise<SendAgain> {
   if (next_attempt_at === null) {
     return refused(
       'It waits for an earlier delivery about the same subject. Send that one again first; this one follows.',

@@ -73,9 +73,9 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
    * Requests may overlap: an older one that ends later is not remembered. Their order is by the clock of this process,
    * because that of the database may step back.
    */
-  function learn({ id, remote }: StoredWorkspace, began: number, learnt: AskedRemote): AskedRemote {
-    if ((memory.get(id)?.began ?? 0) <= began) remember(memory, id, { remote, began, known: learnt }, maxRemembered);
-    return learnt;
+  function store({ id, remote }: StoredWorkspace, began: number, asked: AskedRemote): AskedRemote {
+    if ((memory.get(id)?.began ?? 0) <= began) remember(memory, id, { remote, began, known: asked }, maxRemembered);
+    return asked;
   }
 
   async function askNow(workspace: StoredWorkspace, onBegin: () => void): Promise<AskedRemote> {
@@ -84,12 +84,12 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
     try {
       const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, onBegin);
-      return learn(workspace, began, { listing: { ...response, ...times() }, failure: undefined });
+      return store(workspace, began, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       const failure = { reason: error.message, isBusy: error.kind === 'busy', ...times() };
       const asked = { listing: known(workspace).listing, failure };
-      return failure.isBusy ? asked : learn(workspace, began, asked);
+      return failure.isBusy ? asked : store(workspace, began, asked);
     }
   }
 

@@ -4,7 +4,7 @@ import type { Lock } from '../../interface/resources.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { CommitReleases, ReleaseWithin } from '../locks/commit-releases.ts';
 import { listLocks } from '../locks/list.ts';
-import { removeInPieces } from '../storage/remove-old.ts';
+import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { countHeldLocks, removeWorkspaceAudited } from './workspaces.ts';
 
@@ -46,7 +46,7 @@ export async function removeWorkspaceInPieces(
     // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
     more = locks.length === locksAtOnce;
   }
-  const mayGoOn = async (db: Database) => force || (await countHeldLocks(db, now, workspace)) === 0;
+  const mayContinue = async (db: Database) => force || (await countHeldLocks(db, now, workspace)) === 0;
   const ofWorkspace = sql`workspace_id = ${workspace}`;
   const hooks = await read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace).execute();
   const large = [
@@ -57,7 +57,7 @@ export async function removeWorkspaceInPieces(
     ...hooks.map(({ id }) => ({ table: 'deliveries', time: 'sequence', where: sql`hook_id = ${id}` }) as const),
   ] as const;
   for (const { table, time, where } of large) {
-    await removeInPieces(storage, { table, time, workspace, atOnce }, where, mayGoOn);
+    await removeInBatches(storage, { table, time, workspace, atOnce }, where, mayContinue);
   }
   for (;;) {
     const { locks, removal } = await commitReleases(workspace, async (db, release) => {

@@ -30,7 +30,7 @@ const selectWorkspaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('workspaces', (join) => join.on('workspaces.id', '=', textOf('id')))
-    .select([inputIndex.as('place'), 'workspaces.id', 'remote', ...settingNames]),
+    .select([inputIndex.as('index'), 'workspaces.id', 'remote', ...settingNames]),
 );
 
 export const workspaceWithId = coalesceReads(async (db, now, ids: readonly string[]) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { pathAddress } from '../../../src/service/dashboard/elements/lock-list.ts';
+import { pathUrl } from '../../../src/service/dashboard/elements/lock-list.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { locksOf } from '../http/shared-service.ts';
 import { addressIn, signedIn } from './browser-like.ts';
@@ -13,7 +13,7 @@ async function heldPath() {
   const holder = await signedIn(service, { name: 'ada', scopes: ['locks:write'] });
   await takeLock(service, workspace, holder.secret, path);
   const bo = await signedIn(service, { name: 'bo', scopes: ['locks:write'] });
-  const page = async (visitor = bo) => (await visitor.get(pathAddress(workspace, path))).text;
+  const page = async (visitor = bo) => (await visitor.get(pathUrl(workspace, path))).text;
   const ask = (fields: Readonly<Record<string, string>>) =>
     bo.post(`/workspaces/${workspace}/locks/ask`, { path, note: '', duration: '8h', ...fields });
   return { workspace, holder, bo, page, ask };
@@ -24,7 +24,7 @@ test('someone who asks for a held lock is in line with a note, and gets the lock
   const form = (await bo.get(addressIn(await page(), /href="([^"]+)">Ask for it/))).text;
   for (const part of ['Lock it for me when it is free', 'value="3d"', '<bdi>ada</bdi>']) expect(form).toContain(part);
   const { status, headers } = await ask({ note: 'Lights' });
-  expect([status, headers.get('location')]).toEqual([303, pathAddress(workspace, path)]);
+  expect([status, headers.get('location')]).toEqual([303, pathUrl(workspace, path)]);
   const asked = await page();
   for (const part of ['Lights', 'Withdraw']) expect(asked).toContain(part);
   expect(asked).not.toContain('Ask for it');
@@ -32,7 +32,7 @@ test('someone who asks for a held lock is in line with a note, and gets the lock
   expect((await holder.get('/my-locks')).text).toContain('>1 waiting</a>');
   expect((await bo.get('/my-locks')).text).not.toContain('waiting</a>');
   const list = async () => (await bo.get(`/workspaces/${workspace}/locks`)).text;
-  expect(await list()).toContain(`<a class="waiting" href="${pathAddress(workspace, path)}">1 waiting</a>`);
+  expect(await list()).toContain(`<a class="waiting" href="${pathUrl(workspace, path)}">1 waiting</a>`);
   for (const part of ['Ask for it', 'Withdraw']) expect(await page(holder)).not.toContain(part);
   await locksOf(service, workspace, holder.secret).release(path);
   const owner = async () => (await locksOf(service, workspace, bo.secret).list(`?path=${path}`)).body.locks[0]?.owner;

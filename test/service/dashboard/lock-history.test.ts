@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { maxLockPathBytes, parseLockPath } from '../../../src/interface/lock-path.ts';
 import { csvLine } from '../../../src/service/contract/csv.ts';
-import { pathAddress } from '../../../src/service/dashboard/elements/lock-list.ts';
+import { pathUrl } from '../../../src/service/dashboard/elements/lock-list.ts';
 import { historyFile } from '../../../src/service/dashboard/pages/lock-history.ts';
 import { revokeToken } from '../../../src/service/tokens/tokens.ts';
 import { lockPaths } from '../../interface/texts.ts';
@@ -177,7 +177,7 @@ describe('the page of a path', () => {
 
   test('shows the holder, and offers to lock or release the path if the token may', async () => {
     const workspace = await service.workspace();
-    const address = pathAddress(workspace, 'a/b');
+    const address = pathUrl(workspace, 'a/b');
     const lockIt = `<a class="button primary" href="/workspaces/${workspace}/locks/new?path=a%2Fb">Lock it</a>`;
     expect((await reader.get(address)).text).toContain('Nobody holds a lock on this path.');
     expect((await reader.get(address)).text).not.toContain(lockIt);
@@ -201,7 +201,7 @@ describe('the page of a path', () => {
     const workspace = await service.workspace();
     await fc.assert(
       fc.asyncProperty(lockPaths, async (asked) => {
-        for (const address of [pathAddress(workspace, asked), pathAddress(workspace, asked).replaceAll('%2F', '/')]) {
+        for (const address of [pathUrl(workspace, asked), pathUrl(workspace, asked).replaceAll('%2F', '/')]) {
           const { status, text } = await reader.get(address);
           expect([asked, status]).toEqual([asked, 200]);
           expect(text).toContain(String(html`value="${asked}" data-copies`));
@@ -215,7 +215,7 @@ describe('the page of a path', () => {
       },
     );
     for (const wrong of ['a//b', 'a/../b', 'x'.repeat(maxLockPathBytes + 1), 'a\\b']) {
-      expect([wrong, (await reader.get(pathAddress(workspace, wrong))).status]).toEqual([wrong, 422]);
+      expect([wrong, (await reader.get(pathUrl(workspace, wrong))).status]).toEqual([wrong, 422]);
     }
     expect((await reader.get(`/workspaces/${workspace}/paths/%ff`)).status).toBe(422);
   });
@@ -232,7 +232,7 @@ describe('the page of a path', () => {
     const second = wait(2);
     await untilWaiting(service, ada.secret, 2);
     const seen = async () => {
-      const { text } = await reader.get(pathAddress(workspace, path));
+      const { text } = await reader.get(pathUrl(workspace, path));
       const part = /data-part="waiting">(.*?)<\/section>/s.exec(text)?.[1] ?? '';
       return [...part.matchAll(/<td data-label="From run">(.*?)<\/td>/gs)].map(([, cell = '']) =>
         cell.replaceAll(/<[^>]*>/g, ''),

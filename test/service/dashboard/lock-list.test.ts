@@ -5,7 +5,7 @@ import { shortRun } from '../../../src/service/dashboard/elements/lock.ts';
 import {
   type ListedLock,
   type ListQuery,
-  listAddress,
+  listUrl,
   matching,
   parseListQuery,
   queryNames,
@@ -39,17 +39,17 @@ const query: fc.Arbitrary<ListQuery> = fc.record({
 test('the query of a list is written to its URL, and read from it again', () => {
   fc.assert(
     fc.property(query, (asked) => {
-      const { searchParams } = new URL(listAddress('game', asked), 'http://here.invalid');
+      const { searchParams } = new URL(listUrl('game', asked), 'http://here.invalid');
       expect(parseListQuery(searchParams)).toEqual({ ...asked, search: asked.search.trim() });
       expect([...searchParams.keys()].every((name) => queryNames.some((known) => known === name))).toBe(true);
     }),
   );
-  expect(listAddress('game')).toBe('/workspaces/game/locks');
+  expect(listUrl('game')).toBe('/workspaces/game/locks');
 });
 
 test('a URL with invalid parameters shows the complete list', () => {
   const nonsense = { search: '', sort: '-nothing', group: 'yes', path: '', page: '-1' };
-  expect(listAddress('game', parseListQuery(new URLSearchParams(nonsense)))).toBe('/workspaces/game/locks');
+  expect(listUrl('game', parseListQuery(new URLSearchParams(nonsense)))).toBe('/workspaces/game/locks');
 });
 
 test('a search finds the same locks in the same order before and after sorting', () => {

@@ -16,7 +16,7 @@ let app: Awaited<ReturnType<typeof serveApp>>;
 
 beforeAll(async () => {
   app = await serveApp({
-    turns: {
+    scheduler: {
       identify: () => undefined,
       measured: (token) => void charged.push(token),
       nextTurn: async () => turn(),

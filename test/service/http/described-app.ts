@@ -56,7 +56,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   // A request uses only the parts that it needs.
   storage: {} as Storage,
   rateLimiter: { admit: notHere, admitRelease: notHere, headersOf: notHere },
-  turns: { identify: () => undefined, measured: () => undefined, nextTurn: async () => undefined },
+  scheduler: { identify: () => undefined, measured: () => undefined, nextTurn: async () => undefined },
   noteUse: () => undefined,
   exchangeToken: notHere,
   freeDisk: endlessDisk,

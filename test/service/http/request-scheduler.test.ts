@@ -15,10 +15,10 @@ function setUp() {
   const keys: string[] = [];
   const waiting = new Set<{ begin(): void }>();
   const costs: [string, number][] = [];
-  const turns = createRequestScheduler({
+  const scheduler = createRequestScheduler({
     credentialOf: (incoming) => sent.get(incoming)?.credential,
     addressOf: (incoming) => sent.get(incoming)?.address ?? null,
-    turns: {
+    scheduler: {
       ...createFairScheduler(),
       wait(key, begin) {
         keys.push(key);
@@ -32,17 +32,17 @@ function setUp() {
   function request(what: Sent, begin = (): void => undefined): IncomingMessage {
     const incoming = new IncomingMessage(new Socket());
     sent.set(incoming, what);
-    turns.wait(incoming, begin);
+    scheduler.wait(incoming, begin);
     return incoming;
   }
-  return { turns, request, keys, costs, waiting };
+  return { scheduler, request, keys, costs, waiting };
 }
 
-test('known credentials get the turns of their token, and all others those of their address', async () => {
-  const { turns, request, keys } = setUp();
+test('known credentials get the scheduler of their token, and all others those of their address', async () => {
+  const { scheduler, request, keys } = setUp();
   const address = '192.0.2.7';
-  turns.identify(request({ credential: 'good', address }), 'tok_1');
-  turns.identify(request({ credential: 'session', address }), 'tok_1');
+  scheduler.identify(request({ credential: 'good', address }), 'tok_1');
+  scheduler.identify(request({ credential: 'session', address }), 'tok_1');
   request({ credential: 'good', address: '192.0.2.8' });
   request({ credential: 'session', address });
   for (let guess = 0; guess < 3; guess += 1) request({ credential: `guess ${guess}`, address });
@@ -57,27 +57,27 @@ test('known credentials get the turns of their token, and all others those of th
   ]);
 });
 
-test('all addresses of an IPv6 subscriber share their turns', () => {
+test('all addresses of an IPv6 subscriber share their scheduler', () => {
   const { request, keys } = setUp();
   for (const address of ['2001:db8::1', '2001:db8::ffff:1', '2001:db8:0:1::1']) request({ address });
   expect(keys).toEqual(['address 2001:db8::/64', 'address 2001:db8::/64', 'address 2001:db8:0:1::/64']);
 });
 
 test('many requests of one token do not displace the known credentials of others', async () => {
-  const { turns, request, keys } = setUp();
-  turns.identify(request({ credential: 'first' }), 'tok_first');
+  const { scheduler, request, keys } = setUp();
+  scheduler.identify(request({ credential: 'first' }), 'tok_first');
   // The sessions of a token are limited, and each request identifies its token again.
   for (let turn = 0; turn < 20_000; turn += 1) {
-    turns.identify(request({ credential: `session ${turn % 10}` }), 'tok_busy');
+    scheduler.identify(request({ credential: `session ${turn % 10}` }), 'tok_busy');
   }
   request({ credential: 'first' });
   expect(keys.at(-1)).toBe('token tok_first');
 });
 
 test('the cost of shared work is measured for each of its requests, even if it fails', async () => {
-  const { turns, costs } = setUp();
-  expect(await measureCost(turns, ['a', 'b'], async () => 'done')).toBe('done');
-  const failing = measureCost(turns, ['c'], async () => {
+  const { scheduler, costs } = setUp();
+  expect(await measureCost(scheduler, ['a', 'b'], async () => 'done')).toBe('done');
+  const failing = measureCost(scheduler, ['c'], async () => {
     throw new Error('no');
   });
   await expect(failing).rejects.toThrow('no');
@@ -100,15 +100,15 @@ test('a request of a closed connection stops waiting, and a started one leaves n
 });
 
 test('a long response waits for another turn, until its client disconnects', async () => {
-  const { turns, request, keys, waiting } = setUp();
+  const { scheduler, request, keys, waiting } = setUp();
   const incoming = request({ address: '192.0.2.7' });
   waiting.clear();
-  const next = turns.nextTurn(incoming);
+  const next = scheduler.nextTurn(incoming);
   expect(keys).toEqual(['address 192.0.2.7', 'address 192.0.2.7']);
   for (const { begin } of waiting) begin();
   await next;
   waiting.clear();
-  const last = turns.nextTurn(incoming);
+  const last = scheduler.nextTurn(incoming);
   incoming.socket.emit('close');
   await last;
   expect(waiting.size).toBe(0);

@@ -20,7 +20,7 @@ async function nextWaiting() {
 
 beforeAll(async () => {
   server = await startServer(describedApp(), '127.0.0.1', 0, {
-    turns: {
+    scheduler: {
       wait(incoming, begin) {
         waiting.push({ incoming, begin });
         whenWaiting();

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { createAddressSigner } from '../../../src/service/lfs/signed-address.ts';
+import { createUrlSigner } from '../../../src/service/lfs/signed-url.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
 import { requestRaw } from '../../support/raw-http.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
@@ -222,7 +222,7 @@ describe('a signed URL', () => {
 
   test('is valid for an hour', () => {
     let now = Date.UTC(2026, 0, 1);
-    const signer = createAddressSigner('key', () => now);
+    const signer = createUrlSigner('key', () => now);
     const { text, expiresAt } = signer.sign('game', object);
     const sent = Object.fromEntries(new URLSearchParams(text));
     expect(expiresAt.getTime() - now).toBe(3_600_000);
@@ -230,7 +230,7 @@ describe('a signed URL', () => {
     expect(signer.verify('game', object.oid, sent)).toEqual({ kind: 'valid', size: content.length });
     now += 1;
     expect(signer.verify('game', object.oid, sent)).toEqual({ kind: 'expired' });
-    expect(createAddressSigner('another key', () => 0).verify('game', object.oid, sent)).toEqual({ kind: 'invalid' });
+    expect(createUrlSigner('another key', () => 0).verify('game', object.oid, sent)).toEqual({ kind: 'invalid' });
   });
 
   test('is rejected after it has expired, and the error says so', async () => {
@@ -239,7 +239,7 @@ describe('a signed URL', () => {
       .selectFrom('signing_keys')
       .select('secret')
       .executeTakeFirstOrThrow();
-    const { text } = createAddressSigner(key, () => Date.now() - 3_601_000).sign(workspace, { oid, size });
+    const { text } = createUrlSigner(key, () => Date.now() - 3_601_000).sign(workspace, { oid, size });
     expect(expectLfsError(await refusalOf(new URL(`?${text}`, href)), 403)).toContain('has expired');
   });
 });

@@ -90,7 +90,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
 
   test('measures all workspaces, evicts objects above the limit, and reports heads that exceed it', async () => {
     const [free, limited, small] = [await stocked(null), await stocked(200), await stocked(50)];
-    await upkeep().lookAtAll();
+    await upkeep().maintainAll();
     expect([await free.left(), await limited.left(), await small.left()]).toEqual([
       [true, true, true],
       [true, false, true],
@@ -123,16 +123,16 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
   test('keeps nothing for a branch that the remote no longer has', async () => {
     const { workspace, left } = await stocked(50);
     const usage = async () => (await usageOf(service.storage, workspace))?.objects;
-    await upkeep(answering('main', 'side')).lookAtAll();
+    await upkeep(answering('main', 'side')).maintainAll();
     expect([await left(), await usage()]).toEqual([[true, false, false], 1]);
-    await upkeep(answering('side')).lookAtAll();
+    await upkeep(answering('side')).maintainAll();
     expect([await left(), await usage()]).toEqual([[false, false, false], 0]);
   });
 
   test('removes nothing if the needed objects are unknown, and continues with other workspaces', async () => {
     const [broken, limited] = [await stocked(50), await stocked(200)];
     needed.delete(broken.head);
-    await upkeep().lookAtAll();
+    await upkeep().maintainAll();
     expect([await broken.left(), await limited.left()]).toEqual([
       [true, true, true],
       [true, false, true],
@@ -146,7 +146,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
   ])('measures the room within a limit of %s bytes', async (limit, before, after) => {
     const { workspace } = await stocked(limit);
     const rooms = [await roomIn(service.storage, workspace)];
-    await upkeep().lookAtAll();
+    await upkeep().maintainAll();
     expect([...rooms, await roomIn(service.storage, workspace)]).toEqual([before, after]);
   });
 
@@ -155,7 +155,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     const { storage } = service;
     await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, operator, workspace));
     upkeep().lookSoon(workspace);
-    await upkeep().lookAtAll();
+    await upkeep().maintainAll();
     expect([await left(), await usageOf(storage, workspace)]).toEqual([[true, true, true], undefined]);
   });
 });

@@ -28,7 +28,7 @@ const partials = (folder: string): Promise<string[]> => readdir(join(objectsFold
 async function put(store: ObjectStore, content: Uint8Array): Promise<ObjectName> {
   const partial = await store.openPartial(objectName(content));
   await partial.write(content.subarray(partial.offset));
-  expect(await partial.land()).toBe('landed');
+  expect(await partial.store()).toBe('stored');
   return objectName(content);
 }
 
@@ -53,12 +53,12 @@ test('resumes a partial download, and stores the object only when complete', asy
   const { store, folder } = await openStore();
   const first = await store.openPartial(name);
   await first.write(bytes.subarray(0, half));
-  expect(await first.land()).toBe('incomplete');
+  expect(await first.store()).toBe('incomplete');
   expect(await store.find(name.oid)).toBeUndefined();
   const second = await store.openPartial(name);
   expect(second.offset).toBe(half);
   await second.write(bytes.subarray(half));
-  expect(await second.land()).toBe('landed');
+  expect(await second.store()).toBe('stored');
   expect(await partials(folder)).toEqual([]);
 });
 
@@ -66,7 +66,7 @@ test('wrong content is not stored as the object, and is not resumed', async () =
   const { store, folder } = await openStore();
   const wrong = await store.openPartial(name);
   await wrong.write(randomBytes(bytes.length));
-  expect(await wrong.land()).toBe('wrong-content');
+  expect(await wrong.store()).toBe('wrong-content');
   expect([await store.find(name.oid), await partials(folder)]).toEqual([undefined, []]);
 
   const damaged = await store.openPartial(name);
@@ -74,7 +74,7 @@ test('wrong content is not stored as the object, and is not resumed', async () =
   await damaged.close();
   const further = await store.openPartial(name);
   await further.write(bytes.subarray(half));
-  expect(await further.land()).toBe('wrong-content');
+  expect(await further.store()).toBe('wrong-content');
 });
 
 test('an object accepts no more bytes than its size', async () => {
@@ -85,7 +85,7 @@ test('an object accepts no more bytes than its size', async () => {
   await partial.restart();
   expect(partial.offset).toBe(0);
   await partial.write(bytes);
-  expect(await partial.land()).toBe('landed');
+  expect(await partial.store()).toBe('stored');
 });
 
 test('a part that is longer than its object is downloaded again', async () => {
@@ -105,9 +105,9 @@ test('a process resumes a part of a killed one, and a process that still writes 
   expect(other.offset).toBe(half);
   await stalled.write(randomBytes(10));
   await other.write(bytes.subarray(half));
-  expect(await other.land()).toBe('landed');
+  expect(await other.store()).toBe('stored');
   await stalled.write(randomBytes(half - 10));
-  expect(await stalled.land()).toBe('wrong-content');
+  expect(await stalled.store()).toBe('wrong-content');
   expect(await readFile((await store.find(name.oid))?.path ?? '')).toEqual(bytes);
   expect(await partials(folder)).toEqual([]);
 });

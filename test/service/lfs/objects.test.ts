@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Scope, scopes } from '../../../src/interface/scopes.ts';
-import { addressKey, createAddressSigner } from '../../../src/service/lfs/signed-address.ts';
+import { addressKey, createUrlSigner } from '../../../src/service/lfs/signed-url.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { storeObject } from '../../support/stored-object.ts';
 import { sufficientFor } from '../http/operations.ts';
@@ -71,7 +71,7 @@ describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) 
     expect(new Set(keys).size).toBe(1);
     const { object, workspace, lfs } = await stocked();
     const { href } = (await lfs.batch([object])).body.objects[0].actions.download;
-    const elsewhere = createAddressSigner(keys[0] ?? '', Date.now);
+    const elsewhere = createUrlSigner(keys[0] ?? '', Date.now);
     const sent = Object.fromEntries(new URL(href).searchParams);
     expect(elsewhere.verify(workspace, object.oid, sent)).toEqual({ kind: 'valid', size: object.size });
   });

@@ -91,13 +91,13 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
 
   /** Number of times that other work ran on the event loop meanwhile. */
   async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-    let turns = 0;
+    let scheduler = 0;
     let next = setImmediate(function turn() {
-      turns += 1;
+      scheduler += 1;
       next = setImmediate(turn);
     });
     await work().finally(() => clearImmediate(next));
-    return turns;
+    return scheduler;
   }
 
   test('yields to the event loop between the queries of a long count', async () => {

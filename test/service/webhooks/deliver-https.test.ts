@@ -21,7 +21,7 @@ const judging = (judgements: Readonly<Record<string, AddressVerdict['kind']>>): 
     const [first = '', ...others] = Object.keys(judgements);
     return [first, ...others];
   },
-  judge: (address) => {
+  checkAddress: (address) => {
     const kind = judgements[address] ?? 'refused';
     return kind === 'refused' ? { kind, addressKind: 'something else' } : { kind };
   },

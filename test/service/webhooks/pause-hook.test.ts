@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
-import { inactiveWhyOf, requireHook } from '../../../src/service/webhooks/hooks.ts';
+import { inactiveReasonOf, requireHook } from '../../../src/service/webhooks/hooks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
   test('a hook that an older version deactivated without a reason was ended by its receiver', async () => {
     const id = await hook(url);
     await setHooks({ active: 0 });
-    expect(inactiveWhyOf(await requireHook(storage.read, 'game', id))).toBe('gone');
+    expect(inactiveReasonOf(await requireHook(storage.read, 'game', id))).toBe('gone');
   });
 
   test('the audit records each change once, with its actor and without secrets, and no refused changes', async () => {

@@ -5,8 +5,8 @@ import { parseCidr } from '../../../src/service/platform/ip-address.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { checking } from './delivering.ts';
 
-const judge = (address: string, ...allowed: string[]) =>
-  createTargetCheck({ allowedNetworks: allowed.map((text) => valueIn(parseCidr(text))) }).judge(address);
+const checkAddress = (address: string, ...allowed: string[]) =>
+  createTargetCheck({ allowedNetworks: allowed.map((text) => valueIn(parseCidr(text))) }).checkAddress(address);
 
 /** The first and the last addresses of each range, and other notations for addresses in it. */
 test.each([
@@ -27,7 +27,7 @@ test.each([
   ['something that is not an address', 'localhost 1.2.3 010.0.0.1'],
 ])('%s is refused with that reason: %s', (addressKind, addresses) => {
   for (const address of addresses.split(' ')) {
-    expect([address, judge(address)]).toEqual([address, { kind: 'refused', addressKind }]);
+    expect([address, checkAddress(address)]).toEqual([address, { kind: 'refused', addressKind }]);
   }
 });
 
@@ -37,7 +37,8 @@ test.each([
   '192.167.255.255 198.17.255.255 223.255.255.255 ::ffff:1.1.1.1 64:ff9b::101:101',
   '2001:200::1 2606:4700:4700::1111 2a00:1450:4001:82a::200e 2003::1',
 ])('globally reachable addresses are public: %s', (addresses) => {
-  for (const address of addresses.split(' ')) expect([address, judge(address).kind]).toEqual([address, 'public']);
+  for (const address of addresses.split(' '))
+    expect([address, checkAddress(address).kind]).toEqual([address, 'public']);
 });
 
 test.each([
@@ -49,15 +50,15 @@ test.each([
   ['1.1.1.1', '1.1.1.1', 'allowed'],
   ['1.1.1.2', '1.1.1.1', 'public'],
 ])('%s is classified relative to the allowed network %s as %s', (address, network, kind) => {
-  expect(judge(address, network).kind).toBe(kind);
+  expect(checkAddress(address, network).kind).toBe(kind);
 });
 
 test('an IPv4 address gets the same verdict plain, mapped, and behind NAT64', () => {
   fc.assert(
     fc.property(fc.ipV4(), (address) => {
       for (const prefix of ['::ffff:', '64:ff9b::']) {
-        expect(judge(prefix + address)).toEqual(judge(address));
-        expect(judge(prefix + address, address)).toEqual({ kind: 'allowed' });
+        expect(checkAddress(prefix + address)).toEqual(checkAddress(address));
+        expect(checkAddress(prefix + address, address)).toEqual({ kind: 'allowed' });
       }
     }),
   );

@@ -2,7 +2,7 @@ import { type Forge, forges } from '../../syncs/push-event.ts';
 import { pushSecretAudited } from '../../workspaces/push-secret.ts';
 import { toggle } from '../definition/flags.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
-import { unknownUrl, urlFlags } from './workspace-desk.ts';
+import { unknownUrl, urlFlags } from './workspace-settings.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
 const settings: Readonly<Record<Forge, string>> = {

@@ -11,8 +11,8 @@ import { CommandError } from '../definition/command.ts';
 import { requiredField, toggle } from '../definition/flags.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
-import { latestFlags, lfsFlags, settingsOf } from './workspace-desk.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
+import { latestFlags, lfsFlags, settingsOf } from './workspace-settings.ts';
 
 export const workspaceAdd = defineStorageCommand({
   name: 'workspace add',

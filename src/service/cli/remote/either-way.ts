@@ -1,6 +1,6 @@
 import { refused } from '../../../interface/parsed.ts';
 import type { Command } from '../definition/command.ts';
-import { addressVariable } from './remote-command.ts';
+import { baseUrlVariable } from './remote-command.ts';
 
 /**
  * A command in two forms: over HTTP if the environment names a service, and otherwise on the data of this machine. A
@@ -10,24 +10,24 @@ export const eitherWay = (remote: Command, local: Command): Command => ({
   ...remote,
   details: [
     ...(remote.details ?? []),
-    `Without ${addressVariable}, it works on the data of this machine: ${local.name} ${places(local)}.`,
+    `Without ${baseUrlVariable}, it works on the data of this machine: ${local.name} ${places(local)}.`,
     ...(local.details ?? []),
   ],
   example: local.example,
   variables: [...(remote.variables ?? []), ...(local.variables ?? [])],
   flags: { ...remote.flags, ...local.flags },
   prepare(typed, surroundings) {
-    const isRemote = (surroundings.environment[addressVariable] ?? '') !== '';
+    const isRemote = (surroundings.environment[baseUrlVariable] ?? '') !== '';
     const form = isRemote ? remote : local;
     const others = [...typed.flags.keys()].filter((name) => !Object.hasOwn(form.flags, name));
     const reason = isRemote
-      ? `works only on the data of this machine, and ${addressVariable} names a service. Unset it`
-      : `works only over HTTP. Set ${addressVariable} to the service`;
+      ? `works only on the data of this machine, and ${baseUrlVariable} names a service. Unset it`
+      : `works only over HTTP. Set ${baseUrlVariable} to the service`;
     const problems = others.map((name) => `--${name} ${reason}, or leave the flag out.`);
     const prepared = form.prepare(typed, surroundings);
     if (!prepared.ok) problems.push(prepared.reason);
     if (isRemote && problems.length > 0)
-      problems.push(`${addressVariable} is set, so this is about the workspace WORKSPACE_ID of that service.`);
+      problems.push(`${baseUrlVariable} is set, so this is about the workspace WORKSPACE_ID of that service.`);
     return problems.length === 0 ? prepared : refused(problems.join('\n'));
   },
 });

@@ -50,14 +50,14 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
   ): Promise<RemoteOutput>;
 }
 
-export const addressVariable = 'WORKSPACE_BASE_URL';
+export const baseUrlVariable = 'WORKSPACE_BASE_URL';
 
 /**
  * The variables of the action, so that people and jobs have the same setup. The token is not a flag because other users
  * can read the arguments of a process.
  */
 export const variables = [
-  [addressVariable, 'the service, such as https://assets.example.com/v1'],
+  [baseUrlVariable, 'the service, such as https://assets.example.com/v1'],
   ['WORKSPACE_TOKEN', 'an API token of the service'],
   ['WORKSPACE_ID', 'the id of the workspace'],
 ] as const;

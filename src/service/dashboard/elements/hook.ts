@@ -7,7 +7,7 @@ import type { InactiveReason } from '../../webhooks/hooks.ts';
 import { faint, literals, type Markup, time } from './text.ts';
 
 /** URL of the page of a webhook. */
-export const hookAddress = (workspace: string, id: string): string => `/workspaces/${workspace}/hooks/${id}`;
+export const hookUrl = (workspace: string, id: string): string => `/workspaces/${workspace}/hooks/${id}`;
 
 /** Description of each event. */
 export const eventMeanings: Readonly<Record<HookEvent, string>> = {

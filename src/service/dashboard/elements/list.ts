@@ -36,7 +36,7 @@ export function groupedTable(kind: string, groups: readonly RowGroup[]): Markup 
 }
 
 /** A URL path with the non-empty parameters. */
-export function addressWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
+export function urlWith(path: string, query: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query)) if (value) parameters.set(name, value);
   return parameters.size === 0 ? path : `${path}?${parameters}`;

@@ -1,5 +1,5 @@
 import type { LockRow } from '../../locks/lock-row.ts';
-import { addressWith } from './list.ts';
+import { urlWith } from './list.ts';
 
 /** Filters, order and URL of a list of locks. */
 
@@ -95,11 +95,11 @@ function parseSort(text: string): Sort {
 }
 
 /** The URL of a list, with only the parameters that differ from the default. */
-export function listAddress(
+export function listUrl(
   workspace: string,
   { search = '', by = 'path', descending = false, group = false, path = '', page = 1 }: Partial<ListQuery> = {},
 ): string {
-  return addressWith(`/workspaces/${workspace}/locks`, {
+  return urlWith(`/workspaces/${workspace}/locks`, {
     search: search.trim(),
     sort: by === 'path' && !descending ? '' : sortText({ by, descending }),
     group: group ? 'folder' : '',
@@ -109,19 +109,19 @@ export function listAddress(
 }
 
 /** The URL of the page of a path. As in the API, the path is one segment. */
-export const pathAddress = (workspace: string, path: string): string =>
+export const pathUrl = (workspace: string, path: string): string =>
   `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
 
 type OneLock = Pick<LockRow, 'path' | 'id'>;
 
 /** The page that asks for confirmation of a release. */
-export const releaseAddress = (workspace: string, lock: OneLock): string => addressOfLock('release', workspace, lock);
+export const releaseUrl = (workspace: string, lock: OneLock): string => addressOfLock('release', workspace, lock);
 
-export const extendAddress = (workspace: string, lock: OneLock): string => addressOfLock('extend', workspace, lock);
+export const extendUrl = (workspace: string, lock: OneLock): string => addressOfLock('extend', workspace, lock);
 
 /** The page for an action on exactly the lock with this id. */
 const addressOfLock = (action: string, workspace: string, { path, id }: OneLock): string =>
-  addressWith(`/workspaces/${workspace}/locks/${action}`, { path, lock: id });
+  urlWith(`/workspaces/${workspace}/locks/${action}`, { path, lock: id });
 
 /** The locks of the signed-in person, in all workspaces. */
-export const ownLocksAddress = '/my-locks';
+export const ownLocksUrl = '/my-locks';

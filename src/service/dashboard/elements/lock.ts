@@ -6,17 +6,17 @@ import type { LockChangeKind } from '../../locks/history.ts';
 import type { RecordedLockChange } from '../../locks/read-history.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { type FormField, textInput } from './fields.ts';
-import { addressWith, htmlTable, type Row } from './list.ts';
-import { folderOf, pathAddress } from './lock-list.ts';
+import { htmlTable, type Row, urlWith } from './list.ts';
+import { folderOf, pathUrl } from './lock-list.ts';
 import { brokenAtSlashes, countdown, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
 /** URL path of the form that locks a file, filled in with the path if one is given. */
-export const newLockAddress = (workspace: string, path = ''): string =>
-  addressWith(`/workspaces/${workspace}/locks/new`, { path });
+export const newLockUrl = (workspace: string, path = ''): string =>
+  urlWith(`/workspaces/${workspace}/locks/new`, { path });
 
 /** The form that asks for a lock that someone else holds. */
-export const askAddress = (workspace: string, path: string): string =>
-  addressWith(`/workspaces/${workspace}/locks/ask`, { path });
+export const askUrl = (workspace: string, path: string): string =>
+  urlWith(`/workspaces/${workspace}/locks/ask`, { path });
 
 /** All details of a lock, for decisions about it. */
 export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }: Lock, now: number): Markup =>
@@ -62,12 +62,12 @@ export const durationField = (title: string): FormField =>
 
 /** Link to those who wait for the lock on a path; empty if nobody does. */
 export const waitingLink = (workspace: string, path: string, count = 0): Markup | string =>
-  count === 0 ? '' : html`<a class="waiting" href="${pathAddress(workspace, path)}">${count} waiting</a>`;
+  count === 0 ? '' : html`<a class="waiting" href="${pathUrl(workspace, path)}">${count} waiting</a>`;
 
 /** Link to a path, whose end stays visible if it is too long. Below the name of its folder, only the file name. */
 export const pathLink = (workspace: string, path: string, { isBelowFolder = false } = {}): Markup => {
   const folder = folderOf(path);
-  return html`<a class="path" href="${pathAddress(workspace, path)}" title="${safeText(path)}"><span dir="ltr">${isBelowFolder ? '' : html`<bdi class="folder">${safeText(folder)}</bdi>`}<bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
+  return html`<a class="path" href="${pathUrl(workspace, path)}" title="${safeText(path)}"><span dir="ltr">${isBelowFolder ? '' : html`<bdi class="folder">${safeText(folder)}</bdi>`}<bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
 };
 
 /** A link to the run that acquired the lock. */

@@ -41,7 +41,7 @@ export function download(
 }
 
 /** Reads a part of a file like a request: at its turn, and charged to its token. */
-export async function readPart<T>({ turns }: Site, { c, bearer }: PageCall, read: () => Promise<T>): Promise<T> {
-  await turns.nextTurn(c.env.incoming);
-  return measureCost(turns, [bearer.id], read);
+export async function readPart<T>({ scheduler }: Site, { c, bearer }: PageCall, read: () => Promise<T>): Promise<T> {
+  await scheduler.nextTurn(c.env.incoming);
+  return measureCost(scheduler, [bearer.id], read);
 }

@@ -169,8 +169,8 @@ export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest {
   return keyedRequest(call.bearer.id, key, ['POST', call.c.req.path, null, '']);
 }
 
-const charged = <T>({ turns }: Site, { isCharged }: PageRoute, { bearer }: PageCall, work: () => Promise<T>) =>
-  isCharged ? measureCost(turns, [bearer.id], work) : work();
+const charged = <T>({ scheduler }: Site, { isCharged }: PageRoute, { bearer }: PageCall, work: () => Promise<T>) =>
+  isCharged ? measureCost(scheduler, [bearer.id], work) : work();
 
 export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 

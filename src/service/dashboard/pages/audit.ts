@@ -10,7 +10,7 @@ import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { addressWith, htmlTable, link, olderLinks, positionIn, type Row } from '../elements/list.ts';
+import { htmlTable, link, olderLinks, positionIn, type Row, urlWith } from '../elements/list.ts';
 import {
   empty,
   faint,
@@ -40,11 +40,11 @@ export function addAuditPage(site: Site): void {
     if (entries.length === 0) return { title, main: html`${auditFilter(filter)}${nothing(filter, before, next)}` };
     const rows = entries.map((entry) => row(entry, call.now));
     const links = olderLinks(before !== undefined, next?.toString(), (before) =>
-      addressWith('/audit', { ...filter, before }),
+      urlWith('/audit', { ...filter, before }),
     );
     const actions = html`
-      <a class="button" href="${addressWith('/audit/entries.csv', filter)}" download>Download as CSV</a>
-      <a class="button" href="${addressWith('/audit/entries.jsonl', filter)}" download>as JSON lines</a>`;
+      <a class="button" href="${urlWith('/audit/entries.csv', filter)}" download>Download as CSV</a>
+      <a class="button" href="${urlWith('/audit/entries.jsonl', filter)}" download>as JSON lines</a>`;
     return { title, actions, main: html`${auditFilter(filter)}${htmlTable('audit', rows)}${links}` };
   }
 
@@ -208,7 +208,7 @@ function nothing(filter: Filter, before: number | undefined, next: number | unde
 }
 
 const addressOf = (filter: Filter, before?: number): string =>
-  addressWith('/audit', { ...filter, before: before?.toString() });
+  urlWith('/audit', { ...filter, before: before?.toString() });
 
 function tokenMade(detail: Detail): Markup {
   const list = (name: string) => literals(listIn(detail, name));

@@ -23,8 +23,8 @@ import {
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, postForm, selection, textInput } from '../elements/fields.ts';
-import { addressWith, htmlTable, numberedPages, type Row, unseen } from '../elements/list.ts';
-import { listAddress } from '../elements/lock-list.ts';
+import { htmlTable, numberedPages, type Row, unseen, urlWith } from '../elements/list.ts';
+import { listUrl } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, plural, safeLines, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';
@@ -95,7 +95,7 @@ export function addBranchPages(site: Site): void {
       usageOf(storage, id),
     ]);
     const asked = await askBriefly(call, synced);
-    const main = await measureCost(site.turns, [call.bearer.id], async () =>
+    const main = await measureCost(site.scheduler, [call.bearer.id], async () =>
       branchPage(call, {
         ...asked,
         workspace: id,
@@ -129,7 +129,7 @@ export function addBranchPages(site: Site): void {
 
   /** Redirects a workspace to its locks, if the token may see them. */
   addWorkspacePage(site, { path: '', access: 'any-token' }, async ({ workspace: { id }, bearer }) => ({
-    to: grants(bearer.scopes, 'locks:read') ? listAddress(id) : branchesOf(id),
+    to: grants(bearer.scopes, 'locks:read') ? listUrl(id) : branchesOf(id),
   }));
 
   addWorkspacePage(site, { path: '/branches', access: 'any-token' }, (call) => show(call));
@@ -137,7 +137,7 @@ export function addBranchPages(site: Site): void {
   /** For scripts of open pages: responds when the remote has answered or failed. */
   addWorkspacePage(site, { path: '/summary', access: 'any-token' }, async (call) => {
     const { workspace } = call;
-    const synced = await measureCost(site.turns, [call.bearer.id], () => syncedBranches(storage, workspace.id));
+    const synced = await measureCost(site.scheduler, [call.bearer.id], () => syncedBranches(storage, workspace.id));
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
     const asked = isWanted ? await remoteMemory.ask(workspace) : before;
@@ -272,6 +272,6 @@ const commit = (head: string | undefined): Markup | string =>
 const syncForm = (workspace: string, branch: string): Markup =>
   html`<form method="post" action="/workspaces/${workspace}/sync"><input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
 
-const addressOf = (workspace: string, query: BranchView['query']): string => addressWith(branchesOf(workspace), query);
+const addressOf = (workspace: string, query: BranchView['query']): string => urlWith(branchesOf(workspace), query);
 
 export const branchesOf = (workspace: string): string => `/workspaces/${workspace}/branches`;

@@ -9,7 +9,7 @@ import { requireAdminForAudit } from '../../webhooks/hooks.ts';
 import type { ReceiverResponse } from '../../webhooks/receiver-response.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
 import { noSuchDelivery, sendAgain } from '../../webhooks/send-again.ts';
-import { deliveryState, hookAddress, nextAttempt, subjectOf } from '../elements/hook.ts';
+import { deliveryState, hookUrl, nextAttempt, subjectOf } from '../elements/hook.ts';
 import { faint, literal, type Markup, time, userText, verbatim } from '../elements/text.ts';
 import {
   addWorkspaceAction,
@@ -38,7 +38,7 @@ export function addDeliveryPages(site: Site): void {
   async function show(call: WorkspaceCall, refused?: string): Promise<View> {
     const { hook, delivery } = await addressedDelivery(call);
     const { event, last_attempt, attempts, last_error } = delivery;
-    const hookPage = hookAddress(call.workspace.id, hook.id);
+    const hookPage = hookUrl(call.workspace.id, hook.id);
     const main = html`
       ${refused === undefined ? '' : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
       ${facts(call, hookPage, hook, delivery)}
@@ -63,14 +63,14 @@ export function addDeliveryPages(site: Site): void {
     const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery.id));
     if (!sent.ok) return show(call, sent.reason);
     onHooksChanged();
-    return { to: `${hookAddress(workspace, hook.id)}/deliveries/${delivery.id}`, notice: sent.value };
+    return { to: `${hookUrl(workspace, hook.id)}/deliveries/${delivery.id}`, notice: sent.value };
   });
 }
 
 function actions(page: string, delivery: DeliveryOverview, hook: HookRow): Markup {
-  const whyNot = resendProblem(delivery, hook);
+  const problem = resendProblem(delivery, hook);
   const text = delivery.attempts === 0 ? 'Send now' : 'Send again';
-  return html`${whyNot === undefined ? html`<form method="post" action="${page}/send-again"><button class="primary">${text}</button></form>` : faint(whyNot)}
+  return html`${problem === undefined ? html`<form method="post" action="${page}/send-again"><button class="primary">${text}</button></form>` : faint(problem)}
     <a class="button" href="${page}">Refresh</a>`;
 }
 

@@ -4,7 +4,7 @@ import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { copyable, type Markup } from '../elements/text.ts';
 import { addWorkspacePage, type Site } from '../frame/page.ts';
 
-export const gitLfsAddress = (workspace: string): string => `/workspaces/${workspace}/git-lfs`;
+export const gitLfsUrl = (workspace: string): string => `/workspaces/${workspace}/git-lfs`;
 
 const placeholder = 'https://ADDRESS-OF-THE-SERVICE';
 

@@ -24,13 +24,13 @@ import {
   deliveryState,
   droppedEvents,
   formatNames,
-  hookAddress,
   hookState,
+  hookUrl,
   nextAttempt,
   shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
-import { addressWith, htmlTable, navigationLinks, olderLinks, positionIn, type Row } from '../elements/list.ts';
+import { htmlTable, navigationLinks, olderLinks, positionIn, type Row, urlWith } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
 import type { Notice } from '../frame/notices.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
@@ -61,11 +61,11 @@ export function addHookPages(site: Site): void {
       ${facts(call, overview)}
       <div class="heading">
         <h2 id="deliveries">Deliveries</h2>
-        <div class="actions"><a class="button" href="${addressWith(page, { state: only })}">Refresh</a></div>
+        <div class="actions"><a class="button" href="${urlWith(page, { state: only })}">Refresh</a></div>
       </div>
       ${filterLinks(page, only)}
       ${rows.length === 0 ? noDeliveries(page, only, before !== undefined) : htmlTable('deliveries', rows)}
-      ${olderLinks(before !== undefined, next?.toString(), (before) => addressWith(page, { state: only, before }))}`;
+      ${olderLinks(before !== undefined, next?.toString(), (before) => urlWith(page, { state: only, before }))}`;
     return {
       title: `Webhook to ${new URL(hook.url).host}`,
       actions: actions(page, overview),
@@ -84,7 +84,7 @@ export function addHookPages(site: Site): void {
       const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
       const notice = await storage.commit({ workspace }, (db) => change(db, storage.now, asked));
       onHooksChanged();
-      return { to: hookAddress(workspace, hook.id), notice };
+      return { to: hookUrl(workspace, hook.id), notice };
     });
   }
   addChange('pause', pauseHook);
@@ -159,7 +159,7 @@ const filters: Readonly<Record<DeliveryFilter, string>> = {
 
 function filterLinks(page: string, current: DeliveryFilter | undefined): Markup {
   const filter = (state: DeliveryFilter | undefined) => ({
-    href: addressWith(page, { state }),
+    href: urlWith(page, { state }),
     text: state === undefined ? 'All' : filters[state],
     current: state === current,
   });

@@ -5,7 +5,7 @@ import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { type InactiveReason, noSuchHook, requireAdminForAudit, requireHook } from '../../webhooks/hooks.ts';
 import { noSuchDelivery } from '../../webhooks/send-again.ts';
-import { droppedInShort, formatNames, hookAddress, hookState, shownBranches } from '../elements/hook.ts';
+import { droppedInShort, formatNames, hookState, hookUrl, shownBranches } from '../elements/hook.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, type Site, type WorkspaceCall } from '../frame/page.ts';
@@ -26,7 +26,7 @@ export async function addressedHookPage(call: WorkspaceCall, storage: Storage) {
   const hook = await addressedHook(call, storage);
   const overview = await findHookOverview(storage.read, call.workspace.id, hook.id);
   if (overview === undefined) throw noSuchHook();
-  return { hook, overview, page: hookAddress(call.workspace.id, hook.id) };
+  return { hook, overview, page: hookUrl(call.workspace.id, hook.id) };
 }
 
 export function addressedDeliveryId({ c }: PageCall): string {
@@ -71,7 +71,7 @@ const whatToDo: Readonly<Record<InactiveReason, string>> = {
 };
 
 function row({ now }: PageCall, workspace: string, hook: HookOverview): Row {
-  const page = hookAddress(workspace, hook.id);
+  const page = hookUrl(workspace, hook.id);
   const { inactive_why: reason } = hook;
   const advice = reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`;
   const address = html`<a href="${page}">${addressText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div>`;

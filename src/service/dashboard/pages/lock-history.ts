@@ -11,9 +11,9 @@ import {
   readLockHistory,
 } from '../../locks/read-history.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { addressWith, link, olderLinks } from '../elements/list.ts';
+import { link, olderLinks, urlWith } from '../elements/list.ts';
 import { changeNames, changeTable } from '../elements/lock.ts';
-import { listAddress } from '../elements/lock-list.ts';
+import { listUrl } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
 import { download, readPart } from '../frame/download.ts';
 import {
@@ -73,10 +73,10 @@ export function addLockHistoryPages(site: Site): void {
     const main = html`
       ${historyFilter(id, filter)}
       ${changes.length === 0 ? nothing(id, filter, isLater, next === undefined) : changeTable(changes, call.now, id)}
-      ${olderLinks(isLater, next && positionText(next), (before) => historyAddress(id, { ...filter, before }))}`;
+      ${olderLinks(isLater, next && positionText(next), (before) => historyUrl(id, { ...filter, before }))}`;
     const actions = html`
-      <a class="button" href="${listAddress(id)}">Locks held now</a>
-      <a class="button" href="${csvAddress(id, filter)}" download>Download as CSV</a>`;
+      <a class="button" href="${listUrl(id)}">Locks held now</a>
+      <a class="button" href="${csvUrl(id, filter)}" download>Download as CSV</a>`;
     return { title: 'History of locks', actions, main };
   });
 
@@ -136,7 +136,7 @@ function historyFilter(workspace: string, filter: Filter): Markup {
   const input = (name: 'prefix' | 'owner' | 'from' | 'to', title: string, type: 'search' | 'date') =>
     textInput(name, title, { type });
   return filterForm({
-    action: historyAddress(workspace),
+    action: historyUrl(workspace),
     values: filter,
     fields: [
       input('prefix', 'Path begins with', 'search'),
@@ -156,17 +156,17 @@ function nothing(workspace: string, filter: Filter, isLater: boolean, isLast: bo
   if (!isLast) {
     return empty('No entry matches in this part of the history.', 'Continue with older entries, or narrow the dates.');
   }
-  if (isLater) return empty('There are no older entries.', link(historyAddress(workspace, filter), 'Show the newest'));
-  if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyAddress(workspace), 'Show all'));
+  if (isLater) return empty('There are no older entries.', link(historyUrl(workspace, filter), 'Show the newest'));
+  if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyUrl(workspace), 'Show all'));
   return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');
 }
 
-export const historyAddress = (
+export const historyUrl = (
   workspace: string,
   query: Partial<Readonly<Record<(typeof filterNames)[number] | 'before', string | undefined>>> = {},
-): string => addressWith(`/workspaces/${workspace}/locks/history`, query);
+): string => urlWith(`/workspaces/${workspace}/locks/history`, query);
 
-const csvAddress = (workspace: string, filter: Filter): string =>
-  addressWith(`/workspaces/${workspace}/locks/history.csv`, filter);
+const csvUrl = (workspace: string, filter: Filter): string =>
+  urlWith(`/workspaces/${workspace}/locks/history.csv`, filter);
 
 const csvRow = (change: RecordedLockChange): string => csvLine(csvColumns.map((name) => change[name] ?? ''));

@@ -8,12 +8,12 @@ import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, readLockHistory } from '../../locks/read-history.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { postForm } from '../elements/fields.ts';
-import { addressWith, htmlTable, olderLinks, type Row } from '../elements/list.ts';
-import { askAddress, changeTable, lockFacts, newLockAddress, originLink } from '../elements/lock.ts';
-import { pathAddress, releaseAddress } from '../elements/lock-list.ts';
+import { htmlTable, olderLinks, type Row, urlWith } from '../elements/list.ts';
+import { askUrl, changeTable, lockFacts, newLockUrl, originLink } from '../elements/lock.ts';
+import { pathUrl, releaseUrl } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
-import { historyAddress, historyPositionOf, positionText } from './lock-history.ts';
+import { historyPositionOf, historyUrl, positionText } from './lock-history.ts';
 import { releaseTexts, releaseWay } from './lock-table.ts';
 
 const pageSize = 20;
@@ -60,12 +60,12 @@ export function addLockPathPage(site: Site): void {
 function action({ bearer }: PageCall, { workspace, path, lock: row, asked }: PathState): Markup | string {
   if (!grants(bearer.scopes, 'locks:write')) return '';
   if (row === undefined) {
-    return html`<a class="button primary" href="${newLockAddress(workspace, path)}">Lock it</a>`;
+    return html`<a class="button primary" href="${newLockUrl(workspace, path)}">Lock it</a>`;
   }
   const way = releaseWay(bearer, row);
-  const ask = html`<a class="button primary" href="${askAddress(workspace, path)}">Ask for it</a>`;
+  const ask = html`<a class="button primary" href="${askUrl(workspace, path)}">Ask for it</a>`;
   if (way === 'none') return asked ? '' : ask;
-  return html`${way === 'own' || asked ? '' : ask} <a class="button${way === 'force' ? ' danger' : ''}" href="${releaseAddress(workspace, row)}">${releaseTexts[way]}</a>`;
+  return html`${way === 'own' || asked ? '' : ask} <a class="button${way === 'force' ? ' danger' : ''}" href="${releaseUrl(workspace, row)}">${releaseTexts[way]}</a>`;
 }
 
 function show(call: PageCall, state: PathState, isLater: boolean): Markup {
@@ -75,7 +75,7 @@ function show(call: PageCall, state: PathState, isLater: boolean): Markup {
     <h2>Waiting for it</h2>
     <section data-part="waiting">${waitingTable(call, state.waiting)}</section>
     <section data-part="withdrawal">${state.asked ? withdrawal(state) : ''}</section>
-    <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyAddress(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) })}">History of its folder</a></div></div>
+    <div class="heading"><h2>History</h2><div class="actions"><a class="button" href="${historyUrl(workspace, { prefix: path.slice(0, path.lastIndexOf('/') + 1) })}">History of its folder</a></div></div>
     <section data-part="history">${pastTable(call, state, isLater)}</section>`;
 }
 
@@ -103,12 +103,12 @@ function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Mar
 }
 
 function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {
-  const address = pathAddress(workspace, path);
+  const address = pathUrl(workspace, path);
   const { changes, next } = history;
   return html`${
     changes.length === 0
       ? html`<p>${faint(isLater ? 'There are no older entries.' : 'This path has no history. Old entries are removed.')}</p>`
       : changeTable(changes, now)
   }
-    ${olderLinks(isLater, next && positionText(next), (before) => addressWith(address, { before }))}`;
+    ${olderLinks(isLater, next && positionText(next), (before) => urlWith(address, { before }))}`;
 }

@@ -8,12 +8,12 @@ import type { Bearer } from '../../tokens/tokens.ts';
 import { unseen } from '../elements/list.ts';
 import { holderCell, originLink, pathLink, waitingLink } from '../elements/lock.ts';
 import {
-  extendAddress,
+  extendUrl,
   folderName,
   folderOf,
   type ListQuery,
-  listAddress,
-  releaseAddress,
+  listUrl,
+  releaseUrl,
   type SortKey,
   sortKeys,
 } from '../elements/lock-list.ts';
@@ -75,7 +75,7 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
   const current = query.by === by;
   const direction = query.descending ? 'descending' : 'ascending';
   const descending = current && !query.descending;
-  const href = listAddress(workspace, { ...query, by, descending, page: 1 });
+  const href = listUrl(workspace, { ...query, by, descending, page: 1 });
   return html`<th scope="col"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}">${columnNames[by]}</a></th>`;
 }
 
@@ -104,8 +104,8 @@ const selection = ({ id, path }: Lock): Markup =>
 function changeLinks(workspace: string, lock: Lock, way: ReleaseWay): Markup {
   const link = (text: string, href: string) =>
     html`<a href="${href}" aria-label="${text} ${safeText(lock.path)}">${text}</a>`;
-  return html`${way === 'own' ? link('Extend', extendAddress(workspace, lock)) : ''}
-    ${way === 'none' ? '' : link(releaseTexts[way], releaseAddress(workspace, lock))}`;
+  return html`${way === 'own' ? link('Extend', extendUrl(workspace, lock)) : ''}
+    ${way === 'none' ? '' : link(releaseTexts[way], releaseUrl(workspace, lock))}`;
 }
 
 export const releaseTexts = { own: 'Release', force: 'Force release' } as const;

@@ -3,11 +3,11 @@ import { heldLocks } from '../../locks/list.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { numberedPages } from '../elements/list.ts';
-import { newLockAddress } from '../elements/lock.ts';
+import { newLockUrl } from '../elements/lock.ts';
 import {
   folderOf,
   type ListQuery,
-  listAddress,
+  listUrl,
   matching,
   parseListQuery,
   queryNames,
@@ -19,10 +19,10 @@ import {
 import { empty, literal, liveState, type Markup, plural } from '../elements/text.ts';
 import { addLivePage } from '../frame/live-page.ts';
 import { addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
-import { gitLfsAddress } from './git-lfs.ts';
-import { historyAddress } from './lock-history.ts';
+import { gitLfsUrl } from './git-lfs.ts';
+import { historyUrl } from './lock-history.ts';
 import { columnNames, lockPageSize, lockTableHtml, mayLock, selectionForm } from './lock-table.ts';
-import { poolsAddress } from './pools.ts';
+import { poolsUrl } from './pools.ts';
 
 export function addLockListPage(site: Site): void {
   addWorkspacePage(site, { path: '/locks', access: 'locks:read', isCharged: true }, async (call) => {
@@ -51,7 +51,7 @@ async function listed({ storage }: Site, call: WorkspaceCall, asked: ListQuery):
   for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
   const shown = found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize);
   const rows = { locks: shown, folders, waiting: await countWaiting(storage, shown) };
-  const pageAddress = (page: number) => listAddress(workspace, { ...query, page });
+  const pageUrl = (page: number) => listUrl(workspace, { ...query, page });
   return html`${filters(workspace, query)}
     <div data-part="only-path">${query.path === '' ? '' : onlyOne(workspace, query.path)}</div>
     <div class="lock-state">
@@ -62,7 +62,7 @@ async function listed({ storage }: Site, call: WorkspaceCall, asked: ListQuery):
     </div>
     ${lockTableHtml(call, query, rows)}
     <div data-part="empty">${found.length > 0 ? '' : emptyState(call, query.path, locks.length)}</div>
-    <div data-part="pages">${numberedPages({ page: query.page, pages }, pageAddress)}</div>`;
+    <div data-part="pages">${numberedPages({ page: query.page, pages }, pageUrl)}</div>`;
 }
 
 const alphabetical = ['A to Z', 'Z to A'] as const;
@@ -85,7 +85,7 @@ function filters(workspace: string, query: ListQuery): Markup {
   );
   const search = html` placeholder="Path, holder, note or run" aria-keyshortcuts="/"`;
   return filterForm({
-    action: listAddress(workspace),
+    action: listUrl(workspace),
     values: { search: query.search, sort: sortText(query) },
     fields: [
       textInput('search', 'Search', { type: 'search', more: search }),
@@ -101,7 +101,7 @@ function filters(workspace: string, query: ListQuery): Markup {
 }
 
 const onlyOne = (workspace: string, path: string): Markup =>
-  html`<p>Only <strong>${literal(path)}</strong>. <a href="${listAddress(workspace)}">Show all locks</a></p>`;
+  html`<p>Only <strong>${literal(path)}</strong>. <a href="${listUrl(workspace)}">Show all locks</a></p>`;
 
 const countText = (shown: number, all: number): string =>
   shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
@@ -111,25 +111,25 @@ function emptyState(call: WorkspaceCall, path: string, all: number): Markup {
   if (path !== '') {
     return empty(
       'Nobody holds a lock on this path.',
-      html`It was released, has expired, or was never taken. ${mayLock(call) ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
+      html`It was released, has expired, or was never taken. ${mayLock(call) ? html`<a href="${newLockUrl(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
     );
   }
   return all === 0
     ? empty(
         'Nothing is locked.',
-        html`${mayLock(call) ? html`<a href="${newLockAddress(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
+        html`${mayLock(call) ? html`<a href="${newLockUrl(workspace)}">Enter the path of a file</a> to lock it, or lock it` : 'A file appears here once someone locks it'} with <code>git lfs lock</code> or in a workflow with <code>operation: lock</code>.`,
       )
     : empty(
         'No lock matches the search.',
-        html`The search covers paths, holders, notes and runs. <a href="${listAddress(workspace)}">Show all locks</a>`,
+        html`The search covers paths, holders, notes and runs. <a href="${listUrl(workspace)}">Show all locks</a>`,
       );
 }
 
 const actions = (call: WorkspaceCall): Markup => html`
-  <a class="button" href="${gitLfsAddress(call.workspace.id)}">Git LFS setup</a>
-  <a class="button" href="${poolsAddress(call.workspace.id)}">Pools</a>
-  <a class="button" href="${historyAddress(call.workspace.id)}">History</a>
-  ${mayLock(call) ? html`<a class="button primary" href="${newLockAddress(call.workspace.id)}">Lock a file</a>` : ''}`;
+  <a class="button" href="${gitLfsUrl(call.workspace.id)}">Git LFS setup</a>
+  <a class="button" href="${poolsUrl(call.workspace.id)}">Pools</a>
+  <a class="button" href="${historyUrl(call.workspace.id)}">History</a>
+  ${mayLock(call) ? html`<a class="button primary" href="${newLockUrl(call.workspace.id)}">Lock a file</a>` : ''}`;
 
 /** The checkboxes of this form are in the rows. It also works without JavaScript, for the locks on the page. */
 const selectionButtons = (workspace: string): Markup =>

@@ -8,7 +8,7 @@ import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/
 import type { Token } from '../../tokens/tokens.ts';
 import { copyable, type Markup, plural, userText } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';
-import { gitLfsAddress } from './git-lfs.ts';
+import { gitLfsUrl } from './git-lfs.ts';
 import { tokenFacts } from './tokens.ts';
 
 /** The public origin of the service, or otherwise the origin that the browser uses. */
@@ -117,7 +117,7 @@ function forArtist({ origin, workspace }: CreatedToken): Markup {
   const others =
     workspace === undefined
       ? ''
-      : html` If the repository has a <code>.lfsconfig</code> for this service, leave the first two out. <a href="${gitLfsAddress(workspace)}">Git LFS setup</a> compares both ways.`;
+      : html` If the repository has a <code>.lfsconfig</code> for this service, leave the first two out. <a href="${gitLfsUrl(workspace)}">Git LFS setup</a> compares both ways.`;
   return html`<h2>Hand it over</h2>
     <p>Send the secret to its owner as you would a password. They can sign in at <code>${origin.origin}</code> with it, and lock files there.</p>
     <h2>With git</h2>

@@ -6,7 +6,7 @@ import { countWaiting } from '../../locks/read-queue.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { groupedTable, type Row, unseen } from '../elements/list.ts';
 import { lockCells, waitingLink } from '../elements/lock.ts';
-import { extendAddress, listAddress, ownLocksAddress, releaseAddress } from '../elements/lock-list.ts';
+import { extendUrl, listUrl, ownLocksUrl, releaseUrl } from '../elements/lock-list.ts';
 import { empty, literal, type Markup, plural, userText } from '../elements/text.ts';
 import { addPage, type PageCall, type Site } from '../frame/page.ts';
 
@@ -19,7 +19,7 @@ const noLocks = empty(
 );
 
 export function addOwnLocksPage(site: Site): void {
-  addPage(site, { path: ownLocksAddress, access: 'locks:read', isCharged: true }, async (call) => {
+  addPage(site, { path: ownLocksUrl, access: 'locks:read', isCharged: true }, async (call) => {
     const found = await ownLocks(site.storage, call.bearer, maxShown + 1);
     const locks = found.slice(0, maxShown);
     const waiting = await countWaiting(site.storage, locks);
@@ -41,9 +41,9 @@ function row({ bearer, now }: PageCall, stored: LockRow, waiting: number): Row {
   const workspace = stored.workspace_id;
   const button = (kind: string, text: string, href: string) =>
     html`<a class="button ${kind}" href="${href}" aria-label="${text} ${safeText(path)}">${text}</a>`;
-  const buttons = html`${button('extend', 'Extend', extendAddress(workspace, lock))} ${button('release', 'Release', releaseAddress(workspace, lock))}`;
+  const buttons = html`${button('extend', 'Extend', extendUrl(workspace, lock))} ${button('release', 'Release', releaseUrl(workspace, lock))}`;
   const noted = note === null ? '' : html`<div class="note faint">${userText(note)}</div>`;
-  const link = html`<a href="${listAddress(workspace, { path })}">${literal(path)}</a>`;
+  const link = html`<a href="${listUrl(workspace, { path })}">${literal(path)}</a>`;
   return [
     ['Path', html`${link}${noted}<div>${waitingLink(workspace, path, waiting)}</div>`, 'head'],
     ...lockCells(lock, now),
@@ -52,4 +52,4 @@ function row({ bearer, now }: PageCall, stored: LockRow, waiting: number): Row {
 }
 
 const groupTitle = (workspace: string, { length }: readonly LockRow[]): Markup =>
-  html`<a href="${listAddress(workspace)}">${userText(workspace)}</a> <span class="faint">${plural(length, 'lock')}</span>`;
+  html`<a href="${listUrl(workspace)}">${userText(workspace)}</a> <span class="faint">${plural(length, 'lock')}</span>`;

@@ -9,7 +9,7 @@ import type { HookRow } from '../../outbox/hook-row.ts';
 import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
 import { buttonLink, choices, type FormField, group, linesInput, postForm, textInput } from '../elements/fields.ts';
-import { eventMeanings, formatNames, hookAddress } from '../elements/hook.ts';
+import { eventMeanings, formatNames, hookUrl } from '../elements/hook.ts';
 import { addressText, type Markup } from '../elements/text.ts';
 import { type Form, filledIn, newFormId } from '../frame/form.ts';
 import type { FieldErrors, FormResult } from '../frame/form-values.ts';
@@ -30,7 +30,7 @@ export function newHookForm(
 ): View {
   const list = `/workspaces/${call.workspace.id}/hooks`;
   const isNew = edited === undefined;
-  const page = isNew ? list : hookAddress(call.workspace.id, edited.id);
+  const page = isNew ? list : hookUrl(call.workspace.id, edited.id);
   const main = postForm({
     action: isNew ? list : `${page}/edit`,
     values: filledIn({ url: shownAgain(form.text('url')), headers: namesOf(form.text('headers')) }, form),

@@ -9,7 +9,7 @@ import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { editHook, headersOf, hookOf, registerHook } from '../../webhooks/hooks.ts';
 import { type HookRequest, withTarget } from '../../webhooks/registration.ts';
 import type { WebhookSecret } from '../../webhooks/signature.ts';
-import { formatNames, hookAddress } from '../elements/hook.ts';
+import { formatNames, hookUrl } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
 import { type Form, filledIn } from '../frame/form.ts';
 import { type Notice, withNotice } from '../frame/notices.ts';
@@ -34,7 +34,7 @@ export function addNewHookPages(site: Site): void {
   async function register(call: WorkspaceActionCall, request: HookRequest): Promise<PageResult> {
     const workspace = call.workspace.id;
     const pageOf = (hook: Hook, notice: Notice): ApiResponse =>
-      seeOther(withNotice(hookAddress(workspace, hook.id), notice));
+      seeOther(withNotice(hookUrl(workspace, hook.id), notice));
     const done: { registered?: Awaited<ReturnType<typeof registerHook>> } = {};
     const repeated = await idempotent(
       workspace,
@@ -82,7 +82,7 @@ function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): Vie
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     ${whatToDo(hook.format)}
     <p>If you lose it, register the same address again with a secret of your own.</p>
-    <p><a href="${hookAddress(workspace, hook.id)}">Show the webhook and its deliveries</a></p>`;
+    <p><a href="${hookUrl(workspace, hook.id)}">Show the webhook and its deliveries</a></p>`;
   return { title: 'Copy this secret', main };
 }
 
@@ -120,7 +120,7 @@ export function addEditHookPages(site: Site): void {
     const change = { ...read.value, workspace, id: hook.id, actor: actorOf(call.c), scopes: call.bearer.scopes };
     await storage.commit({ workspace }, (db) => editHook(db, storage.now, change));
     onHooksChanged();
-    return { to: hookAddress(workspace, hook.id), notice: 'edited' };
+    return { to: hookUrl(workspace, hook.id), notice: 'edited' };
   });
 }
 

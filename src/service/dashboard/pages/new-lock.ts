@@ -13,7 +13,7 @@ import { safeText } from '../../platform/safe-text.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
 import { type FormField, postForm, textInput } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
-import { extendAddress, listAddress, pathAddress } from '../elements/lock-list.ts';
+import { extendUrl, listUrl, pathUrl } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
 import { type Form, filledIn, newFormId } from '../frame/form.ts';
 import { allValues, type FieldErrors } from '../frame/form-values.ts';
@@ -88,11 +88,11 @@ export function addNewLockPages(site: Site): void {
         origin: null,
       });
       const repeated = headers['idempotency-replayed'] !== undefined;
-      return { to: listAddress(workspace, { path }), notice: repeated ? 'sent-twice' : 'taken' };
+      return { to: listUrl(workspace, { path }), notice: repeated ? 'sent-twice' : 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.problem === 'request-in-progress') {
-        return { to: listAddress(workspace, { path }), notice: 'sent-twice' };
+        return { to: listUrl(workspace, { path }), notice: 'sent-twice' };
       }
       return lockView(call, call.form, rejectionOf(call, path, error));
     }
@@ -111,7 +111,7 @@ export function addNewLockPages(site: Site): void {
       requireFreeDisk(site);
       // Without a key: asking again keeps the place.
       await locks.askFor(undefined, { workspace, path, bearer, note, ttl });
-      return { to: pathAddress(workspace, path) };
+      return { to: pathUrl(workspace, path) };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const refusal = html`<p class="warning" role="alert">${safeText(error.message)}</p>`;
@@ -126,7 +126,7 @@ export function addNewLockPages(site: Site): void {
       const path = pathIn(form);
       // The page of the path shows the result, also if there was nothing to withdraw.
       await locks.withdraw({ workspace, path, bearer });
-      return { to: pathAddress(workspace, path) };
+      return { to: pathUrl(workspace, path) };
     },
   );
 }
@@ -165,7 +165,7 @@ function lockForm(call: WorkspaceCall, values: Form, errors: FieldErrors<string>
     errors,
     nothingDone: 'Nothing was locked.',
     button: 'Lock',
-    cancel: backLink(listAddress(id), 'Cancel'),
+    cancel: backLink(listUrl(id), 'Cancel'),
   });
   return html`${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
 }
@@ -179,7 +179,7 @@ const askForm = (workspace: string, path: LockPath, values: Form, errors: FieldE
     errors,
     nothingDone: 'You are not in line.',
     button: 'Lock it for me when it is free',
-    cancel: backLink(pathAddress(workspace, path), 'Cancel'),
+    cancel: backLink(pathUrl(workspace, path), 'Cancel'),
   });
 
 const noteField = (readers: string, more = html``): FormField =>
@@ -206,8 +206,8 @@ function heldLock({ bearer, now, workspace: { id } }: WorkspaceCall, asked: Lock
   const sameFile = asked === lock.path ? '' : html` On Windows, ${literal(asked)} is the same file.`;
   return html`<p class="warning" role="alert"><strong>Nothing was locked.</strong> ${
     own
-      ? html`You hold this lock already. <a href="${extendAddress(id, lock)}">Extend it</a>`
-      : html`Someone else holds this lock. <a href="${listAddress(id, { path: lock.path })}">Watch it</a> to see when it is free.`
+      ? html`You hold this lock already. <a href="${extendUrl(id, lock)}">Extend it</a>`
+      : html`Someone else holds this lock. <a href="${listUrl(id, { path: lock.path })}">Watch it</a> to see when it is free.`
   }${sameFile}</p>
   ${lockFacts(lock, now)}`;
 }

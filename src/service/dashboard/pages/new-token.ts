@@ -20,7 +20,7 @@ import {
   marked,
   postForm,
 } from '../elements/fields.ts';
-import { addressWith } from '../elements/list.ts';
+import { urlWith } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
 import { type Form, filledIn, unknownForm } from '../frame/form.ts';
 import { allValues, type FieldErrors, type FormResult, optional } from '../frame/form-values.ts';
@@ -45,7 +45,7 @@ export function addNewTokenPages(site: Site): void {
     const { form, preset } = queryOf(call, 'form', 'preset');
     const id = sealedTokenId(call, form);
     if (id === undefined) {
-      return { to: addressWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }) };
+      return { to: urlWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }) };
     }
     const made = await findToken(storage.read, storage.now, id);
     return made === undefined ? showForm(call, id, withPreset(newTokenDefaults, preset)) : madeBefore(made);

@@ -7,11 +7,11 @@ import { addressedPool } from '../../pools/addressed-pool.ts';
 import { findPools, type StoredPool } from '../../pools/pools.ts';
 import { type Seat, seatsOf } from '../../pools/seats.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
-import { holderCell, lockCells, newLockAddress, pathLink } from '../elements/lock.ts';
+import { holderCell, lockCells, newLockUrl, pathLink } from '../elements/lock.ts';
 import { empty, faint, literal, liveState, type Markup, time, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
 
-export const poolsAddress = (workspace: string): string => `/workspaces/${workspace}/pools`;
+export const poolsUrl = (workspace: string): string => `/workspaces/${workspace}/pools`;
 
 export function addPoolPages(site: Site): void {
   const { storage, locks } = site;
@@ -23,7 +23,7 @@ export function addPoolPages(site: Site): void {
       pools.map(async (pool) => {
         const free = (await seatsOf(locks, pool, call.bearer)).filter(({ lock }) => lock === undefined).length;
         return [
-          ['Pool', html`<a href="${poolsAddress(workspace)}/${pool.name}">${literal(pool.name)}</a>`, 'head'],
+          ['Pool', html`<a href="${poolsUrl(workspace)}/${pool.name}">${literal(pool.name)}</a>`, 'head'],
           ['Free', `${free} of ${pool.items.length}`],
         ] satisfies Row;
       }),
@@ -64,9 +64,7 @@ function seatRow(
     ...Object.entries(properties).map((pair) => pair.join('=')),
     ...secret.map((name) => `${name} (secret)`),
   ];
-  const lockIt = grants(bearer.scopes, 'locks:write')
-    ? html`<a href="${newLockAddress(workspace, path)}">Lock it</a>`
-    : '';
+  const lockIt = grants(bearer.scopes, 'locks:write') ? html`<a href="${newLockUrl(workspace, path)}">Lock it</a>` : '';
   const lock = found && lockOf(found);
   return [
     ['Item', pathLink(workspace, path), 'head'],

@@ -87,7 +87,7 @@ export function addReleasePages(site: Site): void {
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
     const requests = found.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
     const releases = await site.locks.commitReleases(workspace, (_, release) =>
-      measureCost(site.turns, [bearer.id], () => release(requests)),
+      measureCost(site.scheduler, [bearer.id], () => release(requests)),
     );
     const released = releases.filter(({ kind }) => kind === 'released').length;
     if (released === 0) return ask(call, shown);

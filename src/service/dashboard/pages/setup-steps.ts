@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { listTokens } from '../../tokens/tokens.ts';
-import { newLockAddress } from '../elements/lock.ts';
+import { newLockUrl } from '../elements/lock.ts';
 import type { Markup } from '../elements/text.ts';
 
 interface Step {
@@ -27,7 +27,7 @@ export async function setupSteps(storage: Storage, workspace: string | undefined
     },
     {
       isDone: locked,
-      text: html`${workspace === undefined ? 'Lock a file' : html`<a href="${newLockAddress(workspace)}">Lock a file</a>`}: here, with git, or in a workflow.`,
+      text: html`${workspace === undefined ? 'Lock a file' : html`<a href="${newLockUrl(workspace)}">Lock a file</a>`}: here, with git, or in a workflow.`,
     },
   ];
   if (steps.every(({ isDone }) => isDone)) return undefined;

@@ -4,7 +4,7 @@ import { locksWithIds } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { buttonLink } from '../elements/fields.ts';
 import { lockFacts } from '../elements/lock.ts';
-import { listAddress, ownLocksAddress, parseListQuery } from '../elements/lock-list.ts';
+import { listUrl, ownLocksUrl, parseListQuery } from '../elements/lock-list.ts';
 import { empty, literal, type Markup } from '../elements/text.ts';
 import type { Site, View, WorkspaceCall } from '../frame/page.ts';
 
@@ -43,7 +43,7 @@ export async function endedLocks(
   const current = path.ok ? await locks.find({ workspace: workspace.id, path: path.value }) : undefined;
   if (current?.live) {
     const warning = html`<strong>${nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:`;
-    const more = buttonLink(listAddress(workspace.id, { path: current.path }), 'Show the new lock');
+    const more = buttonLink(listUrl(workspace.id, { path: current.path }), 'Show the new lock');
     return refusedView({ title, warning, details: lockFacts(lockOf(current), now), back, more, status: 412 });
   }
   const [gone, reason] =
@@ -82,7 +82,7 @@ export const cameFrom = ({ c, workspace }: WorkspaceCall): string =>
 /** URL of the list of locks, with the search of the given URL. Never links to another page, even if that URL does. */
 export function listAt(address: string, workspace: string): string {
   const { pathname, searchParams } = URL.parse(address, 'http://here.invalid') ?? {};
-  if (pathname === ownLocksAddress) return ownLocksAddress;
-  const list = listAddress(workspace);
-  return pathname === list && searchParams !== undefined ? listAddress(workspace, parseListQuery(searchParams)) : list;
+  if (pathname === ownLocksUrl) return ownLocksUrl;
+  const list = listUrl(workspace);
+  return pathname === list && searchParams !== undefined ? listUrl(workspace, parseListQuery(searchParams)) : list;
 }

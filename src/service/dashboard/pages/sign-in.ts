@@ -61,13 +61,13 @@ export function addSignInPages(site: Site): void {
     return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice) });
   }
 
-  const judge = (token: string): Promise<Authentication> | Authentication =>
+  const authenticateToken = (token: string): Promise<Authentication> | Authentication =>
     looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', reason: refusedToken };
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address, succeeded } = await readSignIn(c);
     const to = localPath(form.text('to'));
-    const authentication = await judge(form.text('token').trim());
+    const authentication = await authenticateToken(form.text('token').trim());
     if (authentication.kind === 'refused') {
       return showPage(undefined, tokenForm(to, authentication.reason));
     }

@@ -8,7 +8,7 @@ import { findRecordedSync, listSyncs, type RecordedSync, type SyncPosition } fro
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, textInput } from '../elements/fields.ts';
-import { addressWith, htmlTable, link, olderLinks, type Row } from '../elements/list.ts';
+import { htmlTable, link, olderLinks, type Row, urlWith } from '../elements/list.ts';
 import {
   duration,
   empty,
@@ -41,7 +41,7 @@ export function addSyncHistoryPage(site: Site): void {
     const main = html`
       ${isUntouched ? '' : branchFilter(history, branch, [...known.keys()])}
       ${rows.length === 0 ? noSyncs(id, branch, isLater) : htmlTable('syncs', rows)}
-      ${olderLinks(isLater, next && writePosition(next), (before) => addressWith(history, { branch, before }))}`;
+      ${olderLinks(isLater, next && writePosition(next), (before) => urlWith(history, { branch, before }))}`;
     return { title: 'Syncs', main };
   });
 }

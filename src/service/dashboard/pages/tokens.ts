@@ -7,7 +7,7 @@ import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
-import { addressWith, navigationLinks, type Row, unseen } from '../elements/list.ts';
+import { navigationLinks, type Row, unseen, urlWith } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, plural, time, userText } from '../elements/text.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { endedCookie } from '../frame/session.ts';
@@ -62,7 +62,7 @@ export function tokenIdOf({ c }: PageCall): string {
 
 function filters(tokens: readonly Token[], current: TokenState | undefined): Markup {
   const filter = (text: string, state: TokenState | undefined, { length }: readonly Token[]) => ({
-    href: addressWith('/tokens', { state }),
+    href: urlWith('/tokens', { state }),
     text: html`${text} <span class="faint">${length}</span>`,
     current: state === current,
   });

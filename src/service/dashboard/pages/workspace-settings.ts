@@ -15,7 +15,7 @@ import {
 } from '../../workspaces/workspaces.ts';
 import { buttonLink, type FormField, postForm } from '../elements/fields.ts';
 import { link } from '../elements/list.ts';
-import { listAddress } from '../elements/lock-list.ts';
+import { listUrl } from '../elements/lock-list.ts';
 import { literal, type Markup, plural, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 import { addAction, addPage, addWorkspaceAction, addWorkspacePage, type Site, type View } from '../frame/page.ts';
@@ -86,7 +86,7 @@ export function addWorkspaceSettingsPages(site: Site): void {
 
   const stillLocked = (id: string, locks: readonly Lock[], count: number): Markup =>
     html`<p class="warning" role="alert"><strong>${plural(count, 'lock')} ${count === 1 ? 'is' : 'are'} held in it.</strong>
-      Their holders rely on them. Wait until they expire, or ${link(listAddress(id), 'release them')} first.</p>${namedLocks({ named: locks, count })}`;
+      Their holders rely on them. Wait until they expire, or ${link(listUrl(id), 'release them')} first.</p>${namedLocks({ named: locks, count })}`;
 
   async function askToRemove({ id, remote }: FoundWorkspace, locks: number): Promise<View> {
     const held = locks > 0 ? (await listLocks(storage, { workspace: id, limit: maxNamedLocks })).locks : [];

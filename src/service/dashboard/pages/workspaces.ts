@@ -10,10 +10,10 @@ import { failingHooks, type HookOverview } from '../../webhooks/hook-overview.ts
 import { branchStatuses, countBranchStates, isOutdated } from '../../workspaces/branch-state.ts';
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
 import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
-import { hookAddress, hookState } from '../elements/hook.ts';
+import { hookState, hookUrl } from '../elements/hook.ts';
 import { htmlTable, link, type Row } from '../elements/list.ts';
 import { pathLink } from '../elements/lock.ts';
-import { listAddress } from '../elements/lock-list.ts';
+import { listUrl } from '../elements/lock-list.ts';
 import {
   addressText,
   countdown,
@@ -170,7 +170,7 @@ const lockRow = (row: LockRow, name: string, when: Markup): Row => {
   const { workspace_id: workspace } = row;
   return [
     ['Path', pathLink(workspace, path), 'head'],
-    ['Workspace', html`<a href="${listAddress(workspace)}">${userText(workspace)}</a>`],
+    ['Workspace', html`<a href="${listUrl(workspace)}">${userText(workspace)}</a>`],
     ['Holder', userText(owner)],
     [name, when, 'nowrap'],
   ];
@@ -190,7 +190,7 @@ function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace
   const { workspace, id, last_error } = hook;
   const error = last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`;
   return [
-    ['Address', html`<a href="${hookAddress(workspace, id)}">${addressText(shownUrl(hook))}</a>${error}`, 'head'],
+    ['Address', html`<a href="${hookUrl(workspace, id)}">${addressText(shownUrl(hook))}</a>${error}`, 'head'],
     ['Workspace', html`<a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a>`],
     ['State', hookState(hook, now)],
   ];

@@ -22,7 +22,7 @@ export const createAddressGuard =
       return { kind: 'not-found', reason: toStoreError(error).message };
     }
     for (const address of isNamed(url) ? [] : addresses) {
-      const decision = targets.judge(address);
+      const decision = targets.checkAddress(address);
       const addressKind =
         decision.kind === 'refused'
           ? decision.addressKind

@@ -4,7 +4,7 @@ import { parseJson } from '../../contract/validate.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
 import { isBusy, readResponseText, type StoreConnection, transientStatuses } from './connection.ts';
-import { headerFields, type Store, storeAddress } from './store.ts';
+import { headerFields, type Store, storeUrl } from './store.ts';
 import { StoreError } from './store-error.ts';
 
 /** Download instructions for an object, or the reason why it has none. */
@@ -40,7 +40,7 @@ const responseSchema = z.object({
       authenticated: z.boolean().nullish(),
       actions: z
         .object({
-          download: z.object({ href: storeAddress, header: headerFields, expires_in: z.number().nullish() }).nullish(),
+          download: z.object({ href: storeUrl, header: headerFields, expires_in: z.number().nullish() }).nullish(),
         })
         .nullish(),
       error: z.object({ code: z.number(), message: z.string().nullish() }).nullish(),

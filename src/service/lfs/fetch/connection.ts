@@ -35,14 +35,14 @@ export function openStoreConnection(guard: AddressGuard, ca: readonly string[] |
   };
 
   async function checkedAddresses(url: URL, signal: AbortSignal): Promise<IpAddresses> {
-    const judged = await guard(url, signal);
-    switch (judged.kind) {
+    const checked = await guard(url, signal);
+    switch (checked.kind) {
       case 'allowed':
-        return judged.addresses;
+        return checked.addresses;
       case 'refused':
-        throw new LfsError(judged.reason);
+        throw new LfsError(checked.reason);
       case 'not-found':
-        throw new StoreError(judged.reason);
+        throw new StoreError(checked.reason);
     }
   }
 

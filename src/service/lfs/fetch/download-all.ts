@@ -84,9 +84,9 @@ export async function downloadAll(
     const { object, failures } = item;
     const step = nextStep(failures, result, backoffMs);
     switch (step.kind) {
-      case 'landed':
+      case 'stored':
         failedInARow = 0;
-        return tally.landed(object);
+        return tally.stored(object);
       case 'missing':
         failedInARow = step.isStore ? failedInARow + 1 : 0;
         if (failedInARow >= maxFailedInARow) {
@@ -149,7 +149,7 @@ export async function downloadAll(
   async function attempt({ offer, ...item }: Ready): Promise<void> {
     const { object } = item;
     // A sync of another branch may have stored it.
-    if ((await onDisk(objects.findIntact(object))) !== undefined) return apply(item, { kind: 'landed' });
+    if ((await onDisk(objects.findIntact(object))) !== undefined) return apply(item, { kind: 'stored' });
     // The offer may have expired in the queue.
     if (offer.endsAt <= now()) {
       queue.push(item);

@@ -21,8 +21,8 @@ async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard>
   const response = once(port1, 'message', { signal });
   const question: CheckRequest = { url: url.href, port: port2 };
   parentPort?.postMessage(question, [port2]);
-  const [judged] = await response;
-  return judged;
+  const [checked] = await response;
+  return checked;
 }
 
 async function run({ href, headers, object, port }: DownloadRequest): Promise<void> {

@@ -9,7 +9,7 @@ import { StoreError, toStoreError } from './store-error.ts';
 
 /** Result of one attempt to download an object, as plain data. Each `reason` is a sentence. */
 export type DownloadResult =
-  | { readonly kind: 'landed' }
+  | { readonly kind: 'stored' }
   | { readonly kind: 'none'; readonly reason: string }
   | { readonly kind: 'wrong-content'; readonly reason: string }
   /** The URL or its credentials are not valid, or no longer valid. */
@@ -38,9 +38,9 @@ export async function download(terms: DownloadTerms, offer: Download, object: Ob
     const unfinished = partial.offset < object.size ? await receive(terms, offer, object, partial) : undefined;
     if (unfinished !== undefined) return unfinished;
     const { offset } = partial;
-    switch (await onDisk(partial.land())) {
-      case 'landed':
-        return { kind: 'landed' };
+    switch (await onDisk(partial.store())) {
+      case 'stored':
+        return { kind: 'stored' };
       case 'incomplete':
         return { kind: 'transient', reason: `The store sent only ${offset} of its ${object.size} bytes.` };
       case 'wrong-content':

@@ -14,7 +14,7 @@ export interface Failures {
 }
 
 export type NextStep =
-  | { readonly kind: 'landed' }
+  | { readonly kind: 'stored' }
   /** `isStore`: the store may be unreachable. Otherwise it has answered for this object. */
   | { readonly kind: 'missing'; readonly reason: string; readonly isStore: boolean }
   | { readonly kind: 'retry'; readonly failures: Failures; readonly delayMs: number }
@@ -28,7 +28,7 @@ export function nextStep(
   backoffMs: number,
 ): NextStep {
   switch (result.kind) {
-    case 'landed':
+    case 'stored':
     case 'busy':
       return result;
     case 'none':

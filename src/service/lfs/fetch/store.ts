@@ -87,7 +87,7 @@ export const headerFields = z
 const maxAddressLength = 16_384;
 
 /** URL from the response of a store. */
-export const storeAddress = z
+export const storeUrl = z
   .string()
   .max(maxAddressLength)
   .transform((text, context) => {
@@ -97,7 +97,7 @@ export const storeAddress = z
     return z.NEVER;
   });
 
-const authenticateSchema = z.object({ href: storeAddress, header: headerFields });
+const authenticateSchema = z.object({ href: storeUrl, header: headerFields });
 
 async function storeOverSsh(git: StoreParts['git'], remote: SshRemote, limits: Limits): Promise<Store> {
   const { host, login } = remote.ssh;

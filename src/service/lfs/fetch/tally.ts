@@ -24,7 +24,7 @@ export function createTally(now: () => number, onProgress: (received: FetchedObj
   return {
     setReceived,
     receivedOf: (object: PointedObject): number => bytesOf.get(object) ?? 0,
-    landed(object: PointedObject): void {
+    stored(object: PointedObject): void {
       received.objects += 1;
       setReceived(object, object.size);
     },

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { expect } from 'vitest';
-import { pathAddress } from '../../../../src/service/dashboard/elements/lock-list.ts';
+import { pathUrl } from '../../../../src/service/dashboard/elements/lock-list.ts';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
 import { serviceOfTests } from '../../../support/service-of-tests.ts';
@@ -20,7 +20,7 @@ test('the page of a path shows changes as they happen, and its history can be do
   const page = await openPage();
   await signIn(page, service, ada.secret, `/workspaces/${workspace}/locks`);
   await page.getByRole('link', { name: 'Hero #1' }).click();
-  await page.waitForURL(service.baseUrl + pathAddress(workspace, path));
+  await page.waitForURL(service.baseUrl + pathUrl(workspace, path));
   await page.getByRole('heading', { name: path, level: 1 }).waitFor();
   await page.locator('#live').getByText('Live').waitFor();
   await page.evaluate('globalThis.isSamePage = true');

@@ -8,7 +8,7 @@ export const addressLifetimeSeconds = 60 * 60;
 
 export const signedNames = ['size', 'expires', 'signature'] as const;
 
-export type AddressSigner = ReturnType<typeof createAddressSigner>;
+export type AddressSigner = ReturnType<typeof createUrlSigner>;
 
 /** A received query, not trusted before verification. */
 type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;
@@ -17,7 +17,7 @@ type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string
  * Signs URLs that need no token: each is valid for one object of one workspace, until it expires. `clock` returns
  * milliseconds since 1970.
  */
-export function createAddressSigner(key: string, clock: () => number) {
+export function createUrlSigner(key: string, clock: () => number) {
   // JSON separates the fields unambiguously, whatever they contain.
   const signatureOf = (...fields: readonly string[]): string =>
     createHmac('sha256', key).update(JSON.stringify(fields)).digest('base64url');
