@@ -79,7 +79,7 @@ export async function acquireLocks(
   const began = clock();
   const deadline = began + milliseconds(wait);
   const line = { oneIsEnough: oneIsEnough(goal, 0), urgency };
-  const waitInLine = createQueueWait(context, line, { mayGrow: refresh !== undefined });
+  const waitInLine = createQueueWait(context, line, refresh && hasGoalChanged);
   let wanted = inFirstOrder(goal, random);
   let lastBlocked: Blocked | undefined;
   let next: NextRound | undefined;
@@ -139,10 +139,16 @@ export async function acquireLocks(
     }
     next = waited?.next;
     if (next?.kind === 'granted') return;
-    const known = new Set(wanted.paths);
-    await refreshGoal(until);
-    if (next !== undefined || wanted.paths.some((path) => !known.has(path))) return;
+    if ((await hasGoalChanged(until)) || next !== undefined) return;
     await sleep(Math.min(pauseMs(isSettled ? number : 0, retryAfterMs, random), until - clock()), signal);
+  }
+
+  /** Whether paths were added, or one that others hold was removed. */
+  async function hasGoalChanged(until: number): Promise<boolean> {
+    const known = new Set(wanted.paths);
+    const blocked = lastBlocked;
+    await refreshGoal(until);
+    return lastBlocked !== blocked || wanted.paths.some((path) => !known.has(path));
   }
 
   /** A goal that could no longer be met stays as it was. */

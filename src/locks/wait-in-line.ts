@@ -12,8 +12,8 @@ const maxSeconds = 30;
 /** For services that do not report places in line: meanwhile, another of the paths may become free. */
 const maxSecondsForSome = 5;
 
-/** For paths that may become more meanwhile. */
-const maxSecondsIfGrowing = 10;
+/** For paths that may change meanwhile. */
+const maxSecondsIfChanging = 10;
 
 /** A faster response suggests that the service did not wait. */
 const quickMs = 1_000;
@@ -55,7 +55,8 @@ interface WaitContext extends Pick<LockContext, 'client' | 'clock' | 'sleep' | '
 export function createQueueWait(
   { client, clock, sleep, random, signal, log, session, terms }: WaitContext,
   line: Omit<QueueWait, 'seconds'>,
-  { mayGrow = false } = {},
+  /** For paths that may change: refreshes them, and tells whether a new round is worthwhile. */
+  haveChanged?: (until: number) => Promise<boolean>,
 ) {
   let waits = true;
   let quickResponses = 0;
@@ -74,7 +75,7 @@ export function createQueueWait(
     }
     while (waits && hasWaited && !signal.aborted) {
       const began = clock();
-      const longest = followsAll ? (mayGrow ? maxSecondsIfGrowing : maxSeconds) : maxSecondsForSome;
+      const longest = followsAll ? (haveChanged ? maxSecondsIfChanging : maxSeconds) : maxSecondsForSome;
       const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
       if (seconds < 1) break;
       intent ??= session.intend(path, terms);
@@ -90,10 +91,11 @@ export function createQueueWait(
         waits = result.hasWaited;
         if (!waits || quickResponses > maxQuickResponses) return {};
       }
-      const next = nextAfter(result, { path, isFailing, followsAll, mayGrow });
+      const next = nextAfter(result, { isFailing, followsAll });
       if (next.kind === 'return') return next.result;
       if (next.kind === 'ask-again') {
         failingSince = Number.POSITIVE_INFINITY;
+        if (await haveChanged?.(until)) return { next: { kind: 'turn', paths: [path] } };
         const left = formatSpan((waitEnds - clock()) / 1_000);
         log.line(`${blockedText(withConflict(blocked, next.held), client.serverNow(), true)}. Waiting, ${left} left.`);
         continue;
@@ -113,13 +115,11 @@ const gainsNothing = (result: SessionAcquireResult, isQuick: boolean): boolean =
   (result.kind === 'held' && isQuick && result.queue !== undefined && result.turn.length === 0);
 
 interface Waited {
-  readonly path: LockPath;
   readonly isFailing: boolean;
   readonly followsAll: boolean;
-  readonly mayGrow: boolean;
 }
 
-function nextAfter(result: SessionAcquireResult, { path, isFailing, followsAll, mayGrow }: Waited) {
+function nextAfter(result: SessionAcquireResult, { isFailing, followsAll }: Waited) {
   const end = (ended: WaitResult) => ({ kind: 'return', result: ended }) as const;
   switch (result.kind) {
     case 'acquired':
@@ -133,8 +133,7 @@ function nextAfter(result: SessionAcquireResult, { path, isFailing, followsAll, 
     case 'held':
       if (result.turn.length > 0) return end({ next: { kind: 'turn', paths: result.turn } });
       if (!followsAll) return end({});
-      if (isFailing) return { kind: 'retry', afterMs: 0 } as const;
-      return mayGrow ? end({ next: { kind: 'turn', paths: [path] } }) : ({ kind: 'ask-again', held: result } as const);
+      return isFailing ? ({ kind: 'retry', afterMs: 0 } as const) : ({ kind: 'ask-again', held: result } as const);
   }
 }
 
