@@ -128,7 +128,7 @@ describe('serve reports in one sentence that it', () => {
 
 test('serve ends if the database refuses its settings', async () => {
   const folder = folderNamed('refusing');
-  await runMain(['token', 'create', '--name=a', '--scopes=sync'], commandEnvironment(folder));
+  await runMain(addGame, commandEnvironment(folder));
   const database = new DatabaseSync(join(folder, 'service.db'));
   database.exec("create trigger refuse before insert on quotas begin select raise(abort, 'not now'); end");
   database.close();
