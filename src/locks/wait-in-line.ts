@@ -55,7 +55,7 @@ interface WaitContext extends Pick<LockContext, 'client' | 'clock' | 'sleep' | '
 export function createQueueWait(
   { client, clock, sleep, random, signal, log, session, terms }: WaitContext,
   line: Omit<QueueWait, 'seconds'>,
-  /** For paths that may change: refreshes them, and tells whether a new round is worthwhile. */
+  /** For paths that may change: refreshes them. True if a new round is worthwhile. */
   haveChanged?: (until: number) => Promise<boolean>,
 ) {
   let waits = true;

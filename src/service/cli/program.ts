@@ -87,7 +87,7 @@ function createProgram(context: Surroundings): Commander {
       getErrHelpWidth: () => io.stderr.columns ?? Number.POSITIVE_INFINITY,
       outputError: (text) => {
         const [, own] = /^error: (.*)/s.exec(text) ?? [];
-        // Errors of `commander` quote what was typed. Those of commands have it masked, and their own forms of a URL.
+        // `commander` quotes what was typed. Other errors mask it, and name forms of a URL themselves.
         const sentences = own === undefined ? text : withoutTypedSecrets(own);
         printLines(io.stderr, `${programName}: ${sentences.trimEnd()}`.split('\n'));
       },

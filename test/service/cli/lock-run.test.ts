@@ -338,7 +338,7 @@ describe('a signal', () => {
     expect(await locks()).toEqual([]);
   });
 
-  test('of Ctrl-Z does not stop the renewal', async () => {
+  test('sent by Ctrl-Z does not stop the renewal', async () => {
     const command = start(['--ttl', '2s'], 'echo ready; sleep 60');
     await ready(command);
     const [before] = await locks();

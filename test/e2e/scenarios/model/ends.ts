@@ -17,7 +17,7 @@ interface Scene {
   readonly short: ShortLocks;
   /** Whether the service has no ids and ETags. */
   readonly givesNoProof: boolean;
-  /** Whether a lock cannot be told from a later one of the same owner. */
+  /** Whether a lock looks like a later one of the same owner. */
   readonly looksAlike: boolean;
 }
 
