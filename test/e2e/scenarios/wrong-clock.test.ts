@@ -39,7 +39,7 @@ describe.each(clocks)('when the clock of %s', (_, { machine, service }) => {
     const step = await job.step(locking(hero, { wait: '10m', ttl: '30m' }));
     const line = await step.waitForLog('is held by');
     expect(line).toMatch(
-      /\(in 20 min\), since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d s ago\)\. You are \S+ of \d\. Waiting, 10 min left\./,
+      /\(in 20 min\), since (\d{4}-\d\d-\d\d )?\d\d:\d\d UTC \(\d s ago\)\. You are number \d of \d in line\. Waiting, 10 min left\./,
     );
     await stage.release(hero);
     const result = await step.finished;
