@@ -121,7 +121,7 @@ describe.each(jobs)('on %s, a job', (system, words) => {
 test('the command of "Take one of several seats" gets a seat with its properties', async () => {
   const recipe = section(await readPage('docs/recipes.md'), 'Take one of several seats');
   const [add = '', run = ''] = snippets(recipe, 'sh');
-  const [, , ...words] = add.trim().replace(' game ', ` ${service.workspace} `).split(' ');
+  const [, ...words] = add.trim().replace(' game ', ` ${service.workspace} `).split(' ');
   expect((await runCommand(words, { folder: service.folder })).code).toBe(0);
   const script = run.replace('build.sh', 'release.sh');
   const job = await startJob(['bash', '-e', '-c', script], 'echo "$LOCK_HOST has $LOCK_SERIAL"');

@@ -28,7 +28,7 @@ const timeoutMs = 5_000;
 const pollMs = 200;
 const maxRemembered = 1_000;
 
-/** The branch may have been pushed just before its first lock. */
+/** The branch may just have been pushed. */
 const maxAgeWithoutBranchMs = 2_000;
 
 export interface RefreshRequest {
@@ -63,13 +63,18 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     return comparedWith(workspace, listing?.defaultBranch);
   };
 
-  async function answerOf({ workspace, branch }: RefreshRequest, maxAgeMs: number): Promise<Answer> {
+  /** A remote that answers is asked at once for a branch that was not compared before. */
+  function maxAgeOf({ listing }: Answer, branch: string | undefined, isFirst: boolean, maxAgeMs: number): number {
+    const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
+    if (listed === undefined) return maxAgeMs;
+    if (isFirst) return 0;
+    return branch === undefined || listed.has(branch) ? maxAgeMs : Math.min(maxAgeMs, maxAgeWithoutBranchMs);
+  }
+
+  async function answerOf({ workspace, branch }: RefreshRequest, isFirst: boolean, maxAgeMs: number): Promise<Answer> {
     const key = JSON.stringify([workspace.id, workspace.remote]);
     const last = answers.get(key);
-    const listed: ReadonlyMap<string, string> | undefined = last?.listing?.branches;
-    const lacksBranch = branch !== undefined && listed?.has(branch) === false;
-    const maxAge = lacksBranch ? Math.min(maxAgeMs, maxAgeWithoutBranchMs) : maxAgeMs;
-    if (last !== undefined && performance.now() - last.at <= maxAge) return last;
+    if (last !== undefined && performance.now() - last.at < maxAgeOf(last, branch, isFirst, maxAgeMs)) return last;
     return onceAnswered(key, async () => {
       const at = performance.now();
       const asked = await Promise.race([remoteMemory.ask(workspace), sleep(timeoutMs, undefined, { ref: false })]);
@@ -128,8 +133,8 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     const { id, remote, latest_branches } = request.workspace;
     const key = JSON.stringify([id, remote, latest_branches, request.branch, request.syncsBranch]);
     const deadline = performance.now() + timeoutMs;
-    const answer = await answerOf(request, maxAgeMs);
     const last = refreshes.get(key);
+    const answer = await answerOf(request, last === undefined, maxAgeMs);
     if (last?.at === answer.at) return last;
     const done = await onceRefreshed(key, () => refresh(request, answer, deadline));
     remember(refreshes, key, done, maxRemembered);

@@ -81,7 +81,7 @@ test('lock take compares the files of the clone again after it has waited', asyn
   expect([await waiting.ended(), waiting.stdout()]).toEqual([1, '']);
   expect(waiting.stderr()).toContain('Your copy of c.umap is 1 version behind feature');
   expect(waiting.stderr()).toContain('1 of 2 paths is outdated. Nothing was locked.');
-  expect((await lock('list')).stdout).toBe('No such path is locked.\n');
+  expect((await lock('list')).stdout).toMatch(/^No path of the workspace "\S+" is locked\.\n$/);
 });
 
 test('lock take warns of outdated files, and locks them, if the workspace only warns', async () => {

@@ -65,10 +65,10 @@ test('the mirror is read once for all branches', async () => {
 });
 
 test.each([
-  { remote: 'a silent remote', isSilent: true },
-  { remote: 'the remote', isSilent: false },
-])('$remote is asked once for all branches', async ({ isSilent }) => {
+  { remote: 'a silent remote is asked once for all branches', isSilent: true, asks: 1 },
+  { remote: 'a remote that answers is asked once for each branch', isSilent: false, asks: 3 },
+])('$remote', async ({ isSilent, asks }) => {
   const { refresh, calls } = await setUp(['main', 'a', 'b'], ['main', 'a', 'b'], isSilent);
-  for (const branch of ['main', 'a', 'b']) await refresh(branch);
-  expect(calls.asks).toBe(1);
+  for (const branch of ['main', 'a', 'b', 'a', 'b']) await refresh(branch);
+  expect(calls.asks).toBe(asks);
 });
