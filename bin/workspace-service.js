@@ -11,7 +11,9 @@ if (major < needed) {
   process.exitCode = 1;
 } else {
   // Read when the first thread is needed: outbound/limit-lookups.ts uses some of them.
-  process.env.UV_THREADPOOL_SIZE = String(Math.max(64, Number(process.env.UV_THREADPOOL_SIZE) || 0));
+  if (process.argv[2] === 'serve') {
+    process.env.UV_THREADPOOL_SIZE = String(Math.max(64, Number(process.env.UV_THREADPOOL_SIZE) || 0));
+  }
   // Not with await, which is younger at the top of a file than the import itself.
   import('../build/service/cli/main.js')
     .then(({ main }) => main(process.argv.slice(2), process.env))

@@ -17,7 +17,7 @@ async function main(): Promise<void> {
   const raw = readRawInputs(core.getInput, process.env);
   const reporter = createReporter(secretsIn(raw));
   const fromLedger = wantsLedger(raw)
-    ? (await import('./inputs/job-workspace.ts')).findJobPlace(raw, readRunner(process.env).temporaryFolder)
+    ? (await import('./inputs/job-workspace.ts')).findJobWorkspace(raw, readRunner(process.env).temporaryFolder)
     : undefined;
   const loaded = loadInputs(core.getInput, process.env, fromLedger);
   if (!loaded.ok) {

@@ -1,6 +1,6 @@
 import { maxConnections } from './connection.ts';
 
-/** Processes the items in order, as many in parallel as there are connections, until `goOn` returns false. */
+/** Processes the items in order, as many in parallel as there are connections, until `shouldContinue` returns false. */
 export async function inParallel<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,

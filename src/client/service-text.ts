@@ -26,7 +26,7 @@ export function createServiceText(secrets: readonly string[]): ServiceText {
   const inData = anywhere.filter((secret) => secret.length >= minDataSecretLength);
   const maxSecretLength = anywhere[0]?.length ?? 0;
 
-  /** `goesOn`: the text was truncated and may end within a secret, so a possible start of one is hidden as well. */
+  /** `isTruncated`: the text was truncated and may end within a secret, so a possible start of one is hidden as well. */
   function shown(text: string, maxLength: number, isTruncated: boolean): string {
     // Redacted before it is truncated: half a secret is still secret.
     const redacted = redact(text.replaceAll(unsafe, ' ').trim(), anywhere);

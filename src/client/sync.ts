@@ -11,7 +11,7 @@ import { plainName, type ServiceText } from './service-text.ts';
 declare const brand: unique symbol;
 
 /** The target of status requests for a sync, on the same server. */
-export type SyncStatusTarget = string & { readonly [brand]: 'SyncAddress' };
+export type SyncStatusTarget = string & { readonly [brand]: 'SyncStatusTarget' };
 
 export type SyncReport = Readonly<ReturnType<ReturnType<typeof createReportOf>>>;
 
@@ -33,7 +33,7 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
       .filter((address) => address !== undefined)
       .map((address) => resolveLink(address, from, baseUrl));
     const target = followed.find((each) => each.kind === 'target');
-    // The only cast to SyncAddress: the URL is on the same server.
+    // The only cast to SyncStatusTarget: the URL is on the same server.
     if (target !== undefined) return { kind: 'offered', address: target.target as SyncStatusTarget };
     const crossOrigin = followed.find((each) => each.kind === 'cross-origin');
     const reason =

@@ -138,7 +138,7 @@ export async function acquireLocks(
       unsettled = { ...unsettled, unanswered: [...unsettled.unanswered, waited.unanswered] };
     }
     next = waited?.next;
-    if (next?.kind === 'granted') return;
+    if (next?.kind === 'granted' || waited?.isFresh) return;
     if ((await hasGoalChanged(until)) || next !== undefined) return;
     await sleep(Math.min(pauseMs(isSettled ? number : 0, retryAfterMs, random), until - clock()), signal);
   }

@@ -32,6 +32,8 @@ const maxReconnectMs = 200;
 const maxFailingMs = 30_000;
 
 interface WaitResult {
+  /** The goal was refreshed at the end of the wait. */
+  readonly isFresh?: boolean;
   /** Undefined if there is a reason to pause before the next round: the wait itself did not take long. */
   readonly next?: NextRound;
   /** The lock may have been granted. */
@@ -65,6 +67,8 @@ export function createQueueWait(
   return async (blocked: Blocked, until: number, waitEnds: number): Promise<WaitResult> => {
     const [{ path, hasWaited, queue }] = blocked.conflicts;
     const followsAll = blocked.conflicts.length === 1 || queue !== undefined;
+    // A step that needs several of the paths is not told of the others while it waits for one.
+    const needsMore = blocked.conflicts.length > 1 && !line.oneIsEnough;
     let failingSince = Number.POSITIVE_INFINITY;
     let intent: Intent | undefined;
     // Several quick grants did not complete the locks: jobs that need the same paths may take them from each other in
@@ -75,7 +79,7 @@ export function createQueueWait(
     }
     while (waits && hasWaited && !signal.aborted) {
       const began = clock();
-      const longest = followsAll ? (haveChanged ? maxSecondsIfChanging : maxSeconds) : maxSecondsForSome;
+      const longest = followsAll ? (haveChanged || needsMore ? maxSecondsIfChanging : maxSeconds) : maxSecondsForSome;
       const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
       if (seconds < 1) break;
       intent ??= session.intend(path, terms);
@@ -95,7 +99,8 @@ export function createQueueWait(
       if (next.kind === 'return') return next.result;
       if (next.kind === 'ask-again') {
         failingSince = Number.POSITIVE_INFINITY;
-        if (await haveChanged?.(until)) return { next: { kind: 'turn', paths: [path] } };
+        if (needsMore) return { next: { kind: 'turn', paths: [path] } };
+        if (await haveChanged?.(until)) return { next: { kind: 'turn', paths: [path] }, isFresh: true };
         const left = formatSpan((waitEnds - clock()) / 1_000);
         log.line(`${blockedText(withConflict(blocked, next.held), client.serverNow(), true)}. Waiting, ${left} left.`);
         continue;

@@ -106,7 +106,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
   const stopping = new AbortController();
   let isDraining = false;
   await setHookQuotas(storage, options);
-  const addressSigner = createUrlSigner(await addressKey(storage), Date.now);
+  const urlSigner = createUrlSigner(await addressKey(storage), Date.now);
   if (windowsPaths) await foldHeldPaths(storage);
   const deliveries = startDeliveries({ ...options, pollMs, onError });
   const scheduler = createRequestScheduler({
@@ -201,7 +201,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     mirrorLimits: { ...defaultMirrorLimits, parallelClones: options.parallelClones, ...options.mirrorLimits },
     publicUrl,
     objectsOf,
-    addressSigner,
+    urlSigner,
     askUpstream: createAskUpstream(options),
     onQueued: syncs.wake,
     onHooksChanged: deliveries.hooksChanged,

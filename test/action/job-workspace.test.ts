@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { findJobPlace } from '../../src/action/inputs/job-workspace.ts';
+import { findJobWorkspace } from '../../src/action/inputs/job-workspace.ts';
 import { loadInputs } from '../../src/action/inputs/load.ts';
 import { type OperationName, readRawInputs, wantsLedger } from '../../src/action/inputs/table.ts';
 import type { Entry, Grant } from '../../src/locks/ledger/entry.ts';
@@ -33,7 +33,7 @@ async function load(
   return loadInputs(
     getInputOf(environment),
     environment,
-    wantsLedger(raw) ? findJobPlace(raw, environment['RUNNER_TEMP'] ?? '') : undefined,
+    wantsLedger(raw) ? findJobWorkspace(raw, environment['RUNNER_TEMP'] ?? '') : undefined,
   );
 }
 

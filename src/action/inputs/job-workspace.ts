@@ -6,7 +6,7 @@ import { parseHandoff, parseHandoffFile } from './parse.ts';
 import type { FromLedger, RawInputs } from './table.ts';
 
 /** The service and workspace of this job's locks, for a `check` or `unlock` that does not name both. */
-export function findJobPlace(raw: RawInputs, temporaryFolder: string): FromLedger {
+export function findJobWorkspace(raw: RawInputs, temporaryFolder: string): FromLedger {
   // The ledger is only read, so nothing needs to be redacted.
   const ledger = openLedger(ledgerFile(temporaryFolder), (text) => text);
   // Unreadable locks are reported for their own input.

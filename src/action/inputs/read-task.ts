@@ -130,8 +130,8 @@ const readUnlock = (reader: Reader) =>
 function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelection | PathSelection> {
   const { raw, complainOfBoth } = reader;
   const paths = readPaths(reader);
-  const [name, another] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
-  if (name !== undefined && another !== undefined) complainOfBoth(name, another);
+  const [name, ...others] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
+  for (const other of others) complainOfBoth(name ?? other, other);
   if (name === undefined) return paths && { kind: 'job' };
   if (name === 'path') return paths;
   return readHandoff(reader, name);

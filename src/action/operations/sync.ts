@@ -117,7 +117,7 @@ const table = (workspace: string, branch: string, sync: SyncReport) => ({
 function objectsText(sync: SyncReport): string {
   const { state, received_objects, estimated_objects } = sync;
   if (state !== 'running' && received_objects !== undefined) return formatNumber(received_objects) + bytesText(sync);
-  return estimated_objects === undefined ? '' : `about ${formatNumber(estimated_objects)}`;
+  return estimated_objects ? `about ${formatNumber(estimated_objects)}` : '';
 }
 
 /** A small sync ends immediately, a large one takes minutes: poll often at first, then less often. */

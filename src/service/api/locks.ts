@@ -10,8 +10,7 @@ import { authenticateRequest, refundRelease, requireFreeDisk, tooManyRequests } 
 import { actorOf, bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
-import type { KeyedRequest } from '../idempotency/keyed-request.ts';
-import { keyedRequestOf } from '../idempotency/keyed-request.ts';
+import { type KeyedRequest, keyedRequestOf } from '../idempotency/keyed-request.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
 import { keptMs, urgencyMs } from '../locks/line.ts';

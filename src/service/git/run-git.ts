@@ -106,7 +106,7 @@ export function runProcess(
       for await (const chunk of child.stdout ?? []) {
         if (stopped !== undefined) continue;
         outputSize += chunk.length;
-        if (onOutput !== undefined) await onOutput(chunk).catch(() => undefined);
+        if (onOutput !== undefined) await consume(chunk, onOutput);
         else if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
         else output.push(chunk);
       }
@@ -144,6 +144,14 @@ export function runProcess(
       else finish({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });
     });
   });
+}
+
+/** Limits how much a slow consumer must handle at once. */
+const maxPieceSize = 64 * 1_024;
+
+async function consume(chunk: Buffer, onOutput: (piece: Buffer) => Promise<void>): Promise<void> {
+  for (let at = 0; at < chunk.length; at += maxPieceSize)
+    await onOutput(chunk.subarray(at, at + maxPieceSize)).catch(() => undefined);
 }
 
 /**

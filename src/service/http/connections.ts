@@ -73,8 +73,6 @@ export function closeWithoutStacks(server: Server): void {
  */
 const maxLooks = 100;
 
-const closeIdleEveryMs = 100;
-
 interface CloseTimes {
   /** Time for which idle connections stay open: a proxy may be sending a request on them. */
   readonly idleMs: number;
@@ -90,10 +88,15 @@ export function createDrain(server: Server) {
   const beingAnswered = new Set<ServerResponse>();
   let accepted = 0;
   let isClosing = false;
-  const track = (_incoming: IncomingMessage, outgoing: ServerResponse): void => {
+  let closesIdle = false;
+  const track = ({ socket }: IncomingMessage, outgoing: ServerResponse): void => {
     if (isClosing) outgoing.shouldKeepAlive = false;
     beingAnswered.add(outgoing);
-    outgoing.once('close', () => beingAnswered.delete(outgoing));
+    outgoing.once('close', () => {
+      beingAnswered.delete(outgoing);
+      // If its head was sent before, its client was not told to close the connection.
+      if (closesIdle && [...beingAnswered].every(({ req }) => req.socket !== socket)) socket.end();
+    });
   };
   server.on('request', track);
   server.on('checkExpectation', track);
@@ -118,16 +121,12 @@ export function createDrain(server: Server) {
     isClosing = true;
     // Otherwise their connections would stay open for another request.
     for (const outgoing of beingAnswered) outgoing.shouldKeepAlive = false;
-    const closeIdle = (): void => {
-      server.closeIdleConnections();
-      // Node counts a connection that has not sent anything yet as busy.
-      for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
-    };
     const cuts = [
       setTimeout(() => {
-        closeIdle();
-        // If the head of a response was sent before, its client was not told to close the connection.
-        cuts.push(setInterval(closeIdle, closeIdleEveryMs));
+        closesIdle = true;
+        server.closeIdleConnections();
+        // Node counts a connection that has not sent anything yet as busy.
+        for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
       }, idleMs),
       setTimeout(() => server.closeAllConnections(), requestsMs),
     ];

@@ -66,14 +66,14 @@ const insertResponses = batchQuery((db, members, now) =>
     ),
 );
 
-interface ResponseOf {
+interface DecidedRequest {
   readonly request: IndexedRequest | undefined;
   readonly response: ApiResponse | Refusal | undefined;
 }
 
 /** Stores the responses to requests with a key, except refusals. Returns the approximate number of stored bytes. */
-export async function rememberAll(db: Database, { now }: Storage, answered: readonly ResponseOf[]): Promise<number> {
-  const rows = answered.flatMap(({ request, response }) =>
+export async function rememberAll(db: Database, { now }: Storage, decided: readonly DecidedRequest[]): Promise<number> {
+  const rows = decided.flatMap(({ request, response }) =>
     request === undefined || response === undefined || response instanceof Refusal
       ? []
       : [{ ...request, ...response, headers: JSON.stringify(response.headers) }],

@@ -34,15 +34,19 @@ export function createFindNewerVersions(
   async function find(workspace: string, ours: string, theirs: string): Promise<NewerVersions> {
     const newest = new Map<string, FileChange>();
     await git.listChanges(workspace, { head: theirs, except: ours, limits }, (change) => {
-      const path = fold(change.path);
-      if (newest.size < maxPaths && !newest.has(path)) newest.set(path, change);
+      if (newest.size < maxPaths && !newest.has(change.path)) newest.set(change.path, change);
     });
     const isComplete = newest.size < maxPaths;
     if (newest.size === 0) return { changes: newest, isComplete };
     // The same change may have reached the branch by another commit, or may have been reverted.
     const different = await git.listDifferences(workspace, { from: ours, to: theirs, limits });
-    for (const [folded, { path }] of newest) if (!different.has(path)) newest.delete(folded);
-    return { changes: newest, isComplete };
+    const changes = new Map<string, FileChange>();
+    for (const [path, change] of newest) {
+      const known = changes.get(fold(path));
+      // A change of case only is the deletion of one spelling.
+      if (different.has(path) && (known === undefined || known.blob === null)) changes.set(fold(path), change);
+    }
+    return { changes, isComplete };
   }
 
   return (workspace: string, ours: string, theirs: string): Promise<NewerVersions> => {
@@ -58,7 +62,7 @@ export function createFindNewerVersions(
         rememberedPaths += size;
         evictOldest();
       },
-      () => remembered.delete(key),
+      () => remembered.get(key) === entry && remembered.delete(key),
     );
     return entry.found;
   };

@@ -44,7 +44,7 @@ interface Answer {
   readonly listing: RemoteListing | undefined;
 }
 
-interface Refresh extends Answer {
+interface Refresh extends Pick<Answer, 'at'> {
   readonly isCurrent: boolean;
   /** Heads that the mirror has, although their syncs may still fetch LFS objects, or have failed to. */
   readonly fetched: ReadonlyMap<string, SyncedBranch>;
@@ -87,11 +87,12 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
   async function refresh(request: RefreshRequest, answer: Answer, deadline: number): Promise<Refresh> {
     const { workspace, branch, syncsBranch } = request;
     const { id } = workspace;
-    const { listing } = answer;
+    const { at, listing } = answer;
     const fetched = new Map<string, SyncedBranch>();
-    if (listing === undefined) return { ...answer, isCurrent: false, fetched };
+    if (listing === undefined) return { at, isCurrent: false, fetched };
     const counts = countsIn(workspace);
-    const statuses = branchStatuses({ listing, failure: undefined }, await syncedBranches(storage, id));
+    const synced = await syncedBranches(storage, id);
+    const statuses = branchStatuses({ listing, failure: undefined }, synced);
     const wanted = new Set(
       statuses.flatMap(({ name, state }) =>
         state !== 'unknown' && (counts(name) || (syncsBranch && name === branch)) ? [name] : [],
@@ -102,13 +103,16 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
       const heads = await git.heads(id);
       return branches.filter(([name, listed]) => {
         if (heads.get(name) !== listed) return true;
-        fetched.set(name, { head: listed, syncedAt: askedAt });
+        if (synced.get(name)?.head !== listed) fetched.set(name, { head: listed, syncedAt: askedAt });
         return false;
       });
     }
+    /** Another instance with a mirror of its own may have run the sync. */
+    const isHere = async (name: BranchName): Promise<boolean> =>
+      (await git.heads(id)).get(name) === (await syncedBranches(storage, id)).get(name)?.head;
     const { askedAt, branches } = listing;
     const behind = await missing([...branches].filter(([name]) => wanted.has(name)));
-    if (behind.length === 0) return { ...answer, isCurrent: true, fetched };
+    if (behind.length === 0) return { at, isCurrent: true, fetched };
     const syncs = await storage.commit({ workspace: id }, async (db) => {
       const queued = new Map<BranchName, string>();
       for (const [name] of behind) {
@@ -121,12 +125,13 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     for (const branch of behind) {
       for (;;) {
         const { status } = (await findSync(storage.read, id, syncs.get(branch[0]) ?? '')) ?? { status: 'failed' };
-        if (status === 'succeeded' || (await missing([branch])).length === 0) break;
-        if (status === 'failed' || performance.now() >= deadline) return { ...answer, isCurrent: false, fetched };
+        if ((await missing([branch])).length === 0 || (status === 'succeeded' && (await isHere(branch[0])))) break;
+        const isOver = status === 'succeeded' || status === 'failed' || performance.now() >= deadline;
+        if (isOver) return { at, isCurrent: false, fetched };
         await sleep(pollMs);
       }
     }
-    return { ...answer, isCurrent: true, fetched };
+    return { at, isCurrent: true, fetched };
   }
 
   async function lastRefresh(request: RefreshRequest, maxAgeMs: number): Promise<Refresh> {

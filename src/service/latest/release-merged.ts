@@ -113,7 +113,7 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
 
 const maxIdsAtOnce = 500;
 
-const maxRetryMs = 10 * 60_000;
+const maxRetryMs = 6 * 60 * 60_000;
 
 /**
  * Called periodically. Queues a sync of the branch for new locks of people, unless one began after the lock. After a

@@ -12,12 +12,12 @@ import type { ObjectStore, StoredObject } from './object-store.ts';
 import { parseOid } from './oid.ts';
 import { lfsError } from './responses.ts';
 import { address } from './route.ts';
-import { type AddressSigner, signedNames } from './signed-url.ts';
+import { signedNames, type UrlSigner } from './signed-url.ts';
 
 export interface DownloadRoutes {
   readonly storage: Pick<Storage, 'read'>;
   readonly objectsOf: (workspace: string) => Pick<ObjectStore, 'use'>;
-  readonly addressSigner: AddressSigner;
+  readonly urlSigner: UrlSigner;
 }
 
 /** Limits the memory for chunks of all downloads: see send-file.ts. A client opens about eight downloads. */
@@ -35,7 +35,7 @@ const parallelDownloads = {
 };
 
 /** Adds the route for the contents of objects. The signature in the URL replaces a token. */
-export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }: DownloadRoutes): void {
+export function addDownloadRoute(app: App, { storage, objectsOf, urlSigner }: DownloadRoutes): void {
   const limitDownloads = limitParallel(parallelDownloads);
 
   /** Keeps its slot until the response is sent. */
@@ -55,7 +55,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, addressSigner }
     const refuse = (status: number, message: string): Response =>
       send(c, lfsError(status, message, c.get('requestId')));
     const sent = readQuery(c.env.incoming.url ?? '', signedNames);
-    const verification = addressSigner.verify(workspace, text, sent);
+    const verification = urlSigner.verify(workspace, text, sent);
     const oid = parseOid(text);
     if (verification.kind === 'invalid' || !oid.ok) {
       return refuse(403, 'This service did not issue this URL. Request one from objects/batch.');

@@ -222,6 +222,8 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     /** Keeps only the largest part of each object, for the next download. No process may be writing to the folder. */
     async keepLargestPartials(): Promise<void> {
       for (const [oid, names] of Map.groupBy(await namesIn(incomplete), (name) => name.replace(/\..*/, ''))) {
+        // Not ours, such as .nfs… of a file that is still open.
+        if (oid === '') continue;
         const parts = names.map((name) => join(incomplete, name));
         const largest = await largestOf(parts);
         for (const part of parts) if (part !== largest) await rm(part, { force: true });

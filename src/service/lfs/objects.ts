@@ -49,10 +49,10 @@ const mirrorScope: Scope = 'contents:read';
 const maxObjects = 1_000;
 
 export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
-  const { objectsOf, addressSigner, publicUrl, askUpstream } = routes;
+  const { objectsOf, urlSigner, publicUrl, askUpstream } = routes;
 
   function downloadFrom(origin: string, workspace: string, object: ObjectName): ObjectResponse {
-    const { text, expiresAt } = addressSigner.sign(workspace, object);
+    const { text, expiresAt } = urlSigner.sign(workspace, object);
     const href = `${origin}${address.replace(':id', workspace)}/objects/${object.oid}?${text}`;
     const download = { href, expires_in: addressLifetimeSeconds, expires_at: expiresAt.toISOString() };
     return { ...object, authenticated: true, actions: { download } };

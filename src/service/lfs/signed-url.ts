@@ -8,7 +8,7 @@ export const addressLifetimeSeconds = 60 * 60;
 
 export const signedNames = ['size', 'expires', 'signature'] as const;
 
-export type AddressSigner = ReturnType<typeof createUrlSigner>;
+export type UrlSigner = ReturnType<typeof createUrlSigner>;
 
 /** A received query, not trusted before verification. */
 type SignedFields = Readonly<Partial<Record<(typeof signedNames)[number], string>>>;

@@ -91,8 +91,8 @@ export function createLocks(options: LocksOptions) {
   }
 
   /** After releases and renewals: a renewal may also shorten a lock. */
-  function onEndsChange(places: readonly LockKey[]): void {
-    for (const place of places) onLineChange(lineOf(place));
+  function onEndsChange(keys: readonly LockKey[]): void {
+    for (const key of keys) onLineChange(lineOf(key));
     onChange();
   }
 
@@ -183,8 +183,8 @@ export function createLocks(options: LocksOptions) {
     find,
     /** Committed live locks on many paths, each once. */
     async findAll(workspace: string, paths: readonly string[]) {
-      const places = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));
-      const found = await findLocks(storage.read, storage.now, places);
+      const keys = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));
+      const found = await findLocks(storage.read, storage.now, keys);
       return [...new Map(found.flatMap((lock) => (lock?.live ? [[lock.id, lock] as const] : []))).values()];
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */

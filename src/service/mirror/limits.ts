@@ -38,11 +38,11 @@ const busyText = 'The maximum number of clones is running. Try again in a minute
 /** Slots and memory for requests, by owner. */
 export function createMirrorSlots({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
   const timeout = { ms: maxWaitMs, error: busy };
-  const placesOf = (max: number) =>
+  const slotsOf = (max: number) =>
     limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), timeout });
   return {
-    quick: placesOf(quickOnes),
-    clones: placesOf(parallelClones),
+    quick: slotsOf(quickOnes),
+    clones: slotsOf(parallelClones),
     holding: limitMemory({
       maxBytes: maxRequestBytes,
       maxBytesPerKey: maxRequestBytes * shareOfOwner,

@@ -28,7 +28,7 @@ export async function checkTarget(
   if (addresses !== undefined) return checkTargetAddresses(target.value, addresses, check);
   if (target.value.protocol === 'https:') return target;
   return refused(
-    `The name of ${target.value.origin} does not resolve, so it may be outside the allowed networks. Use https, or try again when it resolves.`,
+    `The name of ${target.value.origin} could not be resolved, so it may be outside the allowed networks. Use https, or try again later.`,
   );
 }
 

@@ -12,6 +12,14 @@ export class NewerSchemaError extends Error {
 /** A migration of an existing database. Earlier versions no longer open it. */
 export type Migration = NonNullable<Awaited<ReturnType<typeof migrate>>>;
 
+/** Whether the tables of a PostgreSQL database have the schema of this version. Waits for nobody. */
+export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
+  const { rows: found } = await sql<{ name: unknown }>`select to_regclass('schema_version') as name`.execute(db);
+  if (found[0]?.name === null) return false;
+  const { rows } = await sql<{ version: number }>`select version from schema_version`.execute(db);
+  return rows[0]?.version === migrations.length;
+}
+
 /**
  * Migrates the tables to the schema of this version, or to an earlier schema in tests of upgrades. Must run in a
  * transaction that excludes all other writers.

@@ -3,7 +3,7 @@ import { Kysely, PostgresDialect, type RawBuilder, sql } from 'kysely';
 import pg from 'pg';
 import { checkNewestRows } from './check-storage.ts';
 import { groupCommits } from './commit-group.ts';
-import { type Migration, migrate } from './migrate.ts';
+import { isMigrated, type Migration, migrate } from './migrate.ts';
 import { createPostgresBroadcast } from './postgres-broadcast.ts';
 import { replaceSilentConnections } from './replace-silent.ts';
 import type { CommitScope, Storage } from './storage.ts';
@@ -74,7 +74,9 @@ export async function openPostgres({
       return change(transaction);
     });
   try {
-    const migration = await rebuild((transaction) => migrate(transaction, 'postgres'));
+    const migration = (await isMigrated(db))
+      ? undefined
+      : await rebuild((transaction) => migrate(transaction, 'postgres'));
     if (migration !== undefined) onMigrated?.(migration);
   } catch (error) {
     await patient.destroy();

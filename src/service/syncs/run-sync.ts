@@ -73,8 +73,9 @@ export async function runSync(
         lease.signal.throwIfAborted();
       },
     });
-    lease.end();
+    // On a slow disk, it may take longer than a lease lasts.
     if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
+    lease.end();
     const removed = await storage.commit({ workspace: sync.workspace }, (db) => record(db, storage.now, sync, end));
     if (removed === undefined) return;
     if (removed.length > 0) {

@@ -343,7 +343,7 @@ describe('a signal', () => {
     await ready(command);
     const [before] = await locks();
     command.signal('SIGTSTP');
-    await command.logLine((line) => line === 'Not suspended: the locks would expire.');
+    await command.logLine((line) => line === 'Not suspended: locks and the place in line would be lost.');
     await expect.poll(async () => (await locks())[0]?.expires_at, { timeout: 5_000 }).not.toBe(before?.expires_at);
     expect(await locks()).toHaveLength(1);
     command.signal('SIGTERM');

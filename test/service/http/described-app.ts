@@ -77,7 +77,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   version: '0.0.0-test',
   publicUrl: () => undefined,
   objectsOf: notHere,
-  addressSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
+  urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   askUpstream: notHere,
   onQueued: notHere,
   onHooksChanged: notHere,

@@ -38,7 +38,7 @@ function setUp() {
   return { scheduler, request, keys, costs, waiting };
 }
 
-test('known credentials get the scheduler of their token, and all others those of their address', async () => {
+test('known credentials get the turns of their token, and all others those of their address', async () => {
   const { scheduler, request, keys } = setUp();
   const address = '192.0.2.7';
   scheduler.identify(request({ credential: 'good', address }), 'tok_1');
@@ -57,7 +57,7 @@ test('known credentials get the scheduler of their token, and all others those o
   ]);
 });
 
-test('all addresses of an IPv6 subscriber share their scheduler', () => {
+test('all addresses of an IPv6 subscriber share their turns', () => {
   const { request, keys } = setUp();
   for (const address of ['2001:db8::1', '2001:db8::ffff:1', '2001:db8:0:1::1']) request({ address });
   expect(keys).toEqual(['address 2001:db8::/64', 'address 2001:db8::/64', 'address 2001:db8:0:1::/64']);

@@ -91,13 +91,13 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
 
   /** Number of times that other work ran on the event loop meanwhile. */
   async function turnsDuring(work: () => Promise<unknown>): Promise<number> {
-    let scheduler = 0;
+    let turns = 0;
     let next = setImmediate(function turn() {
-      scheduler += 1;
+      turns += 1;
       next = setImmediate(turn);
     });
     await work().finally(() => clearImmediate(next));
-    return scheduler;
+    return turns;
   }
 
   test('yields to the event loop between the queries of a long count', async () => {

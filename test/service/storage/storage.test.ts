@@ -49,8 +49,8 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
 
   test('changes that arrive one per event-loop turn share a commit, and the first does not wait forever', async () => {
     const asked: Promise<unknown>[] = [];
-    async function askInTurns(scheduler: number): Promise<void> {
-      for (let turn = 0; turn < scheduler; turn += 1) {
+    async function askInTurns(turns: number): Promise<void> {
+      for (let turn = 0; turn < turns; turn += 1) {
         asked.push(storage.commit('global', setFence(turn)));
         await new Promise(setImmediate);
       }
@@ -66,7 +66,7 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     await Promise.all(asked);
   });
 
-  test('after a shared commit, the next one waits for a change that arrives a few event-loop scheduler later', async () => {
+  test('after a shared commit, the next one waits for a change that arrives a few event-loop turns later', async () => {
     await Promise.all([storage.commit('global', setFence(1)), storage.commit('global', setFence(2))]);
     const ahead = storage.commit('global', setFence(3));
     for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);

@@ -177,12 +177,12 @@ test('workspaces with due deliveries get equal shares of all attempts, whatever 
       const slots = createDeliverySlots(() => now);
       const due = workspaces.flatMap((_, index) => hooksOf(`w${index}`, maxPerWorkspace / maxPerHook));
       prove(slots, due);
-      const scheduler = new Map<string, number>();
+      const turns = new Map<string, number>();
       let underWay: (Begun & { readonly endsAt: number })[] = [];
       for (let step = 0; step < 50; step += 1) {
         for (const begun of beginAll(slots, due)) {
-          const turn = scheduler.get(begun.hook.workspace) ?? 0;
-          scheduler.set(begun.hook.workspace, turn + 1);
+          const turn = turns.get(begun.hook.workspace) ?? 0;
+          turns.set(begun.hook.workspace, turn + 1);
           const its = workspaces[Number(begun.hook.workspace.slice(1))] ?? [];
           underWay.push({ ...begun, endsAt: now + (its[turn % its.length] ?? 1) });
         }
@@ -203,7 +203,7 @@ const manyWorkspaces = Array.from({ length: 300 }, (_, index) => hookOf(`w${inde
 test.each([
   ['hooks of a workspace', hooksOf('game', 100)],
   ['workspaces', manyWorkspaces],
-])('%s take scheduler if they have more due deliveries than attempts', (_, due) => {
+])('%s take turns if they have more due deliveries than attempts', (_, due) => {
   const slots = createDeliverySlots();
   const served = new Set<string>();
   const underWay: Begun[] = [];

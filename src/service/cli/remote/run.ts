@@ -65,7 +65,9 @@ export async function runUnderLocks(
   const opened = openCommandSession(remote, ttl);
   const { context, release, releaseAfterFailure } = opened;
   // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
-  const forgetSuspension = onSignals(['SIGTSTP'], () => tell('Not suspended: the locks would expire.'));
+  const forgetSuspension = onSignals(['SIGTSTP'], () =>
+    tell('Not suspended: locks and the place in line would be lost.'),
+  );
 
   async function run(grants: readonly Grant[], items: readonly PoolItem[] | undefined): Promise<number> {
     let stopped: Promise<void> | undefined;

@@ -1,4 +1,11 @@
-import { type AcquiredLock, type Client, type Priority, urgencies } from '../../../client/client.ts';
+import {
+  type AcquiredLock,
+  type Client,
+  isTransient,
+  type Priority,
+  ServiceError,
+  urgencies,
+} from '../../../client/client.ts';
 import type { Duration } from '../../../interface/duration.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { outdatedText } from '../../../interface/outdated.ts';
@@ -37,13 +44,19 @@ export async function acquireRemoteLocks(
     );
     if (result.round.kind !== 'acquired') throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
     // The holder may have pushed new versions during the wait.
-    if (result.waitedMs > 0) await refuseOutdated(remote, request);
+    if (result.waitedMs > 0) await refuseOutdated(remote, request).catch(keepUncompared);
     return paths.flatMap((path) => taken.get(path) ?? []);
   } catch (error) {
     const left = await releaseAfterFailure(rollBackMs);
     throw error instanceof CommandError && left === 0
       ? new CommandError(`${error.message} Nothing was locked.`)
       : error;
+  }
+
+  /** A lock that took long to get is worth more than the comparison. */
+  function keepUncompared(error: unknown): void {
+    if (!(error instanceof ServiceError && isTransient(error))) throw error;
+    remote.tell(`The files could not be compared again. ${error.message}`);
   }
 }
 

@@ -37,14 +37,14 @@ export function addLockPathPage(site: Site): void {
     if (!parsed.ok) throw invalid({ pointer: '#/path', detail: parsed.reason });
     const path = parsed.value;
     const workspace = call.workspace.id;
-    const place = { workspace, path };
+    const key = { workspace, path };
     const [found, waiting, history] = await Promise.all([
-      locks.find(place),
-      locks.queue(place),
-      readLockHistory(storage, { ...place, before, limit: pageSize }),
+      locks.find(key),
+      locks.queue(key),
+      readLockHistory(storage, { ...key, before, limit: pageSize }),
     ]);
     const lock = found?.live ? found : undefined;
-    const own = locks.placeOf({ ...place, bearer: call.bearer });
+    const own = locks.placeOf({ ...key, bearer: call.bearer });
     const asked = waiting.some(({ placeId }) => placeId === own);
     const state = { workspace, path, lock, waiting, asked, history };
     return {

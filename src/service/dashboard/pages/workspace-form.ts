@@ -156,7 +156,7 @@ function readRemote(form: Form, stored: FoundWorkspace | undefined): Parsed<stri
     return { ok: false, reason: 'An ssh address takes no password: give the service a key that ssh finds.' };
   }
   // The complete URL must pass the same checks as one that was entered with credentials.
-  const whole = urlWith(remote.value, credentialsFor(remote.value, { username, password }, before));
+  const whole = withCredentials(remote.value, credentialsFor(remote.value, { username, password }, before));
   const checked = parseRemote(whole, { allowFile: false });
   return checked.ok ? { ok: true, value: whole } : checked;
 }
@@ -166,7 +166,7 @@ function storedRemote({ remote }: FoundWorkspace): Remote | undefined {
   return parsed.ok ? parsed.value : undefined;
 }
 
-function urlWith({ address }: Remote, credentials: RemoteCredentials | undefined): string {
+function withCredentials({ address }: Remote, credentials: RemoteCredentials | undefined): string {
   if (credentials === undefined) return address;
   const url = new URL(address);
   url.username = encodeURIComponent(credentials.username);
