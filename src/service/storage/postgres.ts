@@ -58,8 +58,8 @@ export async function openPostgres({
   const broadcast = createPostgresBroadcast(url);
   const kyselyWith = (queryTimeoutMs: number) =>
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool: replaceSilentConnections(pool, queryTimeoutMs) }) });
+  // It is used at once, and its end is the end of the pool: Kysely ignores the end of an instance that was never used.
   const db = kyselyWith(queryTimeoutMs);
-  // Used first, so its end is the end of the pool: Kysely ignores the end of an instance that was never used.
   const patient = kyselyWith(rebuildTimeoutMs);
   // A response promises that a change survives a power failure, whatever the default of the server. Set per transaction
   // and not per connection: a connection that is lost during its setup would never return to the pool of Kysely's
@@ -79,7 +79,7 @@ export async function openPostgres({
       : await rebuild((transaction) => migrate(transaction, 'postgres'));
     if (migration !== undefined) onMigrated?.(migration);
   } catch (error) {
-    await patient.destroy();
+    await db.destroy();
     throw error;
   }
   return {
@@ -100,7 +100,7 @@ export async function openPostgres({
     check: () => checkNewestRows(db),
     async close() {
       await broadcast.close();
-      await patient.destroy();
+      await db.destroy();
     },
   };
 }
