@@ -67,7 +67,7 @@ export function createQueueWait(
   return async (blocked: Blocked, until: number, waitEnds: number): Promise<WaitResult> => {
     const [{ path, hasWaited, queue }] = blocked.conflicts;
     const followsAll = blocked.conflicts.length === 1 || queue !== undefined;
-    // A step that needs several of the paths is not told of the others while it waits for one.
+    // While it waits for one path, a step that needs several does not learn that others are free.
     const needsMore = blocked.conflicts.length > 1 && !line.oneIsEnough;
     let failingSince = Number.POSITIVE_INFINITY;
     let intent: Intent | undefined;

@@ -36,7 +36,7 @@ const namesOf = (files: readonly ListedFile[]): ReadonlySet<string> =>
 const blocks = 4;
 const inABlock = 160;
 
-/** Of each block of files another version: two blocks that differ are more than a comparison lists. */
+/** Each block of files in its own version: two blocks that differ are more than a comparison lists. */
 const treeOf = (...versions: readonly number[]): Tree =>
   new Map(
     versions.flatMap((version, block) =>

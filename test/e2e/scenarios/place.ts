@@ -44,7 +44,7 @@ export interface Place {
   hasLine(): Promise<boolean>;
   take(path: string, taking?: Taking): Promise<Lock>;
   takenByGrace(path: string): Promise<Lock>;
-  /** Releases a lock, whoever holds it. */
+  /** Releases the lock of any holder. */
   release(path: string): Promise<void>;
   /** Changes the stored times of a lock. By default, it expired a second ago. */
   expire(path: string, times?: { readonly acquired_at?: number; readonly expires_at?: number }): Promise<void>;

@@ -83,7 +83,7 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
       updateWorkspaceAudited(db, service.storage.now, operator, { id, release_on }),
     );
 
-  test('by a merge, while locks on other files and locks of jobs stay', async () => {
+  test('ends by a merge, while locks on other files and locks of jobs stay', async () => {
     const { repository, take, held, sync, untilCompared, history, events } = await setUp();
     await take('a.umap');
     await take('b.umap');
@@ -118,7 +118,7 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     expect(await held()).toEqual([]);
   });
 
-  test('also by a revert, a deletion and a rename to or from it', async () => {
+  test('ends by a revert, a deletion and a rename to or from it', async () => {
     const { repository, take, held, sync, untilCompared } = await setUp();
     repository.commit({ branch: 'main', files: { 'gone.umap': 'g', 'old.umap': 'o', 'reverted.umap': '1' } });
     repository.commit({ branch: 'main', files: { 'reverted.umap': '2' } });
@@ -133,7 +133,7 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     expect(await held()).toEqual(['b.umap']);
   });
 
-  test('not by a forced push, after which the comparison begins again', async () => {
+  test('does not end by a forced push, after which the comparison begins again', async () => {
     const { repository, take, held, sync, untilCompared } = await setUp();
     repository.commit({ branch: 'main', files: { 'a.umap': '2' } });
     await take('a.umap');
@@ -146,7 +146,7 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     expect(await held()).toEqual([]);
   });
 
-  test('not by commits that a forced push has taken back and another one restores', async () => {
+  test('does not end by commits that a forced push has taken back and another one restores', async () => {
     const { repository, take, held, sync, untilCompared } = await setUp();
     const before = repository.head('main');
     repository.commit({ branch: 'main', files: { 'a.umap': '2' } });
@@ -163,7 +163,7 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     expect(await held()).toEqual([]);
   });
 
-  test('also after the history was rewritten and the mirror removed', async () => {
+  test('ends by a change after the history was rewritten and the mirror removed', async () => {
     const { repository, workspace, take, held, sync, untilCompared } = await setUp();
     await take('a.umap');
     await untilCompared();
@@ -176,7 +176,7 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     expect(await held()).toEqual([]);
   });
 
-  test('also if the remote did not answer when it was taken', async () => {
+  test('ends by a merge if the remote did not answer when it was taken', async () => {
     const { repository, workspace, take, held, sync, untilCompared } = await setUp();
     await rename(repository.path, `${repository.path}.away`);
     await take('a.umap');
@@ -199,7 +199,7 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     expect(await held()).toEqual([]);
   });
 
-  test('also if the workspace was set so after the lock', async () => {
+  test('ends by a merge if the workspace was set so after the lock', async () => {
     const { repository, workspace, take, held, sync, untilCompared } = await setUp({ release_on: null });
     await take('a.umap');
     await sync();
@@ -210,36 +210,39 @@ describe.each(databaseKinds)('a lock of a person ends when its file has changed 
     expect(await held()).toEqual([]);
   });
 
-  test.each(['before', 'while'])('not if the workspace is set to another branch %s a sync ends', async (time) => {
-    const { repository, workspace, take, held, untilCompared } = await setUp();
-    await take('a.umap');
-    await untilCompared();
-    if (time === 'before') await setReleaseOn(workspace, 'feature');
-    const { storage } = service;
-    const releaseMerged = createReleaseMerged({
-      storage,
-      git: {
-        relationOf: async () => 'ahead',
-        async listDifferences() {
-          await setReleaseOn(workspace, 'feature');
-          return new Set(['a.umap']);
+  test.each(['before', 'while'])(
+    'does not end if the workspace is set to another branch %s a sync ends',
+    async (time) => {
+      const { repository, workspace, take, held, untilCompared } = await setUp();
+      await take('a.umap');
+      await untilCompared();
+      if (time === 'before') await setReleaseOn(workspace, 'feature');
+      const { storage } = service;
+      const releaseMerged = createReleaseMerged({
+        storage,
+        git: {
+          relationOf: async () => 'ahead',
+          async listDifferences() {
+            await setReleaseOn(workspace, 'feature');
+            return new Set(['a.umap']);
+          },
         },
-      },
-      locks: { commitReleases: commitReleasesOf(storage) },
-      onError: (error) => expect.unreachable(String(error)),
-    });
-    await releaseMerged({ workspace, branch: 'main', head: 'f'.repeat(40), startedAt: Number.MAX_SAFE_INTEGER });
-    expect(await held()).toEqual(['a.umap']);
-    await untilCompared();
-    const { merge_base } = await storage.read
-      .selectFrom('locks')
-      .select('merge_base')
-      .where('workspace_id', '=', workspace)
-      .executeTakeFirstOrThrow();
-    expect(merge_base).toContain(` ${repository.head('feature')}`);
-  });
+        locks: { commitReleases: commitReleasesOf(storage) },
+        onError: (error) => expect.unreachable(String(error)),
+      });
+      await releaseMerged({ workspace, branch: 'main', head: 'f'.repeat(40), startedAt: Number.MAX_SAFE_INTEGER });
+      expect(await held()).toEqual(['a.umap']);
+      await untilCompared();
+      const { merge_base } = await storage.read
+        .selectFrom('locks')
+        .select('merge_base')
+        .where('workspace_id', '=', workspace)
+        .executeTakeFirstOrThrow();
+      expect(merge_base).toContain(` ${repository.head('feature')}`);
+    },
+  );
 
-  test('not by a change on another branch, and not unless the workspace is set so', async () => {
+  test('does not end by a change on another branch, or unless the workspace is set so', async () => {
     const { repository, take, held, sync, untilCompared } = await setUp();
     await take('a.umap');
     await untilCompared();

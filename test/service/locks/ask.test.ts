@@ -219,7 +219,7 @@ describe.each(databaseKinds)('people who ask for a lock, on $name', (kind) => {
     await expect(ask(bo)).rejects.toThrow(`This token has asked for its maximum of ${maxAsksOfToken} locks.`);
   });
 
-  test('are told why there is nothing to ask for', async () => {
+  test('get the reason if there is nothing to ask for', async () => {
     await expect(ask(ada)).rejects.toThrow(`You hold the lock on ${path} already.`);
     await expect(ask({ ...bo, run: { origin: null, tokenId: 'tok_run' } })).rejects.toThrow('The token of a job');
     await free();

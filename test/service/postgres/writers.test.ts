@@ -87,10 +87,10 @@ describe.skipIf(postgresServer === undefined)('writers on PostgreSQL (needs TEST
     const order: string[] = [];
     const next = other.commit(second, async () => void order.push('second'));
     await expect.poll(waitingWriters).toBe(1);
-    order.push('first is over');
+    order.push('first has ended');
     await running.end();
     await next;
-    expect(order).toEqual(['first is over', 'second']);
+    expect(order).toEqual(['first has ended', 'second']);
   });
 
   test.each<readonly [string, CommitScope]>([
