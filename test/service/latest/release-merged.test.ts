@@ -11,7 +11,7 @@ import { folderOfTests } from '../../support/temporary-folder.ts';
 
 const operator = { name: 'operator:ada', tokenId: null, address: null };
 
-describe.each(databaseKinds)('a lock of a person ends when its file has changed on the branch, on $name', (kind) => {
+describe.each(databaseKinds)('a lock of a person in a workspace with release_on, on $name', (kind) => {
   const service = serviceOfTests({ resolve: async () => ['93.184.215.14'] }, kind);
   const folder = folderOfTests();
   let token: string;
