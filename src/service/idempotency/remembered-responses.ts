@@ -50,6 +50,8 @@ export async function recallAll(
   });
 }
 
+export const isReplayed = ({ headers }: ApiResponse): boolean => headers['idempotency-replayed'] !== undefined;
+
 const insertResponses = batchQuery((db, members, now) =>
   insertFrom(db, members, 'remembered_answers', {
     ...textsOf(['key', 'fingerprint', 'headers', 'body']),

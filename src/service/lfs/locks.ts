@@ -19,7 +19,7 @@ import { lockOf } from '../locks/lock-row.ts';
 import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
-import { heldBy } from '../locks/responses.ts';
+import { heldBy, lockIn } from '../locks/responses.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -49,7 +49,7 @@ function addTakeRoute(app: App, routes: LfsLockRoutes): void {
     async handle(c, workspace) {
       const { path, ref: branch } = parseRequestPart(takeSchema, () => c.get('body'));
       requireFreeDisk(routes);
-      const { body } = await locks.acquire(keyedRequestOf(c), {
+      const response = await locks.acquire(keyedRequestOf(c), {
         workspace: workspace.id,
         path,
         branch,
@@ -61,8 +61,7 @@ function addTakeRoute(app: App, routes: LfsLockRoutes): void {
         fromLfs: true,
         untilMerged: true,
       });
-      // Written by acquireResponse(), so it is a valid lock.
-      return lfsResponse(201, { lock: lfsLock(JSON.parse(body) as Lock) });
+      return lfsResponse(201, { lock: lfsLock(lockIn(response)) });
     },
   });
 }

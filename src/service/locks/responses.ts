@@ -88,6 +88,11 @@ const queued = (path: LockPath, { owner, origin }: FirstInLine): Refusal =>
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
   `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
+/** The lock in a successful response of acquire() or renew(), which may come from storage. */
+export const lockIn = ({ body }: ApiResponse): Lock =>
+  // Written by lockResponse(), so it is a valid lock.
+  JSON.parse(body) as Lock;
+
 /** The id of the place names a token. */
 export const withoutPlaceId = ({ placeId, ...request }: QueuedRequest): Omit<QueuedRequest, 'placeId'> => request;
 

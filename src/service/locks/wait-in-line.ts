@@ -45,12 +45,112 @@ export interface WaitingLineOptions {
   readonly onError: (error: unknown) => void;
 }
 
+/** How a request ends. */
+interface AcquireEnd {
+  readonly result: ApiResponse | Refusal;
+  /** Whether the preferred wait was applied. */
+  readonly waited: boolean;
+  /** Another path that is free now, for a client to which one of several is enough. */
+  readonly turn?: string;
+}
+
 export function createWaitingLine({ storage, waiters, attempt, onChange, onError }: WaitingLineOptions) {
   const { now } = storage;
   const join = storage.batchCommits(
     ({ workspace }: PlaceRequest) => ({ workspace }),
     (db, requests) => joinAndNotify(db, now, requests),
   );
+
+  /** Acquires the lock at the turn of the request. Rejects with the last refusal when the wait ends before that. */
+  async function acquire(
+    keyed: KeyedRequest | undefined,
+    request: AcquireRequest,
+    terms: WaitTerms | undefined,
+  ): Promise<ApiResponse> {
+    const line = linePathOf(request);
+    const place = placeOf(keyed, line, terms);
+    const { result, waited, turn } = await acquireAtTurn(keyed, { ...request, place }, terms);
+    const headers: Record<string, string> = waited ? { 'preference-applied': `wait=${terms?.seconds}` } : {};
+    if (!(result instanceof Refusal)) return { ...result, headers: { ...result.headers, ...headers } };
+    const queue = await queuePositionOf(storage, { ...line, placeId: place?.id ?? null });
+    const { problem, message, extras } = result;
+    throw new Refusal(problem, message, {
+      ...{ ...extras, ...(turn !== undefined && { turn: [turn] }), queue },
+      headers: { ...extras.headers, ...headers },
+    });
+  }
+
+  async function acquireAtTurn(
+    keyed: KeyedRequest | undefined,
+    request: AcquireRequest,
+    terms: WaitTerms | undefined,
+  ): Promise<AcquireEnd> {
+    const waited = terms !== undefined;
+    const deadline = performance.now() + (terms?.seconds ?? 0) * 1_000;
+    const { place } = request;
+    const result = await acquireOrRefusal(keyed, request);
+    if (!(result instanceof Refusal) || place === undefined) return { result, waited };
+    if (terms === undefined && !(await isInLine(storage, { placeId: place.id }))) {
+      // It may have been in line until now: see below.
+      return { result: await acquireOrRefusal(keyed, request), waited };
+    }
+    const wait = await joinLine(request, place, terms);
+    const placed = { ...request, place: { ...place, requestId: wait.requestId } };
+    /** Others must not wait for a client whose request fails. */
+    async function acquireInLine(authenticate?: () => Promise<unknown>): Promise<ApiResponse | Refusal> {
+      try {
+        await authenticate?.();
+        return await acquireOrRefusal(keyed, placed);
+      } catch (error) {
+        await leave(wait, { kind: 'gone' });
+        throw error;
+      }
+    }
+    // No earlier request of the client can be granted any more, but one may have been.
+    const inLine = await acquireInLine();
+    if (!(inLine instanceof Refusal)) {
+      await leave(wait, { kind: 'timeout' });
+      return { result: inLine, waited };
+    }
+    if (terms === undefined || terms.seconds === 0) return { result: inLine, waited };
+    return acquireWhenFirst(wait, deadline, inLine, () => acquireInLine(terms.authenticate));
+  }
+
+  async function joinLine(
+    { bearer, origin, note = null, ...request }: AcquireRequest,
+    { id: placeId }: Place,
+    terms: WaitTerms | undefined,
+  ): Promise<Omit<PlacedWait, 'ms'>> {
+    const { seconds, any, urgency, gone } = terms ?? noWait;
+    const place = { ...linePathOf(request), placeId, requestId: randomUUID(), tokenId: bearer.id };
+    const { paths } = await join({
+      ...{ ...place, askedPath: request.path, owner: bearer.owner, origin, note, urgency },
+      presentMs: terms === undefined ? 0 : seconds > 0 ? presenceMs : betweenRequestsMs,
+    });
+    return { ...place, paths, any, gone };
+  }
+
+  /** Tries again at each turn of the place. */
+  async function acquireWhenFirst(
+    wait: Omit<PlacedWait, 'ms'>,
+    deadline: number,
+    refusal: Refusal,
+    acquireInLine: () => Promise<ApiResponse | Refusal>,
+  ): Promise<AcquireEnd> {
+    for (let last = refusal; ; ) {
+      const waiting = waiters.waitForTurn({ ...wait, ms: Math.max(0, deadline - performance.now()) });
+      const outcome = (await waiting) ?? { kind: 'timeout' };
+      if (outcome.kind !== 'turn') {
+        await leave(wait, outcome);
+        const elsewhere = outcome.kind === 'turn-elsewhere' && { turn: outcome.path };
+        // Too many clients wait already: without the header, the client knows that nobody waited.
+        return { result: last, waited: waiting !== undefined, ...elsewhere };
+      }
+      const result = await acquireInLine();
+      if (!(result instanceof Refusal)) return { result, waited: true };
+      last = result;
+    }
+  }
 
   async function acquireOrRefusal(
     keyed: KeyedRequest | undefined,
@@ -82,91 +182,17 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     }
   }
 
-  return {
-    /** Acquires the lock at the turn of the request. Rejects with the last refusal when the wait ends before that. */
-    async acquire(
-      keyed: KeyedRequest | undefined,
-      request: AcquireRequest,
-      terms: WaitTerms | undefined,
-    ): Promise<ApiResponse> {
-      const { bearer, origin, note = null, path: askedPath } = request;
-      const line = linePathOf(request);
-      const place = placeOf(keyed, line, terms);
-      const placeId = place?.id ?? null;
-      const applied: Record<string, string> = terms ? { 'preference-applied': `wait=${terms.seconds}` } : {};
+  /** Called periodically: others wait for the clients that wait here. */
+  async function keepAllPresent(): Promise<void> {
+    for (const [workspace, places] of Map.groupBy(waiters.places(), (place) => place.workspace)) {
+      const present = places.map(({ placeId, requestId }) => ({ placeId, requestId, presentMs: presenceMs }));
+      const kept = await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
+      const newest = new Set(kept.map(({ id }) => id));
+      for (const { placeId, giveWay } of places) if (!newest.has(placeId)) giveWay();
+    }
+  }
 
-      const granted = (response: ApiResponse): ApiResponse => ({
-        ...response,
-        headers: { ...response.headers, ...applied },
-      });
-      /** Adds the place in line to a refusal. */
-      async function withQueue({ problem, message, extras }: Refusal, headers = applied, more = {}): Promise<Refusal> {
-        const queue = await queuePositionOf(storage, { ...line, placeId });
-        return new Refusal(problem, message, {
-          ...{ ...extras, ...more, queue },
-          headers: { ...extras.headers, ...headers },
-        });
-      }
-
-      const deadline = performance.now() + (terms?.seconds ?? 0) * 1_000;
-      let result = await acquireOrRefusal(keyed, { ...request, place });
-      if (!(result instanceof Refusal)) return granted(result);
-      if (place === undefined || placeId === null) throw await withQueue(result);
-      if (terms === undefined && !(await isInLine(storage, { placeId }))) {
-        // It may have been in line until now: see below.
-        result = await acquireOrRefusal(keyed, { ...request, place });
-        if (result instanceof Refusal) throw await withQueue(result);
-        return result;
-      }
-
-      const { seconds, any, urgency, gone } = terms ?? noWait;
-      const requestId = randomUUID();
-      const placed = { ...request, place: { ...place, requestId } };
-      const { paths } = await join({
-        ...{ ...line, placeId, requestId, askedPath, tokenId: bearer.id, owner: bearer.owner, origin, note, urgency },
-        presentMs: terms === undefined ? 0 : seconds > 0 ? presenceMs : betweenRequestsMs,
-      });
-      const wait = { ...line, placeId, requestId, tokenId: bearer.id, paths, any, gone };
-      /** Others must not wait for a client whose request fails. */
-      async function acquireInLine(authenticate?: () => Promise<unknown>): Promise<ApiResponse | Refusal> {
-        try {
-          await authenticate?.();
-          return await acquireOrRefusal(keyed, placed);
-        } catch (error) {
-          await leave(wait, { kind: 'gone' });
-          throw error;
-        }
-      }
-      // No earlier request of the client can be granted any more, but one may have been.
-      result = await acquireInLine();
-      if (!(result instanceof Refusal)) {
-        await leave(wait, { kind: 'timeout' });
-        return granted(result);
-      }
-      if (seconds === 0) throw await withQueue(result);
-      for (;;) {
-        const waiting = waiters.waitForTurn({ ...wait, ms: Math.max(0, deadline - performance.now()) });
-        const outcome = (await waiting) ?? { kind: 'timeout' };
-        if (outcome.kind !== 'turn') {
-          await leave(wait, outcome);
-          // Too many clients wait already: without the header, the client knows that nobody waited.
-          const headers = waiting === undefined ? {} : applied;
-          throw await withQueue(result, headers, outcome.kind === 'turn-elsewhere' ? { turn: [outcome.path] } : {});
-        }
-        result = await acquireInLine(terms?.authenticate);
-        if (!(result instanceof Refusal)) return granted(result);
-      }
-    },
-    /** Called periodically: others wait for the clients that wait here. */
-    async keepPresent(): Promise<void> {
-      for (const [workspace, places] of Map.groupBy(waiters.places(), (place) => place.workspace)) {
-        const present = places.map(({ placeId, requestId }) => ({ placeId, requestId, presentMs: presenceMs }));
-        const kept = await storage.commit({ workspace }, (db) => keepPresent(db, now, present));
-        const newest = new Set(kept.map(({ id }) => id));
-        for (const { placeId, giveWay } of places) if (!newest.has(placeId)) giveWay();
-      }
-    },
-  };
+  return { acquire, keepPresent: keepAllPresent };
 }
 
 /** Puts the requests in line, and queues an event for each one that has begun to wait for a held lock. */

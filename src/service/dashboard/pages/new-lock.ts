@@ -8,6 +8,7 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import { invalid, Refusal } from '../../contract/problem.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
+import { isReplayed } from '../../idempotency/remembered-responses.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
@@ -76,7 +77,7 @@ export function addNewLockPages(site: Site): void {
     const { path, duration: ttl, note } = read.value;
     try {
       requireFreeDisk(site);
-      const { headers } = await locks.acquire(keyOfForm(call, read.value), {
+      const response = await locks.acquire(keyOfForm(call, read.value), {
         workspace,
         path,
         type: 'exclusive',
@@ -87,8 +88,7 @@ export function addNewLockPages(site: Site): void {
         // The Referer would be a page of this dashboard, not a run.
         origin: null,
       });
-      const repeated = headers['idempotency-replayed'] !== undefined;
-      return { to: listUrl(workspace, { path }), notice: repeated ? 'sent-twice' : 'taken' };
+      return { to: listUrl(workspace, { path }), notice: isReplayed(response) ? 'sent-twice' : 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       if (error.problem === 'request-in-progress') {
