@@ -8,38 +8,30 @@ import { parseTtl } from '../interface/ttl.ts';
 import { createRecorder, followLedger, openLedger } from '../locks/ledger/ledger.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
-import { parseRenewalTask, type RenewalTask } from './renewal/order.ts';
 import { watchProcess } from './renewal/processes.ts';
+import { parseRenewalTask, type RenewalTask } from './renewal/task.ts';
 import { errorText } from './report/error-text.ts';
 import { openRedactor } from './report/redact.ts';
 import { connect } from './step/connect.ts';
 
 /** Discards the log: nobody reads the output of this process, which reports through the ledger. */
-const nowhere = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
+const silentLog = { line: () => undefined, warn: () => undefined, debug: () => undefined, group: () => undefined };
 
 /** The ttl of the locks is the actual limit. */
 const retries = 1_000;
 
-async function renew({
-  connection,
-  origin,
-  ledgerFile,
-  step,
-  workspace,
-  worker,
-  ...order
-}: RenewalTask): Promise<void> {
-  const ttl = parseTtl(order.ttl);
+async function renew({ connection, origin, ledgerFile, step, workspace, worker, ...task }: RenewalTask): Promise<void> {
+  const ttl = parseTtl(task.ttl);
   if (!ttl.ok) return;
-  Object.assign(process.env, order.proxies);
+  Object.assign(process.env, task.proxies);
   const { credentials } = connection;
   const { redact, add } = openRedactor(credentials.kind === 'static' ? [credentials.token] : []);
   const ledger = openLedger(ledgerFile, redact);
   const longest = attemptMs(milliseconds(ttl.value));
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, longest / 1_000) };
-  const reporter = { log: nowhere, mask: add };
+  const reporter = { log: silentLog, mask: add };
   const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
-    serverAheadMs: order.serverAheadMs,
+    serverAheadMs: task.serverAheadMs,
   });
   const context = {
     client,
@@ -47,7 +39,7 @@ async function renew({
     clock: steadyClock,
     sleep,
     random: Math.random,
-    record: createRecorder(ledger, nowhere),
+    record: createRecorder(ledger, silentLog),
     follow: followLedger(ledgerFile),
     isWorkerGone: worker === undefined ? () => false : watchProcess(worker),
     onStart: reportStart,
@@ -102,7 +94,7 @@ function watchLedger(file: string, look: () => void): () => void {
   };
 }
 
-const order = parseRenewalTask(await text(process.stdin));
-if (order !== undefined) await renew(order);
+const task = parseRenewalTask(await text(process.stdin));
+if (task !== undefined) await renew(task);
 // Pending requests must not delay the exit.
 process.exit();

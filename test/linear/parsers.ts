@@ -5,7 +5,7 @@ import { loadInputs } from '../../src/action/inputs/load.ts';
 import { parseBoolean, parseHandoff, parseJsonObject, parseWholeNumber } from '../../src/action/inputs/parse.ts';
 import { parsePathLine } from '../../src/action/inputs/path-line.ts';
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
-import { parseRenewalTask } from '../../src/action/renewal/order.ts';
+import { parseRenewalTask } from '../../src/action/renewal/task.ts';
 import { inHtml, oneLine } from '../../src/action/report/redact.ts';
 import { parseSavedState } from '../../src/action/step/saved-state.ts';
 import { parseBaseUrl, parseWorkspaceId as parseNamedWorkspace, parseToken } from '../../src/client/access.ts';
@@ -284,7 +284,7 @@ export const parsers: readonly Parser[] = [
     '"a"]}',
   ]),
   row('action/step/saved-state.ts parseSavedState', parseSavedState),
-  row('action/renewal/order.ts parseRenewalTask', parseRenewalTask),
+  row('action/renewal/task.ts parseRenewalTask', parseRenewalTask),
   row('action/report/redact.ts oneLine inHtml', (text) => [oneLine(text), inHtml(text)], ['', '##', '[']),
 
   row(

@@ -10,8 +10,8 @@ import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
 import { hasIdentity } from '../../locks/release.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
-import { environmentOfRenewal, proxiesIn, type RenewalTask } from './order.ts';
 import { lookAt } from './processes.ts';
+import { environmentOfRenewal, proxiesIn, type RenewalTask } from './task.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 
@@ -136,7 +136,7 @@ async function renewFirst(
 /** Little memory: the process works for a few seconds per third of a `ttl`, next to a job that may need the rest. */
 const memoryOptions = ['--max-semi-space-size=1', '--max-old-space-size=256'];
 
-/** Starts the process. It does nothing until it receives its order, and ends if it receives none. */
+/** Starts the process. It does nothing until it receives its task, and ends if it receives none. */
 async function startProcess() {
   // A separate bundle next to this one.
   const file = join(dirname(process.argv[1] ?? ''), 'renew', 'index.js');
@@ -166,7 +166,7 @@ const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promi
 
 function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: string): void {
   const { client, clock, connection, ledger, runner, saveState } = context;
-  const order: RenewalTask = {
+  const renewalTask: RenewalTask = {
     connection,
     origin: runner.origin,
     ledgerFile: ledger.file,
@@ -181,7 +181,7 @@ function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'loc
   saveState('renewer', JSON.stringify(lookAt(child.pid ?? 0)));
   // A process that has ended does not respond either, and its end is more informative.
   child.stdin.on('error', () => undefined);
-  child.stdin.end(JSON.stringify(order));
+  child.stdin.end(JSON.stringify(renewalTask));
 }
 
 /** Waits until the process reports that it renews. From then on it continues alone, even after the step. */

@@ -9,12 +9,12 @@ type Mask = (secret: string) => void;
 /** The API tokens of a job that authenticates with its OIDC identity. Each of its processes exchanges its own. */
 export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Mask): TokenSource {
   const issue = openIssuer({ ...identity, server: 'GitHub' }, exchange, mask);
-  let shown = '';
+  let identityToken = '';
   return createTokenSource({
     ...exchange,
     issueIdentityToken: async (within) => {
-      shown = await issue(within);
-      return shown;
+      identityToken = await issue(within);
+      return identityToken;
     },
     onToken: mask,
     texts: {
@@ -23,7 +23,7 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
       // The service matches its rules against the claims of the identity token, which has more than the environment of
       // the job.
       get untrusted() {
-        return `Its operator can add a trust rule for this job: \`${trustCommand(claimsIn(shown))}\`. The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`;
+        return `Its operator can add a trust rule for this job: \`${trustCommand(claimsIn(identityToken))}\`. The audience of the identity token is ${identity.audience}; it must be the origin of the service's public URL.`;
       },
     },
   });

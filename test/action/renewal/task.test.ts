@@ -5,7 +5,7 @@ import {
   parseRenewalTask,
   proxiesIn,
   type RenewalTask,
-} from '../../../src/action/renewal/order.ts';
+} from '../../../src/action/renewal/task.ts';
 import { place } from '../../locks/samples.ts';
 
 const whole: RenewalTask = {
@@ -32,15 +32,15 @@ const identity = {
   requestToken: 'runner-token',
 } as const;
 
-describe('the order to the renewal process', () => {
+describe('the task of the renewal process', () => {
   test.each<[string, Partial<RenewalTask>]>([
     ['with all details', {}],
     ['for a job that authenticates with its identity', { connection: { ...whole.connection, credentials: identity } }],
     ['without run, worker and proxies', { origin: undefined, worker: undefined, proxies: {} }],
     ['without the start time of the worker', { worker: { pid: 7, startedAt: undefined } }],
   ])('survives the pipe unchanged: %s', (_, more) => {
-    const order = { ...whole, ...more };
-    expect(parseRenewalTask(JSON.stringify(order))).toEqual(order);
+    const task = { ...whole, ...more };
+    expect(parseRenewalTask(JSON.stringify(task))).toEqual(task);
   });
 
   test('is undefined if it was truncated', () => {
