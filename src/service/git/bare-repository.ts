@@ -78,9 +78,9 @@ export async function headsOf(git: GitCommand): Promise<ReadonlyMap<string, stri
     limits: localLimits,
   });
   return new Map(
-    lines.split('\n').map((line): [string, string] => {
+    lines.split('\n').flatMap((line) => {
       const [head = '', name = ''] = line.split(' ');
-      return [name, head];
+      return name === '' ? [] : [[name, head] as const];
     }),
   );
 }

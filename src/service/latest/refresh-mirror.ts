@@ -6,8 +6,8 @@ import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
-import { comparedWith } from '../workspaces/latest.ts';
-import type { RemoteListing, RemoteMemory } from '../workspaces/remote-memory.ts';
+import { comparedWith, patternsOf } from '../workspaces/latest.ts';
+import { type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
 import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
@@ -28,6 +28,8 @@ const timeoutMs = 5_000;
 const pollMs = 200;
 const maxRemembered = 1_000;
 
+const maxAgeOfSilenceMs = 60_000;
+
 /** The branch may just have been pushed. */
 const maxAgeWithoutBranchMs = 2_000;
 
@@ -44,7 +46,9 @@ interface Answer {
   readonly listing: RemoteListing | undefined;
 }
 
-interface Refresh extends Pick<Answer, 'at'> {
+interface Refresh {
+  /** When the remote was asked, by the clock of this process. */
+  readonly at: number;
   readonly isCurrent: boolean;
   /** Heads that the mirror has, although their syncs may still fetch LFS objects, or have failed to. */
   readonly fetched: ReadonlyMap<string, SyncedBranch>;
@@ -54,32 +58,19 @@ interface Refresh extends Pick<Answer, 'at'> {
 export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: RefreshParts) {
   const onceAnswered = createOnce<Answer>();
   const onceRefreshed = createOnce<Refresh>();
-  /** A remote that is slow or silent is not waited for again within the same minute. */
   const answers = new Map<string, Answer>();
   const refreshes = new Map<string, Refresh>();
 
-  const countsIn = (workspace: FoundWorkspace) => {
-    const { listing } = remoteMemory.known(workspace);
-    return comparedWith(workspace, listing?.defaultBranch);
-  };
-
-  /** A remote that answers is asked at once for a branch that was not compared before. */
-  function maxAgeOf({ listing }: Answer, branch: string | undefined, isFirst: boolean, maxAgeMs: number): number {
-    const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
-    if (listed === undefined) return maxAgeMs;
-    if (isFirst) return 0;
-    return branch === undefined || listed.has(branch) ? maxAgeMs : Math.min(maxAgeMs, maxAgeWithoutBranchMs);
-  }
-
   async function answerOf({ workspace, branch }: RefreshRequest, isFirst: boolean, maxAgeMs: number): Promise<Answer> {
-    const key = JSON.stringify([workspace.id, workspace.remote]);
+    const key = remoteKey(workspace);
     const last = answers.get(key);
     if (last !== undefined && performance.now() - last.at < maxAgeOf(last, branch, isFirst, maxAgeMs)) return last;
     return onceAnswered(key, async () => {
       const at = performance.now();
       const asked = await Promise.race([remoteMemory.ask(workspace), sleep(timeoutMs, undefined, { ref: false })]);
       const answer = { at, listing: asked?.failure === undefined ? asked?.listing : undefined };
-      remember(answers, key, answer, maxRemembered);
+      // A remote that was not asked for want of a process may answer the next request.
+      if (!asked?.failure?.isBusy) remember(answers, key, answer, maxRemembered);
       return answer;
     });
   }
@@ -90,7 +81,7 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     const { at, listing } = answer;
     const fetched = new Map<string, SyncedBranch>();
     if (listing === undefined) return { at, isCurrent: false, fetched };
-    const counts = countsIn(workspace);
+    const counts = comparedWith(workspace, listing.defaultBranch);
     const synced = await syncedBranches(storage, id);
     const statuses = branchStatuses({ listing, failure: undefined }, synced);
     const wanted = new Set(
@@ -122,10 +113,10 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
       return queued;
     });
     onQueued();
-    for (const branch of behind) {
+    for (const [name, head] of behind) {
       for (;;) {
-        const { status } = (await findSync(storage.read, id, syncs.get(branch[0]) ?? '')) ?? { status: 'failed' };
-        if ((await missing([branch])).length === 0 || (status === 'succeeded' && (await isHere(branch[0])))) break;
+        const { status } = (await findSync(storage.read, id, syncs.get(name) ?? '')) ?? { status: 'failed' };
+        if ((await missing([[name, head]])).length === 0 || (status === 'succeeded' && (await isHere(name)))) break;
         const isOver = status === 'succeeded' || status === 'failed' || performance.now() >= deadline;
         if (isOver) return { at, isCurrent: false, fetched };
         await sleep(pollMs);
@@ -135,15 +126,17 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
   }
 
   async function lastRefresh(request: RefreshRequest, maxAgeMs: number): Promise<Refresh> {
-    const { id, remote, latest_branches } = request.workspace;
-    const key = JSON.stringify([id, remote, latest_branches, request.branch, request.syncsBranch]);
-    const deadline = performance.now() + timeoutMs;
-    const last = refreshes.get(key);
-    const answer = await answerOf(request, last === undefined, maxAgeMs);
-    if (last?.at === answer.at) return last;
-    const done = await onceRefreshed(key, () => refresh(request, answer, deadline));
-    remember(refreshes, key, done, maxRemembered);
-    return done;
+    const { workspace, branch, syncsBranch } = request;
+    const key = remoteKey(workspace, workspace.latest_branches, branch, syncsBranch);
+    return onceRefreshed(`${maxAgeMs} ${key}`, async () => {
+      const deadline = performance.now() + timeoutMs;
+      const last = refreshes.get(key);
+      const answer = await answerOf(request, last === undefined, maxAgeMs);
+      if (last?.at === answer.at) return last;
+      const done = await refresh(request, answer, deadline);
+      remember(refreshes, key, done, maxRemembered);
+      return done;
+    });
   }
 
   return async (request: RefreshRequest, maxAgeMs: number) => {
@@ -153,16 +146,17 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
     for (const [name, head] of fetched) {
       if ((heads.get(name)?.syncedAt ?? 0) < head.syncedAt) heads.set(name, head);
     }
-    const counts = countsIn(workspace);
-    const matters = (name: string): boolean => name === branch || counts(name);
     const { listing } = remoteMemory.known(workspace);
+    const counts = comparedWith(workspace, listing?.defaultBranch);
+    const matters = (name: string): boolean => name === branch || counts(name);
     const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
     // A branch that the remote no longer has does not count, unless a sync has found it since then.
     const considered = [...heads].filter(
       ([name, { syncedAt }]) =>
         matters(name) && (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
     );
-    const lacksAny = [...(listed ?? [])].some(([name]) => matters(name) && !heads.has(name));
+    const isDefaultUnknown = listing === undefined && patternsOf(workspace) === null;
+    const lacksAny = isDefaultUnknown || [...(listed ?? [])].some(([name]) => matters(name) && !heads.has(name));
     return {
       compared: new Map(considered.flatMap(([name, { head }]) => (counts(name) ? [[name, head]] : []))),
       own: branch === undefined ? undefined : heads.get(branch)?.head,
@@ -175,4 +169,15 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
       refreshedAt: at,
     };
   };
+}
+
+/**
+ * A remote that is slow or silent is not waited for again within the same minute. One that answers is asked at once for
+ * a branch that was not compared before.
+ */
+function maxAgeOf({ listing }: Answer, branch: string | undefined, isFirst: boolean, maxAgeMs: number): number {
+  if (listing === undefined) return maxAgeOfSilenceMs;
+  if (isFirst) return 0;
+  const listed: ReadonlyMap<string, string> = listing.branches;
+  return branch === undefined || listed.has(branch) ? maxAgeMs : Math.min(maxAgeMs, maxAgeWithoutBranchMs);
 }

@@ -6,9 +6,10 @@ import { GitError } from '../git/git-error.ts';
 import { ofLock } from '../locks/lock-row.ts';
 import type { Locks } from '../locks/locks.ts';
 import { foldCase } from '../locks/windows-path.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Storage } from '../storage/storage.ts';
 import { enqueue } from '../syncs/queue.ts';
 import type { ReleaseMerged } from '../syncs/run-sync.ts';
+import { findWorkspace } from '../workspaces/workspaces.ts';
 
 interface MergedParts {
   readonly storage: Storage;
@@ -37,8 +38,8 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
   const { read, now } = storage;
 
   /** None if the setting of the workspace names another branch. */
-  const personalLocks = (db: Database, workspace: string, branch: string) =>
-    db
+  const personalLocks = (workspace: string, branch: string) =>
+    read
       .selectFrom('locks')
       .innerJoin('workspaces', 'workspaces.id', 'workspace_id')
       .select(['locks.id', 'path', 'folded_path', 'merge_base', 'acquired_at'])
@@ -70,7 +71,7 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
     const moved: string[] = [];
     const merged: { readonly id: string; readonly path: string }[] = [];
     const changes = new Map<string, ChangedFiles | undefined>();
-    for (const { id, path, folded_path, merge_base, acquired_at } of await personalLocks(read, workspace, branch)) {
+    for (const { id, path, folded_path, merge_base, acquired_at } of await personalLocks(workspace, branch)) {
       const base = ofLock(id, merge_base);
       if (base === head || (base === null && (merge_base !== id || acquired_at >= startedAt))) continue;
       if (base === null) {
@@ -87,7 +88,7 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
     if (moved.length + merged.length === 0) return;
     await locks.commitReleases(workspace, async (db, release) => {
       // The setting may have changed since then, and with it the bases.
-      if ((await personalLocks(db, workspace, branch)).length === 0) return;
+      if ((await findWorkspace(db, workspace))?.release_on !== branch) return;
       for (let begun = 0; begun < moved.length; begun += maxIdsAtOnce) {
         const ids = moved.slice(begun, begun + maxIdsAtOnce);
         await db
@@ -117,7 +118,7 @@ const maxRetryMs = 6 * 60 * 60_000;
 
 /**
  * Called periodically. Queues a sync of the branch for new locks of people, unless one began after the lock. After a
- * failed one, it waits as long again as since the lock, but not too long.
+ * failed one, it waits as long as from the lock to that failure, at most 6 hours.
  */
 export async function queueSyncsForBases(storage: Storage, onQueued: () => void): Promise<void> {
   const { read, now } = storage;

@@ -20,10 +20,10 @@ import { withoutPlaceId } from './responses.ts';
 import { joinAndNotify } from './wait-in-line.ts';
 import { windowsPathProblem } from './windows-path.ts';
 
+/** People who ask for a lock: the service waits in line on their behalf, and acquires the lock at their turn. */
+
 /** Keeps a single token from slowing down grantToPeople(). */
 export const maxAsksOfToken = 1_000;
-
-/** People who ask for a lock: the service waits in line on their behalf, and acquires the lock at their turn. */
 
 export interface AskRequest {
   readonly workspace: string;

@@ -96,13 +96,13 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     }
     const wait = await joinLine(request, place, terms);
     const placed = { ...request, place: { ...place, requestId: wait.requestId } };
-    /** Others must not wait for a client whose request fails. */
+    /** Others must not wait for a client whose request is refused. After other errors, it tries again. */
     async function acquireInLine(authenticate?: () => Promise<unknown>): Promise<ApiResponse | Refusal> {
       try {
         await authenticate?.();
         return await acquireOrRefusal(keyed, placed);
       } catch (error) {
-        await leave(wait, { kind: 'gone' });
+        await leave(wait, { kind: error instanceof Refusal ? 'gone' : 'timeout' });
         throw error;
       }
     }

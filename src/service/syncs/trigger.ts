@@ -6,7 +6,7 @@ import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { createOnce } from '../runtime/once.ts';
 import type { Database, Storage } from '../storage/storage.ts';
-import type { RemoteMemory } from '../workspaces/remote-memory.ts';
+import { type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
 import type { Remotes } from '../workspaces/remotes.ts';
 import { syncedBranches } from '../workspaces/synced-branches.ts';
 import { noteVanished, removeBranch } from '../workspaces/vanished-branches.ts';
@@ -41,7 +41,7 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
 
   async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number) {
     const listed = await shareListing(
-      keyOf(workspace),
+      remoteKey(workspace),
       () => list(workspace),
       // The branch may have been pushed after the listing began, unless it shows something new.
       (found) => {
@@ -92,9 +92,10 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     // reason.
     const deadline = performance.now() + timeoutMs;
     const asked = sharePreparation(
-      keyOf(workspace, branch),
+      remoteKey(workspace, branch),
       () => ask(workspace, branch, deadline),
-      (prepared) => prepared?.ok !== false,
+      // The branch may have been pushed after the listing began, unless it shows something new.
+      (prepared) => prepared === undefined || (prepared.ok && prepared.value > 0),
     ).catch((error: unknown) => {
       if (error instanceof GitError) return undefined;
       throw error;
@@ -107,8 +108,6 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     return inTime ?? accepted(await previousCount(storage.read, workspace, branch));
   };
 }
-
-const keyOf = ({ id, remote }: StoredWorkspace, ...more: readonly string[]) => JSON.stringify([id, remote, ...more]);
 
 /** Shares running work. If it began too early to know what a caller needs, such callers share its next run. */
 function createShare<T>() {

@@ -1,6 +1,7 @@
 import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
+import { unlessAborted } from '../../interface/timers.ts';
 import { checkTargetAddresses, isPublic, parseTarget, type Target } from '../outbound/target.ts';
 import { type IpAddresses, lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import {
@@ -53,7 +54,8 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
     const addresses = await check.addressesOf(target.hostname, request.workspace, ending);
     const checked = checkTargetAddresses(target, addresses, check);
     if (!checked.ok) return { kind: 'failed', reason: checked.reason };
-    if (!(await mayConnect())) return { kind: 'cancelled' };
+    // A database that does not answer says nothing about the receiver.
+    if (!(await unlessAborted(mayConnect(), ending).catch(() => false))) return { kind: 'cancelled' };
 
     stage = 'connecting';
     const response = await exchange(target, addresses, request, ending, (reached) => {

@@ -122,7 +122,7 @@ export async function runDelivery(
   const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
   const begun = performance.now();
   // If the database does not respond, nothing is sent, because the result could not be recorded either.
-  const mayConnect = () => isHookUnchanged(storage, delivery).catch(() => false);
+  const mayConnect = () => isHookUnchanged(storage, delivery);
   const outcome = await attempt(targets, delivery, { timeoutMs, signal: lease.signal, mayConnect }).finally(lease.end);
   const response = 'response' in outcome ? (outcome.response ?? null) : null;
   const made = { durationMs: performance.now() - begun, response };

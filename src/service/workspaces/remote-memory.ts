@@ -44,6 +44,10 @@ export interface RemoteMemoryParts {
   readonly stopping: AbortSignal;
 }
 
+/** A key with the remote, which may change while it is being asked. */
+export const remoteKey = ({ id, remote }: StoredWorkspace, ...more: readonly unknown[]): string =>
+  JSON.stringify([id, remote, ...more]);
+
 /** Maximum number of git processes for refreshes that no caller waits for. */
 const maxInBackground = 2;
 
@@ -93,14 +97,12 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     }
   }
 
-  /** Includes the remote, which may change while it is being asked. */
-  const keyOf = ({ id, remote }: StoredWorkspace): string => JSON.stringify([id, remote]);
-
   /** Asks the remote now. Callers share only a request that has not started, so each result is newer than its call. */
-  const askAgain = (workspace: StoredWorkspace) => onceStarted(keyOf(workspace), (begun) => askNow(workspace, begun));
+  const askAgain = (workspace: StoredWorkspace) =>
+    onceStarted(remoteKey(workspace), (begun) => askNow(workspace, begun));
 
   /** Asks the remote now. Callers share a request that is already running. */
-  const ask = (workspace: StoredWorkspace) => onceRunning(keyOf(workspace), () => askAgain(workspace));
+  const ask = (workspace: StoredWorkspace) => onceRunning(remoteKey(workspace), () => askAgain(workspace));
 
   return {
     known,

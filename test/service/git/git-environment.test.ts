@@ -24,7 +24,7 @@ describe('the environment of git', () => {
     expect(environment['GIT_ALLOW_PROTOCOL']).toBe('https:ssh');
   });
 
-  test('ends a stalled transfer after a minute', () => {
+  test('sets the limits of http for a stalled transfer', () => {
     const environment = gitEnvironment({}, { allowFile: false });
     const count = Number(environment['GIT_CONFIG_COUNT']);
     const settings = Array.from({ length: count }, (_, index) => [

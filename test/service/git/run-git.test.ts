@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { describe, expect, test, vi } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { intoLines } from '../../../src/service/git/git-output.ts';
 import { runProcess } from '../../../src/service/git/run-git.ts';
 import { processesNaming } from '../../support/git-processes.ts';
@@ -63,6 +63,7 @@ describe('git as a process', () => {
   test('waits for a slow reader, and loses no output that is unread when it exits', async () => {
     const environment = await environmentWithGit('printf first; head -c 200000 /dev/zero');
     const kill = vi.spyOn(process, 'kill');
+    onTestFinished(() => kill.mockRestore());
     let taken = 0;
     let isFirst = true;
     let isLast = false;

@@ -10,20 +10,31 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 const storage = sharedStorage(sqlite);
 let workspaces = 0;
 
+interface SetUp {
+  /** Why the remote does not answer. */
+  readonly failure?: 'silent' | 'busy';
+  readonly patterns?: string | null;
+}
+
 /** A remote with these branches, and a mirror with some of them. All syncs fail at once. */
-async function setUp(names: readonly string[], mirrored: readonly string[], isSilent = false) {
+async function setUp(
+  names: readonly string[],
+  mirrored: readonly string[],
+  { failure, patterns = '["main","release-*"]' }: SetUp = {},
+) {
   workspaces += 1;
   const id = `game-${workspaces}`;
-  const settings = { remote: 'https://git.example.com/game.git', latest_branches: '["main","release-*"]' };
+  const settings = { remote: 'https://git.example.com/game.git', latest_branches: patterns };
   await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, ...settings }));
   const workspace = await findWorkspace(storage.read, id);
   if (workspace === undefined) throw new Error('The workspace was not added.');
   const branches = new Map<BranchName, string>(names.map((name) => [branchNamed(name), '1']));
   const times = { askedAt: 1_000, answeredAt: 1_000 };
   const listing = { branches, defaultBranch: branchNamed('main'), ...times };
-  const asked: AskedRemote = isSilent
-    ? { listing: undefined, failure: { reason: 'No answer.', isBusy: false, ...times } }
-    : { listing, failure: undefined };
+  const asked: AskedRemote =
+    failure === undefined
+      ? { listing, failure }
+      : { listing: undefined, failure: { reason: 'No answer.', isBusy: failure === 'busy', ...times } };
   const calls = { heads: 0, asks: 0 };
   const refreshMirror = createRefreshMirror({
     storage,
@@ -45,8 +56,9 @@ async function setUp(names: readonly string[], mirrored: readonly string[], isSi
         db.updateTable('syncs').set({ status: 'failed', finished_at: 1 }).where('workspace_id', '=', id).execute(),
       ),
   });
-  const refresh = (branch: string) => refreshMirror({ workspace, branch, syncsBranch: true }, 60_000);
-  return { refresh, calls };
+  const refresh = (branch: string, maxAgeMs = 60_000) =>
+    refreshMirror({ workspace, branch, syncsBranch: true }, maxAgeMs);
+  return { refresh, calls, id };
 }
 
 test('without a branch of the remote, the comparison has no time', async () => {
@@ -64,11 +76,34 @@ test('the mirror is read once for all branches', async () => {
   expect(calls.heads).toBe(1);
 });
 
+test('without the default branch of a silent remote, the comparison has no time', async () => {
+  const { refresh, id } = await setUp([], [], { failure: 'silent', patterns: null });
+  const synced = { workspace_id: id, name: 'topic', head: '1', synced_at: 1, received_objects: 1 };
+  await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(synced).execute());
+  const { compared, own, asOf } = await refresh('topic');
+  expect([compared.size, own, asOf]).toEqual([0, '1', Infinity]);
+});
+
 test.each([
-  { remote: 'a silent remote is asked once for all branches', isSilent: true, asks: 1 },
-  { remote: 'a remote that answers is asked once for each branch', isSilent: false, asks: 3 },
-])('$remote', async ({ isSilent, asks }) => {
-  const { refresh, calls } = await setUp(['main', 'a', 'b'], ['main', 'a', 'b'], isSilent);
+  { remote: 'a silent remote is asked once for all branches', failure: 'silent', asks: 1 },
+  { remote: 'a remote for which no process was free is asked again', failure: 'busy', asks: 5 },
+  { remote: 'a remote that answers is asked once for each branch', failure: undefined, asks: 3 },
+] as const)('$remote', async ({ failure, asks }) => {
+  const { refresh, calls } = await setUp(['main', 'a', 'b'], ['main', 'a', 'b'], { ...(failure && { failure }) });
   for (const branch of ['main', 'a', 'b', 'a', 'b']) await refresh(branch);
   expect(calls.asks).toBe(asks);
+});
+
+test('a silent remote is not asked again within a minute, not even before a refusal', async () => {
+  const { refresh, calls } = await setUp(['main'], ['main'], { failure: 'silent' });
+  for (const maxAgeMs of [60_000, 0]) await refresh('main', maxAgeMs);
+  expect(calls.asks).toBe(1);
+});
+
+test('requests for a new branch that arrive while it is fetched share one request to the remote', async () => {
+  const { refresh, calls } = await setUp(['main', 'a'], ['main']);
+  const first = refresh('a');
+  await expect.poll(() => calls.heads).toBeGreaterThan(0);
+  await Promise.all([first, refresh('a'), refresh('a')]);
+  expect(calls.asks).toBe(1);
 });

@@ -105,7 +105,7 @@ describe.each(databaseKinds)('a lock of a person in a workspace with release_on,
     ]);
   });
 
-  test('only by a change after the lock', async () => {
+  test('ends only by a change after the lock', async () => {
     const { repository, take, held, sync, untilCompared } = await setUp();
     await sync();
     repository.commit({ branch: 'main', files: { 'a.umap': '2' } });
@@ -144,6 +144,23 @@ describe.each(databaseKinds)('a lock of a person in a workspace with release_on,
     repository.commit({ branch: 'main', files: { 'a.umap': 'again' } });
     await sync();
     expect(await held()).toEqual([]);
+  });
+
+  test('does not end by the first push after a forced push that took commits back', async () => {
+    const { repository, take, held, sync, untilCompared } = await setUp();
+    repository.commit({ branch: 'main', files: { 'b.umap': '2' } });
+    await take('a.umap');
+    await untilCompared();
+    repository.git('update-ref', 'refs/heads/main', repository.git('rev-parse', 'main~1').trim());
+    await sync();
+    for (const [version, locks] of [
+      ['2', ['a.umap']],
+      ['3', []],
+    ] as const) {
+      repository.commit({ branch: 'main', files: { 'a.umap': version } });
+      await sync();
+      expect(await held()).toEqual(locks);
+    }
   });
 
   test('does not end by commits that a forced push has taken back and another one restores', async () => {

@@ -25,8 +25,8 @@ const listing = (...branches: readonly BranchName[]): RemoteBranches => ({
 
 const storage = sharedStorage(sqlite);
 
-/** Triggers on a remote whose branch lists the test returns, in the order of the requests. */
-function withListings() {
+/** Triggers on a remote whose branch lists the test returns, in the order of the requests. The mirror has this head. */
+function withListings(mirroredHead?: string) {
   const asked: ((response: RemoteBranches) => void)[] = [];
   const counts = { heads: 0, estimates: 0 };
   const remotes: Remotes = {
@@ -44,7 +44,7 @@ function withListings() {
     ...createGit({ dataFolder: '', allowFile: false, environment: {} }),
     async head() {
       counts.heads += 1;
-      return undefined;
+      return mirroredHead;
     },
   };
   /** Waits until all earlier triggers have read the database: each trigger reads it first, one after the other. */
@@ -76,6 +76,19 @@ test('later triggers of an unknown branch share the next listing instead of an e
   asked[1]?.(listing(main, fresh));
   for (const one of await Promise.all(later)) expect(one).toEqual(accepted(7));
   expect(asked).toHaveLength(2);
+});
+
+test('a trigger does not share the listing of an earlier trigger that found nothing new', async () => {
+  const { prepare, asked, counts, allHaveRead } = withListings('1'.repeat(40));
+  const early = prepare(workspace, main);
+  await expect.poll(() => asked.length).toBe(1);
+  const later = prepare(workspace, main);
+  await allHaveRead();
+  asked[0]?.(listing(main));
+  expect(await early).toEqual(accepted(0));
+  await expect.poll(() => asked.length).toBe(2);
+  asked[1]?.({ ...listing(), branches: new Map([[main, '2'.repeat(40)]]) });
+  expect([await later, counts.estimates]).toEqual([accepted(7), 1]);
 });
 
 test('a trigger does not share an earlier listing with the synced head of its branch', async () => {
