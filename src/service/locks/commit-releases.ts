@@ -43,7 +43,7 @@ export function shareChanges(broadcast: Broadcast) {
     /** Fulfilled when the message was sent, or sending failed. Only the path may contain spaces, so it comes last. */
     send: ({ workspace, path }: LinePath): Promise<void> => broadcast.send(`${own} ${workspace} ${path}`),
     /** Calls back with each change by others, or with undefined if anything may have changed. Returns how to stop. */
-    listen: (onChange: (place: LinePath | undefined) => void) =>
+    listen: (onChange: (line: LinePath | undefined) => void) =>
       broadcast.listen((message = '') => {
         // Another user of the database may send other messages.
         const [, from, workspace = '', path] = /^(\S+) (\S+) (.+)$/.exec(message) ?? [];

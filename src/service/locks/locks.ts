@@ -75,7 +75,7 @@ export function createLocks(options: LocksOptions) {
 
   const waiters = createLockWaiters({
     look,
-    watchOthers: (onOthers) => broadcast.listen((place) => onOthers(place && lineOf(place))),
+    watchOthers: (onOthers) => broadcast.listen((key) => onOthers(key && lineOf(key))),
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,
   });
@@ -143,8 +143,8 @@ export function createLocks(options: LocksOptions) {
 
   const asking = createAsking({
     ...{ storage, quota, windowsPaths, lineOf, onError, idempotent: idempotency.idempotent },
-    onChange(place) {
-      onLineChange(place);
+    onChange(line) {
+      onLineChange(line);
       onChange();
     },
   });

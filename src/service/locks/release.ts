@@ -71,8 +71,8 @@ const deleteLocks = batchQuery((db, members, now) =>
 
 async function deleteGranted(db: Database, now: Now, granted: readonly Granted[]): Promise<void> {
   if (granted.length === 0) return;
-  const places = granted.map(({ workspace, path }) => ({ workspace, path }));
-  const deleted = await deleteLocks(db, now, places);
+  const keys = granted.map(({ workspace, path }) => ({ workspace, path }));
+  const deleted = await deleteLocks(db, now, keys);
   const times = new Map(deleted.map(({ id, at }) => [id, at]));
   const changes = granted.flatMap(({ found: lock, own, releaser, mergedInto }): LockChange[] => {
     const at = times.get(lock.id);

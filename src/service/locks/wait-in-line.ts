@@ -41,7 +41,7 @@ export interface WaitingLineOptions {
   readonly waiters: LockWaiters;
   readonly attempt: (keyed: KeyedRequest | undefined, request: AcquireRequest) => Promise<ApiResponse>;
   /** Tells all instances that the line of a path has changed. */
-  readonly onChange: (place: LinePath) => void;
+  readonly onChange: (line: LinePath) => void;
   readonly onError: (error: unknown) => void;
 }
 

@@ -42,12 +42,12 @@ export interface PathState {
 
 export interface LockWaitersOptions {
   /** Rejected when the database does not answer. */
-  readonly look: (place: LinePath) => Promise<PathState>;
+  readonly look: (line: LinePath) => Promise<PathState>;
   /**
    * Calls back with each change of a lock or line by other processes, or with undefined if any may have changed.
    * Returns how to stop.
    */
-  readonly watchOthers: (onChange: (place: LinePath | undefined) => void) => () => void;
+  readonly watchOthers: (onChange: (line: LinePath | undefined) => void) => () => void;
   readonly onCount: (workspace: string, change: 1 | -1) => void;
   readonly onError: (error: unknown) => void;
 }
@@ -61,7 +61,7 @@ const lookAgainAfterErrorMs = 1_000;
 
 /** Clients of one path. Removed with the last of them. */
 interface Line {
-  readonly place: LinePath;
+  readonly key: LinePath;
   readonly watchers: Set<EndWait>;
   /** Ends the wait of each place that waits here for this path, or for any of several that include it. */
   readonly members: Map<string, (path: string) => void>;
@@ -95,7 +95,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
     const known = lines.get(key);
     if (known !== undefined) return known;
     const line: Line = {
-      place: { workspace, path },
+      key: { workspace, path },
       watchers: new Set(),
       members: new Map(),
       looking: false,
@@ -113,7 +113,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
   function removeIfEmpty(line: Line): void {
     if (!isEmpty(line)) return;
     clearTimeout(line.timer);
-    lines.delete(keyOf(line.place));
+    lines.delete(keyOf(line.key));
   }
 
   function lookIn(line: Line, ms: number): void {
@@ -131,7 +131,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
     try {
       while (line.lookAgain && !isEmpty(line)) {
         line.lookAgain = false;
-        decide(line, await query(line.place));
+        decide(line, await query(line.key));
       }
     } catch (error) {
       onError(error);
@@ -155,12 +155,12 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
     lookIn(line, Math.min(Math.max(first?.presentMs ?? betweenRequestsMs, 1), betweenRequestsMs));
     if (first === undefined || line.notified === first.id) return;
     line.notified = first.id;
-    line.members.get(first.id)?.(line.place.path);
+    line.members.get(first.id)?.(line.key.path);
   }
 
   /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
-  function changed(place: LinePath | undefined): void {
-    for (const line of place === undefined ? [...lines.values()] : [lines.get(keyOf(place))]) if (line) void look(line);
+  function changed(key: LinePath | undefined): void {
+    for (const line of key === undefined ? [...lines.values()] : [lines.get(keyOf(key))]) if (line) void look(line);
   }
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */
@@ -222,7 +222,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
         const all = Array.from(wanted, (each) => lineOf({ workspace, path: each }));
         for (const line of all) {
           line.members.set(placeId, onTurn);
-          if (line.place.path === path && line.notified === placeId) line.notified = undefined;
+          if (line.key.path === path && line.notified === placeId) line.notified = undefined;
           if (!line.isHeld) void look(line);
         }
         return () => {
