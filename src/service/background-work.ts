@@ -2,6 +2,7 @@ import type { Logger } from 'pino';
 import { removeOldAudit } from './audit/remove-audit.ts';
 import { createDatabaseGauges } from './database-gauges.ts';
 import { removeOldResponses } from './idempotency/remembered-responses.ts';
+import { queueSyncsForBases } from './latest/release-merged.ts';
 import type { ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import { removeOldPlaces } from './locks/line.ts';
@@ -26,7 +27,6 @@ interface BackgroundWorkOptions extends Retention {
   readonly log: Logger;
   readonly remembered: { enforce(): Promise<void> };
   readonly lastUse: LastUse;
-  readonly queueSyncs: () => Promise<void>;
   readonly locks: Pick<Locks, 'removeExpired' | 'keepPresent' | 'grantToPeople'>;
   readonly objectMaintenance: ObjectMaintenance;
   readonly signal: AbortSignal;
@@ -52,7 +52,7 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
     // A fraction of the time that others wait for the clients of an instance that was killed.
     every(1_500, locks.keepPresent),
     // A merge within this time after a lock does not end it.
-    every(2_000, options.queueSyncs),
+    every(2_000, () => queueSyncsForBases(storage)),
     every(5_000, createBacklogWatch(storage, metrics, log)),
     every(5_000, () => clearHooks(storage, options.signal)),
     every(10_000, lastUse.write),

@@ -16,7 +16,7 @@ import { startServer } from './http/server.ts';
 import { createIdempotency } from './idempotency/idempotency.ts';
 import { createRememberedLimit } from './idempotency/remembered-limit.ts';
 import { createCompare } from './latest/compare.ts';
-import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
+import { createReleaseMerged } from './latest/release-merged.ts';
 import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { createLfs } from './lfs/lfs.ts';
@@ -122,7 +122,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     windowsPaths,
     metrics,
     measureCost: (tokenIds, work) => measureCost(scheduler, tokenIds, work),
-    onEvent: deliveries.wake,
     onError,
   });
   const objectsOf = (workspace: string) => createObjectStore(options.dataFolder, workspace);
@@ -149,7 +148,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     releaseMerged: createReleaseMerged({ storage, git, locks, onError }),
     fetchObjects: createFetchObjects({ ...options, roomIn: (workspace) => roomIn(storage, workspace) }),
     timeoutMs: milliseconds(options.syncTimeout),
-    onEvent: deliveries.wake,
     maintainSoon(workspace: string, end: SyncEnd) {
       mirrorMaintenance.soon(workspace);
       // Skipped for the many syncs without new LFS objects, because maintenance reads the folder of each object.
@@ -168,12 +166,12 @@ export async function startService(options: ServiceOptions): Promise<Service> {
         if (isQuiet) syncs.wake();
       }).finally(() => syncSlots.free(sync)),
   });
+  storage.onQueued('syncs', syncs.wake);
   const lastUse = createLastUse(storage, () => performance.now());
   const backgroundWork = startBackgroundWork({
     ...options,
     lastUse,
     locks,
-    queueSyncs: () => queueSyncsForBases(storage, syncs.wake),
     remembered,
     objectMaintenance,
     signal: stopping.signal,
@@ -190,7 +188,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     noteUse: lastUse.note,
     idempotent: idempotency.idempotent,
     locks,
-    compare: createCompare({ storage, git, remoteMemory, windowsPaths, onQueued: syncs.wake, onError }),
+    compare: createCompare({ storage, git, remoteMemory, windowsPaths, onError }),
     prepareSync: createPrepareSync({ storage, git, remotes, remoteMemory }),
     remoteMemory,
     remotes,
@@ -203,8 +201,6 @@ export async function startService(options: ServiceOptions): Promise<Service> {
     objectsOf,
     urlSigner,
     askUpstream: createAskUpstream(options),
-    onQueued: syncs.wake,
-    onHooksChanged: deliveries.hooksChanged,
     isStopping: () => isDraining,
     stopping: stopping.signal,
   };

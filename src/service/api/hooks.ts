@@ -10,7 +10,7 @@ import { keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
 export function addHookRoutes(api: Api, routes: ApiParts): void {
-  const { storage, idempotent, targets, onHooksChanged } = routes;
+  const { storage, idempotent, targets } = routes;
 
   addWorkspaceOperation(api, routes, {
     operationId: 'registerHook',
@@ -26,7 +26,7 @@ export function addHookRoutes(api: Api, routes: ApiParts): void {
     },
     async handle({ c, workspace, body }) {
       requireFreeDisk(routes);
-      const response = await idempotent(
+      return idempotent(
         workspace.id,
         keyedRequestOf(c),
         () => withTarget(body, targets, workspace.id),
@@ -36,8 +36,6 @@ export function addHookRoutes(api: Api, routes: ApiParts): void {
           return jsonApiResponse(isNew ? 201 : 200, madeSecret === null ? hook : { ...hook, secret: madeSecret });
         },
       );
-      onHooksChanged();
-      return response;
     },
   });
 }

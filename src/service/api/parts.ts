@@ -14,9 +14,7 @@ export interface ApiParts extends AccessControl {
   readonly locks: Locks;
   readonly compare: Compare;
   readonly prepareSync: PrepareSync;
-  readonly onQueued: () => void;
   readonly targets: TargetCheck;
-  readonly onHooksChanged: () => void;
   readonly remoteMemory: RemoteMemory;
   readonly exchangeToken: ExchangeToken;
   readonly metrics: Metrics;

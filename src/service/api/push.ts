@@ -22,7 +22,7 @@ import { queuedResponse } from './syncs.ts';
 const eventSchema = z.looseObject({}).openapi('PushEvent', { description: 'As the forge sends it.' });
 
 export function addPushRoute(api: Api, routes: ApiParts): void {
-  const { storage, prepareSync, publicUrl, onQueued } = routes;
+  const { storage, prepareSync, publicUrl } = routes;
 
   addOperation(api, routes, {
     operationId: 'receivePush',
@@ -52,7 +52,6 @@ export function addPushRoute(api: Api, routes: ApiParts): void {
       const estimatedObjects = await previousCount(storage.read, workspace, branch);
       const wanted = { workspace: workspace.id, branch, estimatedObjects, requestedBy: `push (${forge})` };
       const sync = await storage.commit({ workspace: workspace.id }, (db) => enqueue(db, storage.now, wanted));
-      onQueued();
       return queuedResponse(workspace.id, sync, publicUrl());
     },
   });

@@ -14,7 +14,7 @@ import type { ApiParts } from './parts.ts';
 const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
 
 export function addSyncRoutes(api: Api, routes: ApiParts): void {
-  const { storage, idempotent, prepareSync, onQueued, publicUrl } = routes;
+  const { storage, idempotent, prepareSync, publicUrl } = routes;
 
   addWorkspaceOperation(api, routes, {
     operationId: 'startSync',
@@ -29,7 +29,7 @@ export function addSyncRoutes(api: Api, routes: ApiParts): void {
     },
     async handle({ c, workspace, body: { branch } }) {
       requireFreeDisk(routes);
-      const response = await idempotent(
+      return idempotent(
         workspace.id,
         keyedRequestOf(c),
         () => prepareSync(workspace, branch),
@@ -40,8 +40,6 @@ export function addSyncRoutes(api: Api, routes: ApiParts): void {
           return queuedResponse(workspace.id, sync, publicUrl());
         },
       );
-      onQueued();
-      return response;
     },
   });
 

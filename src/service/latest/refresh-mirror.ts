@@ -15,8 +15,6 @@ export interface RefreshParts {
   readonly storage: Storage;
   readonly git: Pick<Git, 'heads'>;
   readonly remoteMemory: Pick<RemoteMemory, 'known' | 'ask'>;
-  /** Called after a sync was queued. */
-  readonly onQueued: () => void;
 }
 
 type RefreshMirror = ReturnType<typeof createRefreshMirror>;
@@ -55,7 +53,7 @@ interface Refresh {
 }
 
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
-export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: RefreshParts) {
+export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts) {
   const onceAnswered = createOnce<Answer>();
   const onceRefreshed = createOnce<Refresh>();
   const answers = new Map<string, Answer>();
@@ -112,7 +110,6 @@ export function createRefreshMirror({ storage, git, remoteMemory, onQueued }: Re
       }
       return queued;
     });
-    onQueued();
     for (const [name, head] of behind) {
       for (;;) {
         const { status } = (await findSync(storage.read, id, syncs.get(name) ?? '')) ?? { status: 'failed' };

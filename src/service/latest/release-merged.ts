@@ -120,8 +120,7 @@ const maxRetryMs = 6 * 60 * 60_000;
  * Called periodically. Queues a sync of the branch for new locks of people, unless one began after the lock. After a
  * failed one, it waits as long as from the lock to that failure, at most 6 hours.
  */
-export async function queueSyncsForBases(storage: Storage, onQueued: () => void): Promise<void> {
-  const { read, now } = storage;
+export async function queueSyncsForBases({ read, now, commit }: Storage): Promise<void> {
   const waiting = await read
     .selectFrom('locks')
     .innerJoin('workspaces', 'workspaces.id', 'workspace_id')
@@ -149,9 +148,8 @@ export async function queueSyncsForBases(storage: Storage, onQueued: () => void)
     .execute();
   for (const { workspace, branch } of waiting) {
     if (branch === null) continue;
-    await storage.commit({ workspace }, (db) =>
+    await commit({ workspace }, (db) =>
       enqueue(db, now, { workspace, branch, estimatedObjects: 0, requestedBy: 'a lock' }),
     );
   }
-  if (waiting.length > 0) onQueued();
 }

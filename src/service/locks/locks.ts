@@ -37,8 +37,6 @@ export interface LocksOptions {
   readonly metrics: Pick<Metrics, 'refusedLocks' | 'lockWaiters'>;
   /** Attributes the time of the work to these tokens. */
   readonly measureCost: <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
-  /** Called when events for webhooks may be queued. */
-  readonly onEvent: () => void;
   readonly onError: (error: unknown) => void;
 }
 
@@ -50,11 +48,11 @@ interface ComparedRequest extends AcquireRequest {
 const watchEveryMs = 300;
 
 /**
- * The locks of one instance. Each change also notifies webhooks, open pages and waiting clients. acquire(), renew()
- * and askFor() return responses, because these are stored under the key of the request.
+ * The locks of one instance. Each change also notifies open pages and waiting clients. acquire(), renew() and askFor()
+ * return responses, because these are stored under the key of the request.
  */
 export function createLocks(options: LocksOptions) {
-  const { storage, idempotency, windowsPaths, metrics, measureCost, onEvent, onError } = options;
+  const { storage, idempotency, windowsPaths, metrics, measureCost, onError } = options;
   const quota = createLockQuota(options.quotas, () => performance.now());
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
   const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
@@ -80,11 +78,6 @@ export function createLocks(options: LocksOptions) {
     onError,
   });
 
-  function onChange(): void {
-    onEvent();
-    watch.wake();
-  }
-
   function onLineChange(line: LinePath): void {
     waiters.changed(line);
     void broadcast.send(line);
@@ -93,7 +86,7 @@ export function createLocks(options: LocksOptions) {
   /** After releases and renewals: a renewal may also shorten a lock. */
   function onEndsChange(keys: readonly LockKey[]): void {
     for (const key of keys) onLineChange(lineOf(key));
-    onChange();
+    watch.wake();
   }
 
   const commitAcquire = idempotency.idempotentBatch<ComparedRequest>({
@@ -134,7 +127,7 @@ export function createLocks(options: LocksOptions) {
     async attempt(keyed, request) {
       const comparison = await request.compare?.();
       const response = await commitAcquire(keyed, { ...request, comparison });
-      onChange();
+      watch.wake();
       return response;
     },
     onChange: onLineChange,
@@ -145,7 +138,7 @@ export function createLocks(options: LocksOptions) {
     ...{ storage, quota, windowsPaths, lineOf, onError, idempotent: idempotency.idempotent },
     onChange(line) {
       onLineChange(line);
-      onChange();
+      watch.wake();
     },
   });
 
@@ -195,7 +188,7 @@ export function createLocks(options: LocksOptions) {
     /** Called periodically. Returns the number of removed locks. */
     async removeExpired(): Promise<number> {
       const removed = await removeExpiredLocks(storage);
-      if (removed > 0) onChange();
+      if (removed > 0) watch.wake();
       return removed;
     },
     keepPresent: line.keepPresent,

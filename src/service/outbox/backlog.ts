@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Metrics } from '../runtime/metrics.ts';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
+import { noteQueued } from '../storage/queued-work.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { isNotRemoved } from './hook-row.ts';
 
@@ -38,6 +39,7 @@ const addToBacklogs = batchQuery((db, members, now) => {
 
 export async function changeBacklogs(db: Database, now: Now, changed: readonly BacklogChange[]): Promise<void> {
   if (changed.length > 0) await addToBacklogs(db, now, changed);
+  if (changed.some(({ added }) => added > 0)) noteQueued(db, 'deliveries');
 }
 
 /** Updates the metrics for the quotas of hooks, and logs each hook that has lost events since the last call. */

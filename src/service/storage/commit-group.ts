@@ -1,5 +1,6 @@
 import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
-import type { CommitScope, Database, Storage } from './storage.ts';
+import { queuedIn } from './queued-work.ts';
+import type { CommitScope, Database, Storage, Work } from './storage.ts';
 import type { Tables } from './tables.ts';
 
 /** Limits the time that later changes wait for a transaction. */
@@ -23,6 +24,8 @@ interface Asked {
 interface Unit {
   readonly make: Make;
   readonly asked: Asked[];
+  /** Called with the database of the unit after its commit. */
+  readonly wakeWorkers: (db: Database) => void;
 }
 
 interface CommitGroupOptions {
@@ -45,7 +48,8 @@ interface Queue {
 export function groupCommits(
   db: Kysely<Tables>,
   { queueOf, maxParallel, begin, onCommit }: CommitGroupOptions,
-): Pick<Storage, 'commit' | 'batchCommits'> {
+): Pick<Storage, 'commit' | 'batchCommits' | 'onQueued'> {
+  const workers: { readonly work: Work; readonly wake: () => void }[] = [];
   /** Queues with waiting or running changes. */
   const queues = new Map<string, Queue>();
   /** Idle queues with pending changes, oldest first. */
@@ -113,13 +117,18 @@ export function groupCommits(
     return queue;
   }
 
+  function wakeWorkers(db: Database): void {
+    const queued = queuedIn(db);
+    for (const { work, wake } of workers) if (queued.has(work)) wake();
+  }
+
   const ask = (scope: CommitScope, make: Make, change: unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const { waiting } = queueFor(scope);
       const one: Asked = { change, resolve, reject };
       const last = waiting.at(-1);
       if (last?.make === make && last.asked.length < maxGroupSize) last.asked.push(one);
-      else waiting.push({ make, asked: [one] });
+      else waiting.push({ make, asked: [one], wakeWorkers });
     });
 
   return {
@@ -127,6 +136,7 @@ export function groupCommits(
     batchCommits: (scopeOf, make) => (change) => ask(scopeOf(change), make as Make, change) as Promise<never>,
     commit: (scope, change) =>
       ask(scope, async (transaction) => [await change(transaction)], undefined) as Promise<never>,
+    onQueued: (work, wake) => void workers.push({ work, wake }),
   };
 }
 
@@ -143,12 +153,11 @@ async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: 
       .rollbackToSavepoint('change')
       .execute()
       .catch(() => Promise.reject(error));
-    const { make, asked } = unit;
-    const [only, ...more] = asked;
+    const [only, ...more] = unit.asked;
     if (more.length === 0) return () => only?.reject(error);
     // One change has failed the call, so each change is retried alone.
     const each: (() => void)[] = [];
-    for (const one of asked) each.push(await runInSavepoint(transaction, { make, asked: [one] }));
+    for (const one of unit.asked) each.push(await runInSavepoint(transaction, { ...unit, asked: [one] }));
     return () => {
       for (const done of each) done();
     };
@@ -156,13 +165,14 @@ async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: 
 }
 
 /** Returns a function to call after the commit. */
-async function run(db: Database, { make, asked }: Unit): Promise<() => void> {
+async function run(db: Database, { make, asked, wakeWorkers }: Unit): Promise<() => void> {
   const results = await make(
     db,
     asked.map(({ change }) => change),
   );
   return () => {
     for (const [index, result] of results.entries()) asked[index]?.resolve(result);
+    wakeWorkers(db);
   };
 }
 

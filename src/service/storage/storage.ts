@@ -26,6 +26,9 @@ export interface Broadcast {
   listen(onMessage: (message: string | undefined) => void): () => void;
 }
 
+/** Rows that workers claim. */
+export type Work = 'syncs' | 'deliveries';
+
 export interface Storage {
   readonly dialect: Dialect;
   /** Sees only committed changes. */
@@ -46,6 +49,8 @@ export interface Storage {
     scopeOf: (change: Change) => CommitScope,
     make: (db: Database, changes: readonly Change[]) => Promise<readonly Result[]>,
   ): (change: Change) => Promise<Result>;
+  /** Calls back after a commit of this process that has queued such work: see noteQueued(). */
+  onQueued(work: Work, wake: () => void): void;
   /** A global change that may take hours, such as a migration or a restore. */
   rebuild<T>(change: (db: Database) => Promise<T>): Promise<T>;
   /** A transaction for claiming work. It does not wait for other changes if the database permits that. */

@@ -3,6 +3,7 @@ import { type Selectable, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import { type MissingObject, type Sync, syncStatuses } from '../../interface/resources.ts';
 import { leasedUntil } from '../runtime/lease.ts';
+import { noteQueued } from '../storage/queued-work.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -42,7 +43,10 @@ export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise
     )
     .returningAll()
     .executeTakeFirst();
-  if (inserted !== undefined) return syncOf(inserted);
+  if (inserted !== undefined) {
+    noteQueued(db, 'syncs');
+    return syncOf(inserted);
+  }
   // A worker may have claimed the queued one between the two statements.
   return (await findQueued(db, workspace, branch)) ?? enqueue(db, now, sync);
 }

@@ -30,8 +30,6 @@ export interface SyncRunParts {
   readonly timeoutMs: number;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Called after an event was recorded, which may have queued deliveries. */
-  readonly onEvent: () => void;
   /** Called after a sync was recorded. */
   readonly maintainSoon: (workspace: string, end: SyncEnd) => void;
 }
@@ -56,7 +54,7 @@ export async function runSync(
   stopping: AbortSignal,
   onQuiet: (isQuiet: boolean) => void = () => undefined,
 ): Promise<void> {
-  const { storage, metrics, log, onEvent, maintainSoon } = parts;
+  const { storage, metrics, log, maintainSoon } = parts;
   let progress: Progress = {};
   const lease = keepLease(() => renewLease(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
@@ -86,7 +84,6 @@ export async function runSync(
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'a sync failed');
     else
       log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'a sync succeeded');
-    onEvent();
     maintainSoon(sync.workspace, end);
   } catch (error) {
     if (!lease.signal.aborted) throw error;

@@ -38,9 +38,6 @@ export async function dueHooks({ read, now }: Storage): Promise<DueHook[]> {
   );
 }
 
-export const hasActiveHook = async ({ read }: Storage): Promise<boolean> =>
-  (await read.selectFrom('hooks').select('id').where('active', '=', 1).limit(1).executeTakeFirst()) !== undefined;
-
 export interface ClaimedDelivery extends Leased {
   readonly hook: HookRow;
   readonly event: HookEventOccurrence;

@@ -12,7 +12,6 @@ import {
   type DeliveryEnd,
   dueHooks,
   goneReason,
-  hasActiveHook,
   isHookUnchanged,
   settleDelivery,
 } from './delivery-queue.ts';
@@ -44,12 +43,9 @@ export function startDeliveries({
   const slots = createDeliverySlots();
   let due = new Map<string, DueHook>();
   let readAt = Number.NEGATIVE_INFINITY;
-  /** Without hooks, events do not wake the worker. Polling finds hooks added by another instance. */
-  let hasHooks = true;
 
   async function readDue(): Promise<void> {
     due = new Map((await dueHooks(parts.storage)).map((hook) => [hook.id, hook]));
-    hasHooks = due.size > 0 || (await hasActiveHook(parts.storage));
     readAt = performance.now();
   }
 
@@ -97,17 +93,8 @@ export function startDeliveries({
       }
     },
   });
-  return {
-    ...worker,
-    wake() {
-      if (hasHooks) worker.wake();
-    },
-    /** Call this after webhooks were added or changed, and to send a delivery again. */
-    hooksChanged() {
-      hasHooks = true;
-      worker.wake();
-    },
-  };
+  parts.storage.onQueued('deliveries', worker.wake);
+  return worker;
 }
 
 const defaultTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };

@@ -5,6 +5,7 @@ import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import { hookQuota } from '../outbox/hook-quotas.ts';
 import { branchesOf, eventsOf, type HookRow, isNotRemoved, removedUrl } from '../outbox/hook-row.ts';
+import { noteQueued } from '../storage/queued-work.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
@@ -61,6 +62,7 @@ export async function registerHook(
   if (replaced !== undefined) {
     requireAdminForAudit(eventsOf(replaced), scopes);
     const wasInactive = inactiveReasonOf(replaced);
+    if (wasInactive !== null) noteQueued(db, 'deliveries');
     const hook = await db
       .updateTable('hooks')
       .set({ ...values, ...(secret && { secret }), ...(wasInactive !== null && { resumed_at: now }) })
@@ -163,6 +165,7 @@ export async function resumeHook(db: Database, now: Now, { workspace, id, actor 
   if (reason === null) return 'active-already';
   const changes = { active: 1, inactive_why: null, failing_since: null, resumed_at: now };
   await db.updateTable('hooks').set(changes).where('id', '=', id).execute();
+  noteQueued(db, 'deliveries');
   await recordHookAudit(db, now, { actor, action: 'hook.resumed', hook, more: { was_inactive: reason } });
   return reason === 'gone' ? 'resumed-gone' : 'resumed';
 }

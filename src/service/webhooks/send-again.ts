@@ -3,6 +3,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { Refusal } from '../contract/problem.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
 import type { DeliveryStatus } from '../outbox/outbox.ts';
+import { noteQueued } from '../storage/queued-work.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { firstUnfinished, free, notLeased } from './delivery-queue.ts';
@@ -18,7 +19,7 @@ type SendAgain = Parsed<'sent-again' | 'sent-after-another'>;
 
 /**
  * Makes a delivery due again under its id, so that a receiver can detect the duplicate. A finished delivery gets one
- * attempt. The caller wakes the worker after the commit.
+ * attempt.
  */
 export async function sendAgain(
   db: Database,
@@ -87,5 +88,6 @@ async function reschedule(db: Database, now: Now, sequence: number, next_attempt
     .where('sequence', '=', sequence)
     .where(notLeased(now))
     .executeTakeFirst();
+  noteQueued(db, 'deliveries');
   return numUpdatedRows > 0n;
 }

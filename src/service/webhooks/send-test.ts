@@ -7,9 +7,7 @@ import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type HookChange, hookOf, recordHookAudit, requireHook } from './hooks.ts';
 
-/**
- * Queues one attempt, due now and independent of other deliveries of the hook. The caller wakes the worker afterwards.
- */
+/** Queues one attempt, due now and independent of other deliveries of the hook. */
 export async function sendTest(db: Database, now: Now, { workspace, id, actor }: HookChange) {
   const hook = await requireHook(db, workspace, id);
   if (hook.active !== 1) return 'test-inactive';

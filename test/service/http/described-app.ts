@@ -79,8 +79,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   objectsOf: notHere,
   urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
   askUpstream: notHere,
-  onQueued: notHere,
-  onHooksChanged: notHere,
   isStopping: () => false,
   stopping: new AbortController().signal,
   ...parts,

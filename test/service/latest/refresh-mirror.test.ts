@@ -51,11 +51,14 @@ async function setUp(
         return asked;
       },
     },
-    onQueued: () =>
+  });
+  storage.onQueued(
+    'syncs',
+    () =>
       void storage.commit({ workspace: id }, (db) =>
         db.updateTable('syncs').set({ status: 'failed', finished_at: 1 }).where('workspace_id', '=', id).execute(),
       ),
-  });
+  );
   const refresh = (branch: string, maxAgeMs = 60_000) =>
     refreshMirror({ workspace, branch, syncsBranch: true }, maxAgeMs);
   return { refresh, calls, id };

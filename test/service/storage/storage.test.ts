@@ -1,5 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
+import { noteQueued } from '../../../src/service/storage/queued-work.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -204,6 +205,26 @@ describe.each(databaseKinds)('storage on $name', (kind) => {
     // Either batch may run first.
     expect(calls.toSorted((one, other) => other.length - one.length)).toEqual(together);
     expect(groups.toSorted((one, other) => other - one)).toEqual(together.map(({ length }) => length));
+  });
+
+  test('work is announced after the commit of each change that has queued it, and not for one that fails', async () => {
+    const woken: string[] = [];
+    storage.onQueued('syncs', () => woken.push('syncs'));
+    storage.onQueued('deliveries', () => woken.push('deliveries'));
+    async function queue(db: Database, names: readonly string[]): Promise<readonly undefined[]> {
+      noteQueued(db, 'syncs');
+      noteQueued(db, 'syncs');
+      await insertAll(db, names);
+      expect(woken).toEqual([]);
+      return names.map(() => undefined);
+    }
+    const queueOne = storage.batchCommits(globally, queue);
+    const single = storage.commit('global', (db) => queue(db, ['c']));
+    await Promise.allSettled([queueOne('a'), queueOne(''), queueOne('b'), single]);
+    expect(woken).toEqual(['syncs', 'syncs', 'syncs']);
+    await expect(storage.commit('global', (db) => queue(db, ['']))).rejects.toThrow();
+    await storage.commit('global', insert('d'));
+    expect(woken).toHaveLength(3);
   });
 
   test('changes are committed when their promises are fulfilled, and not visible before', async () => {

@@ -45,7 +45,6 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
         timeoutMs: 60_000,
         metrics: createMetrics(),
         log: pino({ level: 'silent' }),
-        onEvent: () => undefined,
         releaseMerged: async () => undefined,
         maintainSoon: () => undefined,
       },

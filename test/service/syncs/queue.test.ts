@@ -49,6 +49,16 @@ describe.each(databaseKinds)('the queue of syncs on $name', (kind) => {
     expect(await claimSync(storage)).toMatchObject({ workspace: 'game', branch: 'main' });
   });
 
+  test('a queued sync wakes the workers of its instance, and one that joins it does not', async () => {
+    const woken: string[] = [];
+    storage.onQueued('syncs', () => woken.push('syncs'));
+    storage.onQueued('deliveries', () => woken.push('deliveries'));
+    await queue();
+    expect(woken).toEqual(['syncs']);
+    await queue('grace');
+    expect(woken).toEqual(['syncs']);
+  });
+
   test('a sync with an unreadable row does not block others, and is readable again once claimed', async () => {
     await queueAndClaim('film');
     await storage.commit('global', (db) =>

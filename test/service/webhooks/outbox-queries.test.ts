@@ -48,20 +48,14 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
 
   test('without hooks, events cause no query for deliveries', async () => {
     const queries: RecordedQuery[] = [];
-    const worker = startDeliveryWorkers({ ...storage, read: recording(storage.read, queries) }, { pollMs: 3_600_000 });
-    await expect.poll(() => queries.length).toBe(2);
-    for (const path of ['a', 'b']) {
-      await acquire(path);
-      worker.wake();
-    }
-    expect(queries).toHaveLength(2);
-
+    startDeliveryWorkers({ ...storage, read: recording(storage.read, queries) }, { pollMs: 3_600_000 });
+    await expect.poll(() => queries.length).toBe(1);
+    for (const path of ['a', 'b']) await acquire(path);
     await hook('https://receiver.example.com/');
-    worker.hooksChanged();
-    await expect.poll(() => queries.length).toBe(4);
+    expect(queries).toHaveLength(1);
+
     await acquire('c');
-    worker.wake();
-    await expect.poll(() => queries.length).toBeGreaterThan(4);
+    await expect.poll(() => queries.length).toBeGreaterThan(1);
   });
 
   test('a search for due deliveries looks only at hooks with waiting deliveries', async () => {

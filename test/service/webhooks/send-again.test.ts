@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import type { DeliveryEnd } from '../../../src/service/webhooks/delivery-queue.ts';
+import { sendTest } from '../../../src/service/webhooks/send-test.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { receiver } from './delivering.ts';
 import { attemptNext } from './delivery-workers.ts';
 import { auditOf, idOf } from './hooked-service.ts';
-import { claimNext, hookedStorage } from './hooked-storage.ts';
+import { actor, claimNext, hookedStorage } from './hooked-storage.ts';
 
 const atOnce = { ok: true, value: 'sent-again' };
 const refusal = (words: string) => ({ ok: false, reason: expect.stringContaining(words) });
@@ -13,7 +14,7 @@ const retry: DeliveryEnd = { kind: 'retry', reason: 'no', afterMs: 3_600_000 };
 const delivered: DeliveryEnd = { kind: 'delivered' };
 
 describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
-  const { storage, deliveries, due, claim, settle, setDeliveries, acquire, pause, resume, release } =
+  const { storage, hook, deliveries, due, claim, settle, setDeliveries, acquire, pause, resume, release, sendAgain } =
     hookedStorage(kind);
 
   test('a completed delivery arrives again with the same id, exactly once per request', async () => {
@@ -35,6 +36,29 @@ describe.each(databaseKinds)('sending a delivery again on $name', (kind) => {
     to.behave(nothing(204));
     await attemptNext(storage);
     expect(await deliveries()).toMatchObject([{ status: 'delivered', attempts: 4, last_error: null }]);
+  });
+
+  test('each change that makes a delivery due wakes the workers of its instance', async () => {
+    const given = { events: ['lock.acquired'] } as const;
+    const url = 'https://a.example.com/';
+    let woken = 0;
+    storage.onQueued('deliveries', () => {
+      woken += 1;
+    });
+    async function wakes(change: Promise<unknown>): Promise<boolean> {
+      const before = woken;
+      await change;
+      return woken > before;
+    }
+    expect([await wakes(acquire('a')), await wakes(hook(url, given))]).toEqual([false, false]);
+    expect([await wakes(acquire('b')), await wakes(release('b'))]).toEqual([true, false]);
+    const [{ id, hook_id } = { id: '', hook_id: '' }] = await deliveries();
+    const test = { workspace: 'game', id: hook_id, actor };
+    expect(await wakes(storage.commit('global', (db) => sendTest(db, storage.now, test)))).toBe(true);
+    expect(await wakes(sendAgain(hook_id, id))).toBe(true);
+    expect([await wakes(pause(hook_id)), await wakes(resume(hook_id))]).toEqual([false, true]);
+    expect([await wakes(pause(hook_id)), await wakes(hook(url, given))]).toEqual([false, true]);
+    expect(await wakes(hook(url, given))).toBe(false);
   });
 
   test('a delivery that waits for its next attempt is due at once, and keeps its schedule', async () => {

@@ -41,10 +41,6 @@ export interface DashboardParts extends AccessControl {
   readonly publicUrl: () => string | undefined;
   /** Aborted when the service stops, which ends live pages. */
   readonly stopping: AbortSignal;
-  /** Called when a sync was queued. */
-  readonly onQueued: () => void;
-  /** Called when webhooks were added or changed, or a delivery must be sent again. */
-  readonly onHooksChanged: () => void;
 }
 
 /** The dashboard, to which pages are added. */

@@ -70,7 +70,7 @@ const failureHoldsMs = 30_000;
 type AskedRemote = Pick<BranchView, 'known' | 'isAwaited'>;
 
 export function addBranchPages(site: Site): void {
-  const { storage, remoteMemory, prepareSync, onQueued } = site;
+  const { storage, remoteMemory, prepareSync } = site;
 
   async function askBriefly({ workspace, now }: WorkspaceCall, synced: SyncedBranches): Promise<AskedRemote> {
     const before = remoteMemory.known(workspace);
@@ -123,7 +123,6 @@ export function addBranchPages(site: Site): void {
     const { sync_id } = await storage.commit({ workspace: workspace.id }, (db) =>
       enqueue(db, storage.now, { workspace: workspace.id, branch: branch.value, ...requested }),
     );
-    onQueued();
     return { to: `/workspaces/${workspace.id}/syncs/${sync_id}` };
   });
 

@@ -24,7 +24,7 @@ import { addressedDeliveryId, addressedHook } from './hooks.ts';
 const route = { path: '/hooks/:hook/deliveries/:delivery', access: 'hooks:write' } as const;
 
 export function addDeliveryPages(site: Site): void {
-  const { storage, onHooksChanged } = site;
+  const { storage } = site;
 
   async function addressedDelivery(call: WorkspaceCall) {
     const hook = await addressedHook(call, storage);
@@ -62,7 +62,6 @@ export function addDeliveryPages(site: Site): void {
     const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
     const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery.id));
     if (!sent.ok) return show(call, sent.reason);
-    onHooksChanged();
     return { to: `${hookUrl(workspace, hook.id)}/deliveries/${delivery.id}`, notice: sent.value };
   });
 }

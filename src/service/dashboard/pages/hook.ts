@@ -46,7 +46,7 @@ const inactiveText: Readonly<Record<InactiveReason, Markup>> = {
 };
 
 export function addHookPages(site: Site): void {
-  const { storage, onHooksChanged } = site;
+  const { storage } = site;
 
   addWorkspacePage(site, { ...route, isCharged: true }, async (call) => {
     const { hook, overview, page } = await addressedHookPage(call, storage);
@@ -83,7 +83,6 @@ export function addHookPages(site: Site): void {
       const hook = await addressedHook(call, storage);
       const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
       const notice = await storage.commit({ workspace }, (db) => change(db, storage.now, asked));
-      onHooksChanged();
       return { to: hookUrl(workspace, hook.id), notice };
     });
   }

@@ -29,7 +29,7 @@ import { errorsIn, newHookDefaults, newHookForm, readNewHook } from './new-hook-
 const access = 'hooks:write';
 
 export function addNewHookPages(site: Site): void {
-  const { storage, targets, idempotent, onHooksChanged } = site;
+  const { storage, targets, idempotent } = site;
 
   async function register(call: WorkspaceActionCall, request: HookRequest): Promise<PageResult> {
     const workspace = call.workspace.id;
@@ -50,7 +50,6 @@ export function addNewHookPages(site: Site): void {
     );
     const { registered } = done;
     if (registered === undefined) return repeated;
-    onHooksChanged();
     const { hook, isNew, madeSecret } = registered;
     if (madeSecret !== null) return madeHookView(workspace, hook, madeSecret);
     return pageOf(hook, isNew ? 'registered' : 'replaced');
@@ -104,7 +103,7 @@ const route = { path: '/hooks/:hook/edit', access: 'hooks:write' } as const;
 
 /** The URL cannot be changed: otherwise, the person who edits it could send the stored secret and headers anywhere. */
 export function addEditHookPages(site: Site): void {
-  const { storage, onHooksChanged } = site;
+  const { storage } = site;
 
   addWorkspacePage(site, route, async (call) => {
     const hook = await addressedHook(call, storage);
@@ -119,7 +118,6 @@ export function addEditHookPages(site: Site): void {
     if (!read.ok) return { ...newHookForm(call, call.form, read.errors, hook), status: 422 };
     const change = { ...read.value, workspace, id: hook.id, actor: actorOf(call.c), scopes: call.bearer.scopes };
     await storage.commit({ workspace }, (db) => editHook(db, storage.now, change));
-    onHooksChanged();
     return { to: hookUrl(workspace, hook.id), notice: 'edited' };
   });
 }
