@@ -1,41 +1,54 @@
-import type { Logger } from 'pino';
 import { removeOldAudit } from './audit/remove-audit.ts';
 import { createDatabaseGauges } from './database-gauges.ts';
 import { removeOldResponses } from './idempotency/remembered-responses.ts';
-import { queueSyncsForBases } from './latest/release-merged.ts';
-import type { ObjectMaintenance } from './lfs/object-maintenance.ts';
+import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
+import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
+import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
+import { roomIn } from './lfs/usage.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import { removeOldPlaces } from './locks/line.ts';
-import type { Locks } from './locks/locks.ts';
 import { createBacklogWatch } from './outbox/backlog.ts';
-import type { Metrics } from './runtime/metrics.ts';
+import type { ServiceParts } from './parts.ts';
 import { repeat } from './runtime/repeat.ts';
 import { removeEndedSessions } from './sessions/sessions.ts';
-import type { Retention } from './storage/remove-old.ts';
-import type { Storage } from './storage/storage.ts';
+import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
-import type { LastUse } from './tokens/last-use.ts';
+import { startSyncs } from './syncs/sync-worker.ts';
 import { removeExchangedTokens } from './trust/exchanged-tokens.ts';
 import { clearHooks } from './webhooks/clear-hooks.ts';
 import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
+import { startDeliveries } from './webhooks/delivery-worker.ts';
 
+const pollMs = 500;
 const tidyEveryMs = 10 * 60_000;
 
-interface BackgroundWorkOptions extends Retention {
-  readonly storage: Storage;
-  readonly metrics: Metrics;
-  readonly log: Logger;
-  readonly remembered: { enforce(): Promise<void> };
-  readonly lastUse: LastUse;
-  readonly locks: Pick<Locks, 'removeExpired' | 'keepPresent' | 'grantToPeople'>;
-  readonly objectMaintenance: ObjectMaintenance;
-  readonly signal: AbortSignal;
-  onError(error: unknown): void;
+/** The work of an instance alongside its requests. */
+export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
+  const { storage, git, log, parallelSyncs, stopping: signal } = parts;
+  const objectMaintenance = createObjectMaintenance({ ...parts, signal });
+  const mirrorMaintenance = createMirrorMaintenance({ git, log, parallel: parallelSyncs, signal });
+  const syncs = startSyncs({
+    ...parts,
+    pollMs,
+    fetchObjects: createFetchObjects({ ...parts, roomIn: (workspace) => roomIn(storage, workspace) }),
+    releaseMerged: createReleaseMerged(parts),
+    maintainSoon(workspace, end) {
+      mirrorMaintenance.soon(workspace);
+      // Skipped for the many syncs without new LFS objects, because maintenance reads the folder of each object.
+      if (end.kind === 'succeeded' && end.lfs.received.objects > 0) objectMaintenance.lookSoon(workspace);
+    },
+  });
+  const deliveries = startDeliveries({ ...parts, pollMs });
+  const periodicWork = startPeriodicWork(parts, objectMaintenance);
+  return {
+    async stop() {
+      await Promise.all([syncs, mirrorMaintenance, deliveries, periodicWork].map((work) => work.stop()));
+    },
+  };
 }
 
-/** Periodic work of one instance. */
-export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): Promise<void> } {
-  const { storage, metrics, log, lastUse, locks, remembered, objectMaintenance, onError } = options;
+function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMaintenance): { stop(): Promise<void> } {
+  const { storage, metrics, log, lastUse, locks, remembered, stopping, onError } = parts;
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -54,19 +67,19 @@ export function startBackgroundWork(options: BackgroundWorkOptions): { stop(): P
     // A merge within this time after a lock does not end it.
     every(2_000, () => queueSyncsForBases(storage)),
     every(5_000, createBacklogWatch(storage, metrics, log)),
-    every(5_000, () => clearHooks(storage, options.signal)),
+    every(5_000, () => clearHooks(storage, stopping)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
     // Clients can add places as fast as they can send requests.
     every(60_000, () => removeOldPlaces(storage)),
     every(tidyEveryMs, gauges.measureTokens, { atOnce: true }),
-    every(tidyEveryMs, objectMaintenance.maintainAll),
+    every(tidyEveryMs, objectMaintenance.maintainAll, { atOnce: true }),
     every(tidyEveryMs, async () => {
       await removeOldResponses(storage);
-      await removeOldDeliveries(storage, options);
-      await removeOldSyncs(storage, options);
-      await removeOldLockHistory(storage, options);
-      await removeOldAudit(storage, options);
+      await removeOldDeliveries(storage, parts);
+      await removeOldSyncs(storage, parts);
+      await removeOldLockHistory(storage, parts);
+      await removeOldAudit(storage, parts);
       await removeEndedSessions(storage);
       await removeExchangedTokens(storage);
     }),

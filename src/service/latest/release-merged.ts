@@ -8,7 +8,7 @@ import type { Locks } from '../locks/locks.ts';
 import { foldCase } from '../locks/windows-path.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue } from '../syncs/queue.ts';
-import type { ReleaseMerged } from '../syncs/run-sync.ts';
+import type { ReleaseMerged } from '../syncs/sync-worker.ts';
 import { findWorkspace } from '../workspaces/workspaces.ts';
 
 interface MergedParts {

@@ -6,7 +6,7 @@ import { endLease } from '../../../src/service/runtime/lease.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import { type FetchObjects, noObjects } from '../../../src/service/syncs/lfs-objects.ts';
 import { claimSync, enqueue, findSync } from '../../../src/service/syncs/queue.ts';
-import { runSync } from '../../../src/service/syncs/run-sync.ts';
+import { runSync } from '../../../src/service/syncs/sync-worker.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { changeRows } from '../../support/stored-rows.ts';
@@ -42,7 +42,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
         git: git as Git,
         fetchObjects,
         allowFileRemotes: false,
-        timeoutMs: 60_000,
+        syncTimeout: { seconds: 60 },
         metrics: createMetrics(),
         log: pino({ level: 'silent' }),
         releaseMerged: async () => undefined,

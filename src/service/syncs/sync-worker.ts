@@ -1,18 +1,22 @@
 import { sql } from 'kysely';
 import type { Logger } from 'pino';
+import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { parseBranchName } from '../git/branch-name.ts';
 import type { FetchEvents } from '../git/fetch.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { parseRemote } from '../git/remote.ts';
 import { recordEvents } from '../outbox/outbox.ts';
+import type { FreeDisk } from '../runtime/free-disk.ts';
 import { endLease, keepLease, renewLease } from '../runtime/lease.ts';
 import type { Metrics } from '../runtime/metrics.ts';
+import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { removeVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
-import { type ClaimedSync, countsOf, finishSync, maxAttempts, type SyncEnd, syncOf } from './queue.ts';
+import { type ClaimedSync, claimSync, countsOf, finishSync, maxAttempts, type SyncEnd, syncOf } from './queue.ts';
+import { createSyncSlots, maxParallelSyncs } from './sync-slots.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
@@ -20,14 +24,14 @@ const renewEveryMs = 1_000;
 /** Maximum number of branches in a log entry. */
 const maxNamed = 20;
 
-export interface SyncRunParts {
+interface SyncRunParts {
   readonly storage: Storage;
   readonly git: Git;
   readonly fetchObjects: FetchObjects;
   /** Ends the locks of people on files that the sync has changed, if its branch is set to. */
   readonly releaseMerged: ReleaseMerged;
   readonly allowFileRemotes: boolean;
-  readonly timeoutMs: number;
+  readonly syncTimeout: Duration;
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Called after a sync was recorded. */
@@ -44,6 +48,30 @@ export type ReleaseMerged = (synced: {
 
 /** Progress that is stored while a sync runs. */
 type Progress = Partial<ReturnType<typeof countsOf>>;
+
+interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, 'pollMs' | 'onError'> {
+  readonly freeDisk: Pick<FreeDisk, 'isLow'>;
+  /** Number of slots. */
+  readonly parallelSyncs: number;
+}
+
+/** Runs queued syncs, together with all other instances. Claims none while disk space is low. */
+export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts }: SyncWorkerOptions) {
+  const slots = createSyncSlots<ClaimedSync>(parallelSyncs);
+  const worker = startWorker({
+    parallel: maxParallelSyncs(parallelSyncs),
+    pollMs,
+    onError,
+    claim: async () => (freeDisk.isLow() ? undefined : slots.claim((except) => claimSync(parts.storage, { except }))),
+    run: (sync, stopping) =>
+      runSync(parts, sync, stopping, (isQuiet) => {
+        slots.setQuiet(sync, isQuiet);
+        if (isQuiet) worker.wake();
+      }).finally(() => slots.free(sync)),
+  });
+  parts.storage.onQueued('syncs', worker.wake);
+  return worker;
+}
 
 /**
  * Runs a claimed sync. If the service stops or the lease is lost, the sync is left to the next instance that claims it.
@@ -99,7 +127,7 @@ export async function runSync(
 type SyncEvents = Required<Omit<FetchEvents, 'onReceived'>> & { readonly onProgress: (progress: Progress) => void };
 
 async function fetch(
-  { git, fetchObjects, allowFileRemotes, timeoutMs }: SyncRunParts,
+  { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
   { onProgress, onSign, beforeLanding }: SyncEvents,
@@ -116,7 +144,7 @@ async function fetch(
   if (!branch.ok) return { kind: 'failed', error: branch.reason };
   try {
     const { workspace, lfs: settings } = sync;
-    const limits = { timeoutMs, signal };
+    const limits = { timeoutMs: milliseconds(syncTimeout), signal };
     const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, {
       onReceived: (objects) => onProgress({ received_objects: objects }),
       onSign,

@@ -1,0 +1,95 @@
+import type { Logger } from 'pino';
+import type { Duration } from '../interface/duration.ts';
+import { sessionSecretIn } from './dashboard/frame/session.ts';
+import type { Git } from './git/git.ts';
+import { byBearerOrPassword } from './http/access.ts';
+import { createClientAddress } from './http/client-address.ts';
+import type { RateLimit } from './http/rate-limit.ts';
+import { createRequestScheduler, measureCost } from './http/request-scheduler.ts';
+import { createIdempotency } from './idempotency/idempotency.ts';
+import { createRememberedLimit } from './idempotency/remembered-limit.ts';
+import { createObjectStore } from './lfs/object-store.ts';
+import type { LockQuotas } from './locks/lock-quota.ts';
+import { createLocks } from './locks/locks.ts';
+import type { MirrorLimits } from './mirror/limits.ts';
+import type { TargetCheck } from './outbound/target-address.ts';
+import type { HookQuotas } from './outbox/hook-quotas.ts';
+import type { Cidr } from './platform/ip-address.ts';
+import type { FreeDisk } from './runtime/free-disk.ts';
+import type { Metrics } from './runtime/metrics.ts';
+import { throttle } from './runtime/throttle.ts';
+import type { Retention } from './storage/remove-old.ts';
+import type { Storage } from './storage/storage.ts';
+import { createLastUse } from './tokens/last-use.ts';
+import { createRemoteMemory } from './workspaces/remote-memory.ts';
+import { createRemotes } from './workspaces/remotes.ts';
+
+export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
+  readonly storage: Storage;
+  readonly git: Git;
+  readonly dataFolder: string;
+  /** Environment of the operator: LFS downloads trust the CAs that git trusts with it. */
+  readonly environment: NodeJS.ProcessEnv;
+  readonly targets: TargetCheck;
+  readonly metrics: Metrics;
+  readonly log: Logger;
+  readonly host: string;
+  readonly port: number;
+  readonly allowFileRemotes: boolean;
+  readonly windowsPaths: boolean;
+  /** Time to keep accepting connections after /readyz starts failing, until proxies stop opening them. */
+  readonly drainDelay: Duration;
+  readonly drainTimeout: Duration;
+  readonly syncTimeout: Duration;
+  readonly parallelSyncs: number;
+  /** Maximum number of clients that receive objects of mirrors at the same time. */
+  readonly parallelClones: number;
+  readonly mirrorLimits?: Partial<MirrorLimits>;
+  readonly freeDisk: FreeDisk;
+  /** Limit for all remembered responses to requests with an Idempotency-Key. */
+  readonly maxRememberedBytes: number;
+  readonly rateLimit: RateLimit;
+  readonly trustedProxies: readonly Cidr[];
+  readonly version: string;
+  /** Returns the public origin of the service for its port; undefined if unknown. */
+  readonly publicUrl?: (port: number) => string | undefined;
+}
+
+export type ServiceParts = ReturnType<typeof createParts>;
+
+/** On a full disk, all background work fails several times a second, and the log may be on the same disk. */
+const failedWork = { max: 5, everyMs: 30_000 };
+
+/** The parts of an instance that its requests and its background work share. */
+export function createParts(options: ServiceOptions, stopping: AbortSignal) {
+  const { storage, git, log } = options;
+  const reportFailure = throttle(failedWork, () => performance.now());
+  const onError = (error: unknown): void =>
+    reportFailure((after) => log.error({ err: error, ...after }, 'background work failed; it will be retried'));
+  const scheduler = createRequestScheduler({
+    credentialOf: (incoming) => byBearerOrPassword.tokenIn(incoming.headers.authorization) ?? sessionSecretIn(incoming),
+    addressOf: createClientAddress(options.trustedProxies),
+  });
+  const remembered = createRememberedLimit(options);
+  const idempotency = createIdempotency(storage, remembered.add);
+  const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
+  return {
+    ...options,
+    stopping,
+    onError,
+    scheduler,
+    remembered,
+    idempotent: idempotency.idempotent,
+    locks: createLocks({
+      ...options,
+      idempotency,
+      quotas: options,
+      measureCost: (tokenIds, work) => measureCost(scheduler, tokenIds, work),
+      onError,
+    }),
+    lastUse: createLastUse(storage, () => performance.now()),
+    remotes,
+    remoteMemory: createRemoteMemory({ storage, remotes, stopping }),
+    objectsOf: (workspace: string) => createObjectStore(options.dataFolder, workspace),
+  };
+}
