@@ -1,20 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { Context } from 'hono';
 import type { Logger } from 'pino';
+import type { ApiParts } from '../../api/parts.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
 import { type App, bearerOf, type Environment, send } from '../../http/context.ts';
 import { measureCost } from '../../http/request-scheduler.ts';
 import { readQuery } from '../../http/urlencoded.ts';
-import type { Idempotent } from '../../idempotency/idempotency.ts';
 import { type KeyedRequest, keyedRequest } from '../../idempotency/keyed-request.ts';
-import type { Locks } from '../../locks/locks.ts';
-import type { TargetCheck } from '../../outbound/target-address.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
-import type { PrepareSync } from '../../syncs/trigger.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { addressedWorkspace } from '../../workspaces/addressed-workspace.ts';
-import type { RemoteMemory } from '../../workspaces/remote-memory.ts';
 import type { Remotes } from '../../workspaces/remotes.ts';
 import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
@@ -25,20 +21,15 @@ import { seeOther } from './response.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
 /** Components of the service that the pages use. */
-export interface DashboardParts extends AccessControl {
-  readonly idempotent: Idempotent;
-  readonly locks: Locks;
+export interface DashboardParts
+  extends AccessControl,
+    Pick<ApiParts, 'idempotent' | 'locks' | 'targets' | 'prepareSync' | 'remoteMemory' | 'publicUrl'> {
   readonly log: Logger;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve' | 'space'>;
-  readonly targets: TargetCheck;
-  readonly prepareSync: PrepareSync;
-  readonly remoteMemory: RemoteMemory;
   readonly remotes: Remotes;
   /** Removes the mirror and the LFS objects of a removed workspace. */
   readonly removeFiles: (workspace: string) => Promise<void>;
   readonly suggestPaths: SuggestPaths;
-  /** The public origin of the service; undefined if unknown. */
-  readonly publicUrl: () => string | undefined;
   /** Aborted when the service stops, which ends live pages. */
   readonly stopping: AbortSignal;
 }
