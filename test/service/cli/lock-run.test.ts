@@ -357,6 +357,7 @@ describe('a signal', () => {
     command.signal('SIGTERM');
     expect(await command.ended()).toBe(143);
     expect(command.stdout()).toBe('');
+    expect(command.stderr()).toContain('Interrupted. The command did not run.\n');
     expect(await locks()).toHaveLength(1);
   });
 });

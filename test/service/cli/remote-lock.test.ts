@@ -230,12 +230,16 @@ describe('lock, over HTTP', () => {
     expect([code, stderr]).toEqual([1, expect.stringContaining('Increase --wait')]);
   });
 
-  test.each(['SIGINT', 'SIGHUP'] as const)('leaves nothing locked if it is interrupted by %s', async (signal) => {
+  test.each([
+    ['SIGINT', 130],
+    ['SIGTERM', 143],
+    ['SIGHUP', 129],
+  ] as const)('leaves nothing locked if it is interrupted by %s: %d', async (signal, code) => {
     await lockHere('bob', 'take', 'b');
     const waiting = startCommand(['lock', 'take', 'a', 'b', '--wait', '10m'], { environment: environmentOf('ada') });
     await waiting.logLine((line) => line.includes('Waiting'));
     waiting.signal(signal);
-    expect(await waiting.ended()).toBe(1);
+    expect(await waiting.ended()).toBe(code);
     expect(waiting.stderr()).toContain('Interrupted. Nothing was locked.');
     expect(await held()).toEqual(['b bob']);
   });

@@ -15,6 +15,10 @@ export class CommandError extends Error {
   }
 }
 
+/** The failure of a command that a signal interrupted; `exitCode` is undefined if none did. */
+export const withExitCode = (failure: unknown, exitCode: number | undefined): unknown =>
+  exitCode !== undefined && failure instanceof CommandError ? new CommandError(failure.message, exitCode) : failure;
+
 /** For commands without flags or without arguments. */
 export type None = Readonly<Record<never, never>>;
 

@@ -1,6 +1,6 @@
 import type { ProcessIo, StopSignal } from './process-io.ts';
 
-const exitCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+export const exitCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
 
 /**
  * Ctrl-C in a terminal reaches every process in it, and npm also forwards the signal to the command that it runs. A

@@ -12,11 +12,12 @@ import {
   jsonFlag,
   type None,
   type Surroundings,
+  withExitCode,
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
 import { packageVersion } from '../output/process-io.ts';
-import { awaitStop } from '../output/stop-request.ts';
+import { awaitStop, exitCodes } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
 
 export const allowHttpFlag = toggle('send the token to other machines over plain http, unencrypted');
@@ -79,7 +80,11 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
       const { ServiceError } = await import('../../../client/service-error.ts');
       const interruption = new AbortController();
       const stop = awaitStop(io);
-      void stop.received.then(() => interruption.abort());
+      let exitCode: number | undefined;
+      void stop.received.then((signal) => {
+        exitCode = exitCodes[signal];
+        interruption.abort();
+      });
       let remote: RemoteService | undefined;
       const connect = async (branch?: string): Promise<RemoteService> => {
         remote ??= await connectTo(call, allowHttp, interruption.signal, { requestTimeoutMs: attemptMs, branch });
@@ -90,7 +95,7 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
         printOutput(io.stdout, json, output);
         if (failure !== undefined) throw new CommandError(failure);
       } catch (error) {
-        throw error instanceof ServiceError ? new CommandError(error.message) : error;
+        throw withExitCode(error instanceof ServiceError ? new CommandError(error.message) : error, exitCode);
       } finally {
         stop.forget();
         remote?.client.dispose();

@@ -10,7 +10,7 @@ import { acquireLocks } from '../../../locks/acquire.ts';
 import type { Grant } from '../../../locks/ledger/entry.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
-import { CommandError } from '../definition/command.ts';
+import { CommandError, withExitCode } from '../definition/command.ts';
 import { type Child, exitCodeOf, forwarded, onSignals, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
@@ -133,8 +133,8 @@ export async function runUnderLocks(
   } catch (error) {
     // An error during the wait may leave locks that an earlier round failed to release.
     await releaseAfterFailure(releaseMs);
-    if (received !== undefined) return exitCodeOf(received);
-    throw error instanceof ServiceError ? didNotRun(error.message) : error;
+    const failure = error instanceof ServiceError ? didNotRun(error.message) : error;
+    throw withExitCode(failure, received && exitCodeOf(received));
   } finally {
     forgetSignals();
     forgetSuspension();
