@@ -1,6 +1,6 @@
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { Ttl } from '../interface/ttl.ts';
+import { parseTtl, type Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
@@ -14,7 +14,7 @@ interface AskRequest {
   readonly workspace: WorkspaceId;
   readonly path: LockPath;
   readonly note: string | undefined;
-  /** Undefined for the default of the workspace. */
+  /** Undefined for that of an earlier request, or the default of the workspace. */
   readonly ttl: Ttl | undefined;
 }
 
@@ -23,7 +23,10 @@ type QueuedEntry = Readonly<ReturnType<typeof queued>>;
 /** Both throw a ServiceError. */
 export const createAsking = (context: ClientContext) => ({
   /** The service takes the lock at the turn of the owner of the token. */
-  async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
+  async askForLock(
+    { workspace, path, note, ttl }: AskRequest,
+    within: CallLimits,
+  ): Promise<QueuedEntry & Pick<AskRequest, 'ttl'>> {
     const result = await context.call(
       {
         method: 'POST',
@@ -35,7 +38,9 @@ export const createAsking = (context: ClientContext) => ({
       within,
     );
     const { response, texts } = expectSuccess(result);
-    return queued(readLock(objectIn(response), path, texts));
+    const entry = queued(readLock(objectIn(response), path, texts));
+    const stored = parseTtl(String(entry.raw['ttl']));
+    return { ...entry, ttl: stored.ok ? stored.value : ttl };
   },
 
   listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>

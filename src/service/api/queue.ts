@@ -26,6 +26,10 @@ const queuedSchema = z
 
 const { path: pathField, ttl: ttlField, note: askNoteField } = lockRequestSchema.shape;
 
+const askedSchema = queuedSchema
+  .extend({ ttl: z.string().openapi({ description: 'How long the lock will last.', example: '8h' }) })
+  .openapi('AskedRequest');
+
 const askSchema = z
   .object({
     path: pathField,
@@ -69,7 +73,7 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
     access: 'locks:write',
     headers: keyHeader,
     body: askSchema,
-    responses: { 201: jsonResponse('Waits in line.', queuedSchema) },
+    responses: { 201: jsonResponse('Waits in line.', askedSchema) },
     async handle({ c, workspace, body }) {
       requireFreeDisk(routes);
       const ttl = body.ttl ?? lfsLockTtl(workspace);

@@ -1,5 +1,5 @@
 import { sql } from 'kysely';
-import { milliseconds } from '../../interface/duration.ts';
+import { formatDuration, milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { grants } from '../../interface/scopes.ts';
 import type { Ttl } from '../../interface/ttl.ts';
@@ -112,7 +112,7 @@ async function ask(
   { workspace, path, bearer, note, ttl, isDefaultTtl = false }: AskRequest,
   line: LinePath,
   placeId: string,
-): Promise<QueuedRequest> {
+): Promise<QueuedRequest & { readonly ttl: string }> {
   if (bearer.run !== undefined) {
     throw new Refusal('invalid-request', 'The token of a job cannot ask for a lock. Wait for the lock instead.');
   }
@@ -140,13 +140,13 @@ async function ask(
   const earlier = isDefaultTtl
     ? await db.selectFrom('lock_places').select('ttl').where('id', '=', placeId).executeTakeFirst()
     : undefined;
+  const ttlMs = earlier?.ttl ?? milliseconds(ttl);
   const place = { ...line, placeId, askedPath: path, tokenId: bearer.id, owner, origin, note, presentMs: 0 };
-  const [joined] = await joinAndNotify(db, now, [
-    { ...place, urgency: defaultUrgency, ttl: earlier?.ttl ?? milliseconds(ttl) },
-  ]);
+  const [joined] = await joinAndNotify(db, now, [{ ...place, urgency: defaultUrgency, ttl: ttlMs }]);
   const [queue] = await queuePositions(db, now, [{ ...line, placeId }]);
   const since = asTimestamp(joined?.since ?? 0);
-  return { placeId, path, position: queue?.position ?? 1, owner, origin, note, since, priority: 'normal' };
+  const asked = { path, position: queue?.position ?? 1, owner, origin, note, since, priority: 'normal' } as const;
+  return { ...asked, placeId, ttl: formatDuration({ seconds: ttlMs / 1_000 }) };
 }
 
 type StandingPlace = Awaited<ReturnType<typeof freeStandingPlaces>>[number];

@@ -101,11 +101,13 @@ describe('lock, over HTTP', () => {
   test('asks for a lock that someone else holds, and lists who waits', async () => {
     expect((await lockHere('bob', 'ask', 'Maps/a')).stderr).toContain('Nobody holds a lock on Maps/a');
     await lockHere('ada', 'take', 'Maps/a', 'b');
-    expect(await lock('bob', 'ask', 'Maps/a', '--note', 'Lights', '--ttl', '8h')).toMatchObject({
-      stdout: 'You are number 1 in line for Maps/a. The service locks it for you at your turn.\n',
+    await lockHere('bob', 'ask', 'Maps/a', '--ttl', '8h');
+    expect(await lock('bob', 'ask', 'Maps/a', '--note', 'Lights')).toMatchObject({
+      stdout: 'You are number 1 in line for Maps/a. The service locks it for you at your turn, for 8 h.\n',
       code: 0,
     });
-    const asked = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
+    const { ttl, ...asked } = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
+    expect(ttl).toBe('7d');
     expect(asked).toMatchObject({ path: 'b', position: 1, owner: 'root', note: null });
     expect((await lockHere('ada', 'list', '--waiting', '--prefix', 'Maps/')).stdout).toMatch(
       /^PATH +PLACE +WHO +SINCE +RUN +NOTE\nMaps\/a +1 +bob +\S.* +Lights\n$/,

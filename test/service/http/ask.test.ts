@@ -21,9 +21,10 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
 
   test('becomes the lock once it is free, with the time of the desk and their note, and jobs do not overtake', async () => {
     const { ask, queue, release, take, lock } = await locked('a');
-    const asked = await ask({ note: 'Lights' });
-    expect([asked.status, await queue()]).toEqual([201, [asked.body]]);
-    expect(asked.body).toEqual({
+    const { status, body } = await ask({ note: 'Lights' });
+    const { ttl, ...asked } = body;
+    expect([status, ttl, await queue()]).toEqual([201, '4h', [asked]]);
+    expect(asked).toEqual({
       ...{ path: 'a', position: 1, owner: 'bo', origin: null, note: 'Lights', priority: 'normal' },
       since: expect.any(String),
     });

@@ -1,3 +1,4 @@
+import { formatSpan } from '../../../interface/duration.ts';
 import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
@@ -14,13 +15,20 @@ export const lockAsk = defineRemoteCommand({
   arguments: { path: required('PATH', 'the locked path', (text) => canonicalLockPath(text)) },
   flags: {
     note: optional('TEXT', 'note to the holder', 'default none', parseNote),
-    ttl: optional('DURATION', 'how long the lock lasts', 'default as with Git LFS', parseTtl),
+    ttl: optional(
+      'DURATION',
+      'how long the lock lasts',
+      'default that of an earlier request, or as with Git LFS',
+      parseTtl,
+    ),
   },
   example: 'Content/Hero.uasset --note Lights --ttl 8h',
   async run({ flags: { note, ttl }, arguments: { path } }, connect) {
     const { client, workspace, within } = await connect();
-    const { position, raw } = await client.askForLock({ workspace, path, note: note ?? undefined, ttl }, within());
+    const request = { workspace, path, note: note ?? undefined, ttl };
+    const { position, ttl: lasts, raw } = await client.askForLock(request, within());
     const place = position === undefined ? 'You are in line' : `You are number ${position} in line`;
-    return { document: raw, lines: [`${place} for ${path}. The service locks it for you at your turn.`] };
+    const span = lasts === undefined ? '' : `, for ${formatSpan(lasts.seconds)}`;
+    return { document: raw, lines: [`${place} for ${path}. The service locks it for you at your turn${span}.`] };
   },
 });
