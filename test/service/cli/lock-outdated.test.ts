@@ -1,3 +1,4 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, expect, test } from 'vitest';
 import type { WorkspaceSettings } from '../../../src/service/workspaces/workspaces.ts';
@@ -35,7 +36,7 @@ async function setUp(settings: Partial<WorkspaceSettings>) {
   const options = { environment, cwd: clone };
   const lock = (...args: readonly string[]) => runCommand(['lock', ...args], options);
   const start = (...args: readonly string[]) => startCommand(['lock', ...args], options);
-  return { repository, clone, workspace, lock, start };
+  return { repository, clone, environment, workspace, lock, start };
 }
 
 test('lock take is refused for the files that the checked-out branch has outdated, and locks nothing', async () => {
@@ -109,4 +110,36 @@ test('lock run compares its paths with the branch of the checkout', async () => 
   const refused = await lock('run', 'b.umap', '--', 'true');
   expect([refused.code, refused.stderr]).toEqual([75, expect.stringContaining('Merge release/1.4 first')]);
   expect((await lock('run', 'a.umap', '--', 'true')).code).toBe(0);
+});
+
+test.each(['take', 'run'])('lock %s warns of paths that are not meant as written, and locks them', async (command) => {
+  const { clone, environment } = await setUp({});
+  mkdirSync(join(clone, 'Content/Maps'), { recursive: true });
+  writeFileSync(join(clone, 'Content/Hero.uasset'), '');
+  const lockIn = (cwd: string, ...paths: readonly string[]) =>
+    runCommand(['lock', command, ...paths, ...(command === 'run' ? ['--', 'true'] : [])], { environment, cwd });
+  const atRoot = await lockIn(clone, 'Content', '*.umap', 'a.umap', 'Content/New [1].uasset', 'Content/Hero.uasset/x');
+  expect(atRoot.code).toBe(0);
+  expect(
+    atRoot.stderr
+      .split('\n')
+      .filter((line) => !line.startsWith('Locked '))
+      .toSorted(),
+  ).toEqual([
+    '',
+    '*.umap is not expanded. A lock on a pattern covers no files: name the files.',
+    'Content is a folder. A lock on it covers none of its files: name the files.',
+  ]);
+  const below = await lockIn(join(clone, 'Content'), 'Hero.uasset', 'b.umap', 'Maps', 'Content/New.uasset');
+  expect(below.code).toBe(0);
+  expect(
+    below.stderr
+      .split('\n')
+      .filter((line) => !line.startsWith('Locked '))
+      .toSorted(),
+  ).toEqual([
+    '',
+    'Hero.uasset is not in the repository. Did you mean Content/Hero.uasset, from its root?',
+    'Maps is a folder. A lock on it covers none of its files: name the files.',
+  ]);
 });

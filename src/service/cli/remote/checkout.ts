@@ -1,4 +1,5 @@
 import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 
 /** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
@@ -14,6 +15,23 @@ export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<Lock
     return blob === undefined || !path.ok ? [] : [[path.value, blob]];
   });
   return new Map(entries);
+}
+
+/** Warnings about paths that are not meant as written. Any other path may be that of a new file. */
+export function pathWarnings(paths: readonly LockPath[]): readonly string[] {
+  const [root = '', folder = ''] = outputOf('rev-parse', '--show-toplevel', '--show-prefix')?.split(/\r?\n/) ?? [];
+  if (root === '') return [];
+  return paths.flatMap((path) => {
+    const candidates = [path, `${folder}${path}`];
+    const found = candidates.find((each) => existsSync(`${root}/${each}`));
+    if (found !== undefined && existsSync(`${root}/${found}/`))
+      return [`${path} is a folder. A lock on it covers none of its files: name the files.`];
+    if (found !== undefined)
+      return found === path ? [] : [`${path} is not in the repository. Did you mean ${found}, from its root?`];
+    const isPattern =
+      /[*?[]/.test(path) && Boolean(outputOf('ls-files', '--', ...candidates.map((each) => `:(top,glob)${each}`)));
+    return isPattern ? [`${path} is not expanded. A lock on a pattern covers no files: name the files.`] : [];
+  });
 }
 
 /** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */

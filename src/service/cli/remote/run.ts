@@ -11,6 +11,7 @@ import type { Grant } from '../../../locks/ledger/entry.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { CommandError, withExitCode } from '../definition/command.ts';
+import { pathWarnings } from './checkout.ts';
 import { type Child, exitCodeOf, forwarded, onSignals, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
@@ -108,6 +109,7 @@ export async function runUnderLocks(
           )
         : undefined;
     const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
+    if (goal.kind === 'paths') for (const warning of pathWarnings(paths)) tell(warning);
     const acquired = await acquireLocks(
       {
         ...context,

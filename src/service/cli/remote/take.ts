@@ -13,7 +13,7 @@ import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
 import { rollBackMs } from '../../../locks/roll-back.ts';
 import { CommandError } from '../definition/command.ts';
-import { checkedOutVersions } from './checkout.ts';
+import { checkedOutVersions, pathWarnings } from './checkout.ts';
 import type { RemoteService } from './remote-command.ts';
 import { notAcquiredText, openCommandSession } from './session.ts';
 
@@ -35,6 +35,7 @@ export async function acquireRemoteLocks(
   const { client, taken } = forPerson(remote.client, note);
   const { context, releaseAfterFailure } = openCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
+  for (const warning of pathWarnings(paths)) remote.tell(warning);
   try {
     await refuseOutdated(remote, request);
     const result = await acquireLocks(
