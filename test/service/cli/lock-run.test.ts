@@ -1,9 +1,11 @@
 import { execFile } from 'node:child_process';
 import { readFileSync, statSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { listenHere } from '../../support/listen.ts';
 import { problem } from '../../support/other-servers/responses.ts';
 import { passOn } from '../../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
@@ -135,6 +137,26 @@ describe('a command under a lock', () => {
     expect(await runCommand(['lock', 'run', path, '--', 'true'], { environment: rejected })).toMatchObject({
       code: 75,
     });
+  });
+
+  test('says once that it retries while the service does not answer', async () => {
+    let connections = 0;
+    const broken = createServer((socket) => {
+      connections += 1;
+      socket.destroy();
+    });
+    const { port, close } = await listenHere(broken);
+    onTestFinished(close);
+    const command = startCommand(['lock', 'run', path, '--', 'true'], {
+      environment: { ...environment(), WORKSPACE_BASE_URL: `http://127.0.0.1:${port}/v1` },
+    });
+    expect(await command.logLine((line) => line.includes('Trying again'))).toMatch(
+      /^The connection failed: .* \(POST \S+\/locks\)\. Trying again for up to \d\d s\.$/,
+    );
+    await expect.poll(() => connections).toBeGreaterThan(2);
+    command.signal('SIGTERM');
+    expect(await command.ended()).toBe(143);
+    expect(command.stderr().match(/Trying again/g)).toHaveLength(1);
   });
 
   test('locks any of the paths', async () => {

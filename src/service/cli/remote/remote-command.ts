@@ -1,4 +1,4 @@
-import type { CallLimits, Client, WorkspaceId } from '../../../client/client.ts';
+import type { CallLimits, Client, Retry, WorkspaceId } from '../../../client/client.ts';
 import { parsePriority } from '../../../client/queue.ts';
 import { parseDurationBetween } from '../../../interface/duration.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
@@ -132,6 +132,7 @@ export interface RequestTerms {
   readonly requestTimeoutMs: number;
   readonly retries?: number;
   readonly branch?: string | undefined;
+  readonly onRetry?: (retry: Retry) => void;
 }
 
 export async function connectTo(

@@ -1,7 +1,14 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type PoolItem, type Priority, ServiceError, steadyClock, urgencies } from '../../../client/client.ts';
+import {
+  type PoolItem,
+  type Priority,
+  type Retry,
+  ServiceError,
+  steadyClock,
+  urgencies,
+} from '../../../client/client.ts';
 import { type Duration, milliseconds } from '../../../interface/duration.ts';
 import { formatElapsed, joinFirst } from '../../../interface/format.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
@@ -10,6 +17,7 @@ import { acquireLocks } from '../../../locks/acquire.ts';
 import type { Grant } from '../../../locks/ledger/entry.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
+import { rollBackMs } from '../../../locks/roll-back.ts';
 import { CommandError, withExitCode } from '../definition/command.ts';
 import { pathWarnings } from './checkout.ts';
 import { type Child, exitCodeOf, forwarded, onSignals, startChild } from './child.ts';
@@ -59,7 +67,14 @@ export async function runUnderLocks(
     else child.signal(signal);
   });
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
-  const requestTerms = { requestTimeoutMs, retries: 1_000, branch: request.branch };
+  /** The end of the retries of the current phase, until it has been reported. */
+  let retriesEnd: number | undefined;
+  const onRetry = ({ reason }: Retry): void => {
+    if (retriesEnd !== undefined)
+      tell(`${reason} Trying again for up to ${formatElapsed(retriesEnd - steadyClock())}.`);
+    retriesEnd = undefined;
+  };
+  const requestTerms = { requestTimeoutMs, retries: 1_000, branch: request.branch, onRetry };
   const { goal, wait, priority, ttl, grace } = request;
   const remote = await connect(interruption.signal, requestTerms);
   const { client, workspace, tell } = remote;
@@ -100,6 +115,7 @@ export async function runUnderLocks(
   async function lockAndRun(): Promise<number> {
     const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interruption.signal });
     const { count } = goal;
+    retriesEnd = withoutWait().deadline;
     const pool =
       goal.kind === 'pool'
         ? await openPool(
@@ -110,6 +126,7 @@ export async function runUnderLocks(
         : undefined;
     const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
     if (goal.kind === 'paths') for (const warning of pathWarnings(paths)) tell(warning);
+    retriesEnd = steadyClock() + Math.max(withoutWaitMs - rollBackMs, milliseconds(wait));
     const acquired = await acquireLocks(
       {
         ...context,
@@ -119,6 +136,7 @@ export async function runUnderLocks(
       { paths, count },
       { wait, urgency: urgencies[priority] },
     );
+    retriesEnd = undefined;
     if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
     const { grants } = acquired.round;
     const items = await pool?.itemsOf(grants);
