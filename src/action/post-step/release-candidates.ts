@@ -67,16 +67,16 @@ export async function releaseCandidates(
       grant,
       releaseStatus = sentAt === undefined ? undefined : 'release-started',
       loss,
-      grantedAgain = false,
+      grantedAgain,
     } = candidate;
     const lostTo = (holder: KnownLock | 'nobody' | undefined): Attempt => ({
-      result: lostOr({ grant, releaseStatus, loss }, holder, renewalError),
+      result: lostOr({ grant, releaseStatus, loss, grantedAgain }, holder, renewalError),
     });
     if (grant.service !== service) {
       return { result: failedOr(candidate, elsewhere(grant.service, service)) };
     }
     const released = await session.release(grant, within, {
-      mayBeReleased: releaseStatus !== undefined || grantedAgain,
+      mayBeReleased: releaseStatus !== undefined || grantedAgain === true,
       attempts: 'once',
     });
     switch (released.kind) {
@@ -224,14 +224,14 @@ const failedOr = (candidate: ReleaseCandidate, reason: string, request?: string)
     : lostOr(candidate, undefined, undefined);
 
 const lostOr = (
-  { grant, releaseStatus, loss }: ReleaseCandidate,
+  { grant, releaseStatus, loss, grantedAgain }: ReleaseCandidate,
   holder: KnownLock | 'nobody' | undefined,
   renewalError: string | undefined,
 ): CandidateResult => {
   // A lock whose renewal was refused was lost before anyone could have released it.
   switch (loss === undefined ? releaseStatus : undefined) {
     case undefined:
-      return { kind: 'lost', grant, holder, loss, renewalError };
+      return { kind: 'lost', grant, holder, loss, renewalError, grantedAgain };
     case 'release-started':
       return { kind: 'gone', grant };
     case 'records-damaged':

@@ -12,6 +12,7 @@ import type { CandidateResult } from './candidates.ts';
 /** Words for the result of one lock, and of several if they differ. Most important first, as in the report. */
 const resultTexts = {
   'lost-to-another': ['lost to another holder'],
+  'lost-and-relocked': ['lost, then locked again by this job'],
   'lost-and-free': ['lost and now free'],
   lost: ['lost'],
   failed: ['not released'],
@@ -71,7 +72,7 @@ export function releaseReport(
 type Of<Kind extends CandidateResult['kind']> = Extract<CandidateResult, { kind: Kind }>;
 
 function lostText(lost: Of<'lost'>, now: number): string {
-  const { grant, holder, loss, renewalError } = lost;
+  const { grant, holder, loss, renewalError, grantedAgain } = lost;
   const { path } = grant;
   const end = endOf(lost);
   if (loss !== undefined) {
@@ -86,7 +87,10 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const itself = `The lock on ${path} was lost while the job relied on it.`;
   if (holder === 'nobody') return `${itself} It expired at ${pastMoment(end, now)}.${unrenewed}`;
   const how = howItEnded(end, holder, now, renewalError === undefined);
-  return `${itself}${how} ${heldText(path, holder, now, true)}; that lock was left alone.${unrenewed}`;
+  const next = grantedAgain
+    ? `A later step of this job locked ${path} again.`
+    : `${heldText(path, holder, now, true)}; that lock was left alone.`;
+  return `${itself}${how} ${next}${unrenewed}`;
 }
 
 function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {
@@ -180,8 +184,9 @@ function sentenceOf(results: readonly CandidateResult[]): string {
 
 function fateOf(result: CandidateResult): Fate {
   if (result.kind !== 'lost') return result.kind;
-  const { holder, loss } = result;
+  const { holder, loss, grantedAgain } = result;
   if (holder === 'nobody') return 'lost-and-free';
+  if (grantedAgain) return 'lost-and-relocked';
   // A lock whose renewal was refused may not have a new holder.
   return holder === undefined && loss !== undefined && loss.holder === undefined ? 'lost' : 'lost-to-another';
 }

@@ -45,6 +45,14 @@ describe('the report at the end of a job', () => {
     expect(report([lost('a')]).failures[0]).toContain('Someone released it before it expired.');
   });
 
+  test('does not name another holder of a lost lock if a later step of the job locked the path again', () => {
+    const { failures, lines } = report([{ kind: 'lost', grant: over, holder: undefined, grantedAgain: true }]);
+    expect(failures).toEqual([
+      expect.stringMatching(/^The lock on a was lost .* It expired at .* A later step of this job locked a again\.$/),
+    ]);
+    expect(lines).toEqual(['a: lost, then locked again by this job']);
+  });
+
   const renewalError = 'The service was down.';
   test.each<[string, Partial<Extract<CandidateResult, { kind: 'lost' }>>, RegExp]>([
     [
