@@ -1,7 +1,8 @@
 import { execFile } from 'node:child_process';
-import { watch } from 'node:fs';
+import { readdirSync, watch, writeFileSync } from 'node:fs';
 import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { withFileErrors } from '../../../src/service/cli/storage/file-errors.ts';
@@ -41,6 +42,17 @@ test('backup gives the file its name only when it is complete', async () => {
   await run('backup', join(parent, 'a'));
   await expect.poll(() => [...seen]).toEqual([expect.stringMatching(/^a\..*\.partial$/), 'a']);
   watcher.close();
+  expect(await readdir(parent)).toEqual(['a']);
+});
+
+test('backup does not overwrite a file that appears while it runs', async () => {
+  const parent = temporaryFolder();
+  const file = join(parent, 'a');
+  const running = run('backup', file);
+  while (readdirSync(parent).length === 0) await setImmediate();
+  writeFileSync(file, 'kept');
+  expect(await running).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists.') });
+  expect(await readFile(file, 'utf8')).toBe('kept');
   expect(await readdir(parent)).toEqual(['a']);
 });
 

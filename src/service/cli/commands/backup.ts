@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { open, rename, rm } from 'node:fs/promises';
+import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { timeCell } from '../../../interface/format.ts';
 import type { Counts } from '../../backup/format.ts';
@@ -55,17 +55,24 @@ export const rowCounts = (rows: Counts): readonly OutputBlock[] =>
 
 /** Creates a file for the current user only, which gets its name when it is complete. */
 async function writeToFile(storage: Storage, file: string): Promise<WrittenBackup> {
-  if (existsSync(file))
-    throw new CommandError(`The file ${quoted(file)} already exists. Choose another name, or remove it.`);
+  refuseExisting(file);
   const partial = `${file}.${randomUUID()}.partial`;
   const handle = await withFileErrors(file, open(partial, 'wx', 0o600), { ENOENT: 'its folder does not exist' });
   try {
     const written = await writeBackup(storage, packageVersion(), handle.createWriteStream({ flush: true }));
-    await rename(partial, file);
-    flushFolder(dirname(file));
+    // Unlike rename(), link() does not replace a file that has appeared meanwhile. Some file systems have no links.
+    await link(partial, file).catch(() => {
+      refuseExisting(file);
+      return rename(partial, file);
+    });
     return written;
-  } catch (error) {
+  } finally {
     await rm(partial, { force: true });
-    throw error;
+    flushFolder(dirname(file));
   }
+}
+
+function refuseExisting(file: string): void {
+  if (existsSync(file))
+    throw new CommandError(`The file ${quoted(file)} already exists. Choose another name, or remove it.`);
 }
