@@ -83,12 +83,9 @@ describe('serve reports in one sentence that it', () => {
   test('cannot start if it may not write to its data folder', async (context) => {
     if (process.getuid?.() === 0) leaveOut(context, 'The superuser may write everywhere.');
     await mkdir(folderNamed('closed'), { mode: 0o500 });
-    expect(await startIn(folderNamed('closed'))).toEqual(
-      refused('the user that runs the service may not read and write there'),
-    );
-    expect(await startIn(join(folderNamed('closed'), 'deeper'))).toEqual(
-      refused('the user that runs the service may not read and write there'),
-    );
+    const reason = 'cannot be used: this user may not read and write it';
+    expect(await startIn(folderNamed('closed'))).toEqual(refused(reason));
+    expect(await startIn(join(folderNamed('closed'), 'deeper'))).toEqual(refused(reason));
   });
 
   test.each(['service.db', 'instance.db'])('cannot start if %s is not a database', async (name) => {
