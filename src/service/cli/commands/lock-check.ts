@@ -16,7 +16,7 @@ export const lockCheck = defineRemoteCommand({
     'It fails if one of them is free or held by someone else. This makes it usable as a git hook.',
     'With --staged, it checks the staged files that .gitattributes marks as lockable. Without any, it sends no request.',
     'With --receive, it is the pre-receive hook of a git server. It refuses a push that changes a file that someone else has locked.',
-    `The first of ${pusherVariables.join(', ')} that is set names the pusher. If none is, all locks count.`,
+    `The first of ${pusherVariables.join(', ')} that is set names the pusher. If none is, or if GITEA_DEPLOY_KEY_ID is that of a key, all locks count.`,
   ],
   arguments: {
     paths: rest('PATH', 'a path to check', 'default none', (text) => canonicalLockPath(text, parseHeldPath)),
