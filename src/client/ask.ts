@@ -1,6 +1,6 @@
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import { parseTtl, type Ttl } from '../interface/ttl.ts';
+import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
 import type { Json, JsonObject } from './json.ts';
 import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
@@ -23,10 +23,7 @@ type QueuedEntry = Readonly<ReturnType<typeof queued>>;
 /** Both throw a ServiceError. */
 export const createAsking = (context: ClientContext) => ({
   /** The service takes the lock at the turn of the owner of the token. */
-  async askForLock(
-    { workspace, path, note, ttl }: AskRequest,
-    within: CallLimits,
-  ): Promise<QueuedEntry & Pick<AskRequest, 'ttl'>> {
+  async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
     const result = await context.call(
       {
         method: 'POST',
@@ -38,9 +35,7 @@ export const createAsking = (context: ClientContext) => ({
       within,
     );
     const { response, texts } = expectSuccess(result);
-    const entry = queued(readLock(objectIn(response), path, texts));
-    const stored = parseTtl(String(entry.raw['ttl']));
-    return { ...entry, ttl: stored.ok ? stored.value : ttl };
+    return queued(readLock(objectIn(response), path, texts));
   },
 
   listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>

@@ -22,7 +22,6 @@ export type CandidateResult =
       readonly holder: KnownLock | 'nobody' | undefined;
       readonly loss?: Loss | undefined;
       readonly renewalError?: string | undefined;
-      /** A later step locked the path again, so the holder may be this job. */
       readonly grantedAgain?: boolean | undefined;
     }
   /** Another job holds the path, and this job may have released its own lock before. */

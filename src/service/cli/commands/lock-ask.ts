@@ -15,20 +15,15 @@ export const lockAsk = defineRemoteCommand({
   arguments: { path: required('PATH', 'the locked path', (text) => canonicalLockPath(text)) },
   flags: {
     note: optional('TEXT', 'note to the holder', 'default none', parseNote),
-    ttl: optional(
-      'DURATION',
-      'how long the lock lasts',
-      'default that of an earlier request, or as with Git LFS',
-      parseTtl,
-    ),
+    ttl: optional('DURATION', 'how long the lock lasts', 'default as asked before, or as with Git LFS', parseTtl),
   },
   example: 'Content/Hero.uasset --note Lights --ttl 8h',
   async run({ flags: { note, ttl }, arguments: { path } }, connect) {
     const { client, workspace, within } = await connect();
-    const request = { workspace, path, note: note ?? undefined, ttl };
-    const { position, ttl: lasts, raw } = await client.askForLock(request, within());
+    const { position, raw } = await client.askForLock({ workspace, path, note: note ?? undefined, ttl }, within());
     const place = position === undefined ? 'You are in line' : `You are number ${position} in line`;
-    const span = lasts === undefined ? '' : `, for ${formatSpan(lasts.seconds)}`;
+    const lasts = parseTtl(String(raw['ttl']));
+    const span = lasts.ok ? `, for ${formatSpan(lasts.value.seconds)}` : '';
     return { document: raw, lines: [`${place} for ${path}. The service locks it for you at your turn${span}.`] };
   },
 });

@@ -1,4 +1,4 @@
-import type { CallLimits, Client, Retry, WorkspaceId } from '../../../client/client.ts';
+import type { CallLimits, Client, ClientOptions, WorkspaceId } from '../../../client/client.ts';
 import { parsePriority } from '../../../client/queue.ts';
 import { parseDurationBetween } from '../../../interface/duration.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
@@ -128,11 +128,8 @@ const requestMs = 60_000;
 const attemptMs = 15_000;
 
 /** The limits of each request, and the branch of requests for locks. */
-export interface RequestTerms {
+export interface RequestTerms extends Pick<ClientOptions, 'retries' | 'branch' | 'onRetry'> {
   readonly requestTimeoutMs: number;
-  readonly retries?: number;
-  readonly branch?: string | undefined;
-  readonly onRetry?: (retry: Retry) => void;
 }
 
 export async function connectTo(

@@ -1,14 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import {
-  type PoolItem,
-  type Priority,
-  type Retry,
-  ServiceError,
-  steadyClock,
-  urgencies,
-} from '../../../client/client.ts';
+import { type PoolItem, type Priority, ServiceError, steadyClock, urgencies } from '../../../client/client.ts';
 import { type Duration, milliseconds } from '../../../interface/duration.ts';
 import { formatElapsed, joinFirst } from '../../../interface/format.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
@@ -67,14 +60,16 @@ export async function runUnderLocks(
     else child.signal(signal);
   });
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
-  /** The end of the retries of the current phase, until it has been reported. */
-  let retriesEnd: number | undefined;
-  const onRetry = ({ reason }: Retry): void => {
-    if (retriesEnd !== undefined)
-      tell(`${reason} Trying again for up to ${formatElapsed(retriesEnd - steadyClock())}.`);
-    retriesEnd = undefined;
+  /** When the current requests are given up; 0 after that was reported, and once the locks are acquired. */
+  let retriesEnd = steadyClock() + withoutWaitMs;
+  const requestTerms: RequestTerms = {
+    ...{ requestTimeoutMs, retries: 1_000, branch: request.branch },
+    onRetry({ reason }) {
+      const leftMs = retriesEnd - steadyClock();
+      if (leftMs > 0) tell(`${reason} Trying again for up to ${formatElapsed(leftMs)}.`);
+      retriesEnd = 0;
+    },
   };
-  const requestTerms = { requestTimeoutMs, retries: 1_000, branch: request.branch, onRetry };
   const { goal, wait, priority, ttl, grace } = request;
   const remote = await connect(interruption.signal, requestTerms);
   const { client, workspace, tell } = remote;
@@ -115,7 +110,6 @@ export async function runUnderLocks(
   async function lockAndRun(): Promise<number> {
     const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interruption.signal });
     const { count } = goal;
-    retriesEnd = withoutWait().deadline;
     const pool =
       goal.kind === 'pool'
         ? await openPool(
@@ -136,7 +130,7 @@ export async function runUnderLocks(
       { paths, count },
       { wait, urgency: urgencies[priority] },
     );
-    retriesEnd = undefined;
+    retriesEnd = 0;
     if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
     const { grants } = acquired.round;
     const items = await pool?.itemsOf(grants);
