@@ -11,7 +11,7 @@ import { leaveOut } from '../../support/left-out.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { besideService } from './in-service.ts';
-import { commandEnvironment, runMain } from './run-main.ts';
+import { commandEnvironment, runMain, startMain } from './run-main.ts';
 
 const { folder, run, json, lock, ask } = besideService();
 
@@ -54,6 +54,15 @@ test('backup does not overwrite a file that appears while it runs', async () => 
   expect(await running).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists.') });
   expect(await readFile(file, 'utf8')).toBe('kept');
   expect(await readdir(parent)).toEqual(['a']);
+});
+
+test('an interrupted backup leaves no file', async () => {
+  const parent = temporaryFolder();
+  const running = startMain(['backup', join(parent, 'a')], commandEnvironment(folder));
+  while (readdirSync(parent).length === 0) await setImmediate();
+  expect(await running.stop('SIGTERM')).toBe(143);
+  expect(running.written().stderr).toContain('Interrupted. Nothing was written.');
+  expect(await readdir(parent)).toEqual([]);
 });
 
 test('restore keeps locks until they expire, and tokens, but no sessions', async () => {

@@ -48,6 +48,7 @@ test('lock take is refused for the files that the checked-out branch has outdate
     'Merge release/1.4 first.\nworkspace-service: 1 of 2 paths is outdated. Nothing was locked.\n',
   );
   expect((await lock('list')).stdout).toMatch(/^No path of the workspace ".+" is locked\.\n$/);
+  expect((await lock('list', '--prefix=x/')).stdout).toBe('No such path is locked.\n');
   // The branch has the version, but the files of the clone are those of another one.
   const other = await lock('take', 'b.umap', '--branch', 'release/1.4');
   expect(other.stderr).toContain('Your copy of b.umap is 1 version behind release/1.4');

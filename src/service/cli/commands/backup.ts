@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { link, open, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
+import { addAbortSignal } from 'node:stream';
 import { timeCell } from '../../../interface/format.ts';
 import type { Counts } from '../../backup/format.ts';
 import { type WrittenBackup, writeBackup } from '../../backup/write.ts';
@@ -12,7 +13,8 @@ import { CommandError } from '../definition/command.ts';
 import { required } from '../definition/flags.ts';
 import { parseFile } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
-import { packageVersion } from '../output/process-io.ts';
+import { type ProcessIo, packageVersion } from '../output/process-io.ts';
+import { awaitStop, exitCodes } from '../output/stop-request.ts';
 import { type OutputBlock, textTable } from '../output/table.ts';
 import { withFileErrors } from '../storage/file-errors.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
@@ -31,7 +33,7 @@ export const backup = defineStorageCommand({
     const isPiped = file === '-';
     if (isPiped && io.stdout.columns !== undefined)
       throw new CommandError('A backup cannot be written to a terminal. Redirect stdout to a file or a pipe.', 2);
-    const writing = isPiped ? writeBackup(storage, packageVersion(), io.output()) : writeToFile(storage, file);
+    const writing = isPiped ? writeBackup(storage, packageVersion(), io.output()) : writeToFile(storage, file, io);
     const { header, rows } = await withFileErrors(file, writing);
     const taken_at = asTimestamp(header.taken_at);
     const where = isPiped ? 'stdout' : quoted(file);
@@ -54,19 +56,29 @@ export const rowCounts = (rows: Counts): readonly OutputBlock[] =>
   );
 
 /** Creates a file for the current user only, which gets its name when it is complete. */
-async function writeToFile(storage: Storage, file: string): Promise<WrittenBackup> {
+async function writeToFile(storage: Storage, file: string, io: ProcessIo): Promise<WrittenBackup> {
   refuseExisting(file);
+  const interruption = new AbortController();
+  const stop = awaitStop(io);
+  void stop.received.then((signal) =>
+    interruption.abort(new CommandError('Interrupted. Nothing was written.', exitCodes[signal])),
+  );
   const partial = `${file}.${randomUUID()}.partial`;
   const handle = await withFileErrors(file, open(partial, 'wx', 0o600), { ENOENT: 'its folder does not exist' });
   try {
-    const written = await writeBackup(storage, packageVersion(), handle.createWriteStream({ flush: true }));
+    const output = addAbortSignal(interruption.signal, handle.createWriteStream({ flush: true }));
+    const written = await writeBackup(storage, packageVersion(), output);
     // Unlike rename(), link() does not replace a file that has appeared meanwhile. Some file systems have no links.
     await link(partial, file).catch(() => {
       refuseExisting(file);
       return rename(partial, file);
     });
     return written;
+  } catch (error) {
+    interruption.signal.throwIfAborted();
+    throw error;
   } finally {
+    stop.forget();
     await rm(partial, { force: true });
     flushFolder(dirname(file));
   }

@@ -54,7 +54,7 @@ export const lockCheck = defineRemoteCommand({
     // No output, as expected of a git hook that succeeds.
     if (paths.length === 0) return { document: { paths: [] }, lines: [] };
     const { checkLocks, checkStagedLocks, checkText } = await import('../remote/check.ts');
-    const checked = await (staged ? checkStagedLocks : checkLocks)(await connect(), paths);
+    const checked = await (staged ? checkStagedLocks(connect, paths) : checkLocks(await connect(), paths));
     const refused = checked.filter(({ status }) => status !== 'yours');
     const document = { paths: checked.map(({ path, status, lock }) => ({ path, status, lock: lock?.raw ?? null })) };
     if (refused.length === 0) return { document, lines: staged ? [] : checked.map(checkText) };

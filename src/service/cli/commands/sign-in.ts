@@ -8,7 +8,7 @@ export const signIn = defineStorageCommand({
   summary: 'print a one-time link that signs you in to the dashboard as an administrator',
   flags: { publicUrl },
   example: '--public-url https://assets.example.com',
-  mayBeNew: true,
+  mayBeNew: 'in-folder',
   async run({ flags }, storage) {
     const link = signInUrl(flags.publicUrl ?? defaultOrigin, await makeSignInLink(storage));
     const unknown = `This link assumes that the service runs at ${defaultOrigin}. Set --public-url if it has another URL.`;

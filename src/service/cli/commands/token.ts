@@ -34,7 +34,7 @@ export const tokenCreate = defineStorageCommand({
     ...permissionFlags,
   },
   example: '--name ci --scopes sync,locks:write --expires 90d',
-  mayBeNew: true,
+  mayBeNew: 'in-folder',
   check({ scopes, workspaces }) {
     const reason = scopeLimitProblem(scopes, workspaces.length === 0 ? null : workspaces);
     return reason === undefined ? [] : [`${reason} Leave --workspaces out, or name other scopes.`];

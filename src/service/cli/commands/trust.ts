@@ -71,7 +71,7 @@ export const trustAdd = defineStorageCommand({
   flags,
   example:
     '--owner release-bot --repository octo/game --repository-id 123 --repository-owner-id 45 --ref refs/heads/main --scopes sync,locks:write',
-  mayBeNew: true,
+  mayBeNew: 'in-folder',
   check(given) {
     const read = readRule(enteredRule(given));
     if (read.ok) return [];

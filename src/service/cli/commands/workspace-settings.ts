@@ -137,8 +137,8 @@ const onOutdated: Readonly<Record<LatestMode, string>> = {
 };
 
 const onPush: Readonly<Record<PushLockMode, string>> = {
-  all: 'Locks that refuse a push: all of others.',
-  branch: 'Locks that refuse a push: those of others for its branch, or without one.',
+  all: 'A push is refused by any lock of someone else.',
+  branch: 'A push is refused by locks of others for its branch, or without one.',
 };
 
 function latestText(workspace: WorkspaceSettings): string {

@@ -26,8 +26,7 @@ export const workspaceAdd = defineStorageCommand({
     ...latestFlags,
   },
   example: 'game --remote https://git.example.com/studio/game.git',
-  mayBeNew: true,
-  makesFolder: true,
+  mayBeNew: 'with-folder',
   check: connectionProblem,
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;

@@ -1,5 +1,3 @@
-import { shellWord } from '../../../interface/shell-word.ts';
-
 export const signInUrl = (origin: string, link: string): string => `${origin}/sign-in?link=${link}`;
 
 /** Lines that show the link. It appears nowhere else. */
@@ -11,11 +9,3 @@ export const signInLines = (url: string): readonly string[] => [
 
 /** Default address of `serve`. */
 export const defaultOrigin = 'http://127.0.0.1:8080';
-
-/** The command that creates a sign-in link, with the flags that the running service needs. */
-export const signInCommand = (data: string, origin: string): string =>
-  [
-    'workspace-service sign-in',
-    ...(data === './workspace-data' ? [] : [`--data ${shellWord(data)}`]),
-    ...(origin === defaultOrigin ? [] : [`--public-url ${shellWord(origin)}`]),
-  ].join(' ');

@@ -28,11 +28,16 @@ export async function checkLocks(
   });
 }
 
-export const checkStagedLocks: typeof checkLocks = (remote, paths) =>
-  checkLocks(remote, paths).catch((error: unknown) => {
-    if (!(error instanceof ServiceError)) throw error;
-    throw new CommandError(`${error.message} To commit without the check: git commit --no-verify.`);
-  });
+/** Its errors keep people from committing. */
+export async function checkStagedLocks(connect: () => Promise<RemoteService>, paths: readonly LockPath[]) {
+  try {
+    return await checkLocks(await connect(), paths);
+  } catch (error) {
+    if (!(error instanceof ServiceError || error instanceof CommandError)) throw error;
+    const exitCode = error instanceof CommandError ? error.exitCode : undefined;
+    throw new CommandError(`${error.message} To commit without the check: git commit --no-verify.`, exitCode);
+  }
+}
 
 export function checkText({ path, status, lock }: CheckedPath): string {
   if (lock === undefined) return `${path} is free.`;

@@ -36,8 +36,9 @@ export async function acquireRemoteLocks(
   const { context, releaseAfterFailure } = openCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
   for (const warning of pathWarnings(paths)) remote.tell(warning);
+  const told = new Set<string>();
   try {
-    await refuseOutdated(remote, request);
+    await refuseOutdated(remote, request, told);
     const result = await acquireLocks(
       { ...context, withoutWait: remote.within() },
       { paths, count: paths.length },
@@ -45,7 +46,7 @@ export async function acquireRemoteLocks(
     );
     if (result.round.kind !== 'acquired') throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
     // The holder may have pushed new versions during the wait.
-    if (result.waitedMs > 0) await refuseOutdated(remote, request).catch(keepUncompared);
+    if (result.waitedMs > 0) await refuseOutdated(remote, request, told).catch(keepUncompared);
     return paths.flatMap((path) => taken.get(path) ?? []);
   } catch (error) {
     const left = await releaseAfterFailure(rollBackMs);
@@ -61,10 +62,11 @@ export async function acquireRemoteLocks(
   }
 }
 
-/** Compares the files of the checkout with the branches. */
+/** Compares the files of the checkout with the branches. Says nothing that was told before. */
 async function refuseOutdated(
   { client, workspace, within, tell }: RemoteService,
   { paths, branch }: TakeRequest,
+  told: Set<string>,
 ): Promise<void> {
   const versions = checkedOutVersions(paths);
   if (versions.size === 0) return;
@@ -72,8 +74,10 @@ async function refuseOutdated(
   if (checked.kind === 'unsupported' || checked.outdated.length === 0) return;
   const isRefused = checked.latest === 'refuse';
   for (const outdated of checked.outdated) {
+    const text = outdatedText(outdated, branch);
     // With a warning, the service reports the others together with the locks.
-    if (isRefused || outdated.behind !== undefined) tell(outdatedText(outdated, branch));
+    if ((isRefused || outdated.behind !== undefined) && !told.has(text)) tell(text);
+    told.add(text);
   }
   if (isRefused) {
     const { length } = checked.outdated;

@@ -1,5 +1,6 @@
 import type { Logger } from 'pino';
 import { isLoopback } from '../../../interface/loopback.ts';
+import { shellWord } from '../../../interface/shell-word.ts';
 import { createGit, type Git } from '../../git/git.ts';
 import { createObjectStore, removeObjects, storedWorkspaces } from '../../lfs/object-store.ts';
 import { createTargetCheck } from '../../outbound/target-address.ts';
@@ -16,10 +17,11 @@ import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
 import { printJson } from '../output/print.ts';
 import { type ProcessIo, packageVersion, revision, versionText } from '../output/process-io.ts';
-import { signInCommand, signInLines, signInUrl } from '../output/sign-in.ts';
+import { defaultOrigin, signInLines, signInUrl } from '../output/sign-in.ts';
 import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
 import { downgradeAdvice, prepareDataFolder } from '../storage/open-storage.ts';
+import { dataFolder } from '../storage/storage-command.ts';
 import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
 import { withOwnDatabase } from './instance-lock.ts';
@@ -207,3 +209,11 @@ async function warnOfMissingAddress({ settings, storage, log }: Parts, { port }:
 }
 
 const build = () => ({ version: packageVersion(), revision: revision() });
+
+/** The command that creates a sign-in link, with the flags that the running service needs. */
+const signInCommand = (data: string, origin: string): string =>
+  [
+    'workspace-service sign-in',
+    ...(data === dataFolder ? [] : [`--data ${shellWord(data)}`]),
+    ...(origin === defaultOrigin ? [] : [`--public-url ${shellWord(origin)}`]),
+  ].join(' ');

@@ -42,18 +42,16 @@ interface StorageDefinition<F extends Flags, A extends Flags>
   extends Omit<Definition<F & typeof commonFlags, A>, 'flags' | 'run'> {
   readonly flags?: F;
   /**
-   * Whether the database may be new. Its folder must exist in any case, and is only created by a command that sets
-   * `makesFolder`, so that a mistyped folder is reported and not used as an empty service.
+   * Whether the database may be new, in an existing folder or in one that the command creates. By default, a mistyped
+   * folder is reported and not used as an empty service.
    */
-  readonly mayBeNew?: boolean;
-  readonly makesFolder?: boolean;
+  readonly mayBeNew?: 'in-folder' | 'with-folder';
   run(call: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput>;
 }
 
 /** Defines a command that works on the stored data of the service. An argument `workspace` must exist there. */
 export function defineStorageCommand<F extends Flags = None, A extends Flags = None>({
-  mayBeNew = false,
-  makesFolder = false,
+  mayBeNew,
   flags,
   ...definition
 }: StorageDefinition<F, A>): Command {
@@ -66,8 +64,9 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       const { io, environment } = call;
       // The common flags are always among the flags. TypeScript cannot infer this.
       const { data, json } = call.flags as FlagValues<typeof commonFlags>;
-      const exists = databaseUrl(environment) !== null || existsSync(mayBeNew ? data : databaseFile(data));
-      if (!exists && !makesFolder) throw noDataIn(data);
+      const exists =
+        databaseUrl(environment) !== null || existsSync(mayBeNew === undefined ? databaseFile(data) : data);
+      if (!exists && mayBeNew !== 'with-folder') throw noDataIn(data);
       const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
       try {
         if (!exists) printLines(io.stderr, [`Created the data folder ${quoted(data)}.`]);
