@@ -12,11 +12,19 @@ export const deliveryFilters = ['open', 'failed', 'delivered', 'dropped'] as con
 
 export type DeliveryFilter = (typeof deliveryFilters)[number];
 
+interface DeliveryQuery {
+  readonly limit: number;
+  readonly before?: number | undefined;
+  readonly only?: DeliveryFilter | undefined;
+  /** Includes audit events, which a hook may have received in the past. They are for administrators only. */
+  readonly withAudit?: boolean;
+}
+
 /** Newest first. `next` is the cursor of the next page; undefined on the last one. */
 export async function listDeliveries(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   hook: HookRow,
-  { limit, before, only }: { limit: number; before?: number | undefined; only?: DeliveryFilter | undefined },
+  { limit, before, only, withAudit = false }: DeliveryQuery,
 ) {
   const rows = await ofHook(read, now, hook)
     .$if(before !== undefined, (deliveries) => deliveries.where('sequence', '<', before ?? 0))
@@ -26,6 +34,8 @@ export async function listDeliveries(
     )
     // Allows the use of an index: these deliveries always have an error, and few others do.
     .$if(only === 'failed' || only === 'dropped', (deliveries) => deliveries.where('last_error', 'is not', null))
+    // A quoted text within the JSON would have escaped quotes.
+    .$if(!withAudit, (deliveries) => deliveries.where('event', 'not like', '%"type":"audit.recorded"%'))
     .orderBy('sequence', 'desc')
     .limit(limit + 1)
     .execute();

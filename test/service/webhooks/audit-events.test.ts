@@ -72,7 +72,12 @@ describe.each(databaseKinds)('the event audit.recorded on $name', (kind) => {
     expect((await administrator.get(`${page}/${hook}/deliveries/${delivery}`)).text).toContain('hook.registered');
 
     await service.call('POST', page.replace('/', '/v1/'), { json: { url, events: ['sync.failed'] } });
-    expect((await visitor.get(`${page}/${hook}`)).status).toBe(200);
+    for (const query of ['', '?state=open', '?state=delivered', '?state=failed']) {
+      const { status, text } = await visitor.get(`${page}/${hook}${query}`);
+      expect(status).toBe(200);
+      expect(text).not.toContain('audit.recorded');
+    }
+    expect((await administrator.get(`${page}/${hook}`)).text).toContain('audit.recorded');
     expect((await visitor.get(`${page}/${hook}/deliveries/${delivery}`)).status).toBe(403);
     expect((await visitor.post(`${page}/${hook}/deliveries/${delivery}/send-again`)).status).toBe(403);
   });

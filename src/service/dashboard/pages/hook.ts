@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
 import type { HookFormat } from '../../../interface/resources.ts';
+import { grants } from '../../../interface/scopes.ts';
 import { actorOf } from '../../http/context.ts';
 import type { Database, Now } from '../../storage/storage.ts';
 import {
@@ -53,7 +54,8 @@ export function addHookPages(site: Site): void {
     const query = queryOf(call, 'state', 'before');
     const only = deliveryFilters.find((filter) => filter === query.state);
     const before = positionIn(query.before);
-    const { deliveries, next } = await listDeliveries(storage, hook, { limit: pageSize, only, before });
+    const withAudit = grants(call.bearer.scopes, 'admin');
+    const { deliveries, next } = await listDeliveries(storage, hook, { limit: pageSize, only, before, withAudit });
     const rows = deliveries.map((delivery) => row(call, page, delivery));
     const main = html`
       ${overview.inactive_why === null ? '' : inactiveText[overview.inactive_why]}
