@@ -1,6 +1,9 @@
 /** Server-sent events, received while the page is visible. */
 
-/** Delay before reconnecting after an error response. After a broken connection, browsers reconnect automatically. */
+/**
+ * Delay before reconnecting after an error response without a Retry-After. After a broken connection, browsers reconnect
+ * automatically.
+ */
 const againAfterMs = 5_000;
 
 /** The service sends an event every ten seconds. Browsers may take long to notice a dead connection. */
@@ -12,10 +15,14 @@ const silenceMs = 25_000;
  * @property {Readonly<Record<string, (data: unknown) => void>>} on handlers by event name, called with the parsed JSON
  * @property {() => void} lost called when the connection is lost
  * @property {() => void} signedOut called when the session has ended
+ * @property {() => void} gone called when the subject no longer exists, or may no longer be seen
  */
 
+/** True for errors that remain if the request is repeated. @param {number} status */
+export const isPermanent = (status) => status >= 400 && status < 500 && status !== 408 && status !== 429;
+
 /** Returns a function that ends the stream. @param {StreamOptions} options @returns {() => void} */
-export function followStream({ url, on, lost, signedOut }) {
+export function followStream({ url, on, lost, signedOut, gone }) {
   /** @type {EventSource | undefined} */
   let source;
   let timer = 0;
@@ -35,7 +42,11 @@ export function followStream({ url, on, lost, signedOut }) {
     const response = await fetch(url, { headers: { accept: 'text/event-stream' } }).catch(() => undefined);
     void response?.body?.cancel();
     if (response?.status === 401) signedOut();
-    else if (!document.hidden) timer = window.setTimeout(open, againAfterMs);
+    else if (response !== undefined && isPermanent(response.status)) gone();
+    else if (!document.hidden) {
+      const seconds = Number(response?.headers.get('retry-after'));
+      timer = window.setTimeout(open, seconds * 1_000 || againAfterMs);
+    }
   }
 
   function heard() {

@@ -1,5 +1,5 @@
 import { serviceNow } from './clock.js';
-import { followStream } from './event-stream.js';
+import { followStream, isPermanent } from './event-stream.js';
 import { refreshParts } from './refresh.js';
 import { zonedTime } from './time.js';
 
@@ -41,11 +41,11 @@ async function refreshWhileChanged() {
     const began = performance.now();
     const status = await refreshParts();
     const isLoaded = status === 200;
-    const isTransient = status === 0 || status === 429 || status >= 500;
+    const isTransient = !isLoaded && !isPermanent(status);
     failures = isTransient ? failures + 1 : 0;
     // Without a connection, the first event of the next one reloads the page.
     hasChanged ||= isTransient && connected;
-    if (!isLoaded && !isTransient) showGone();
+    if (isPermanent(status)) showGone();
     const tookMs = performance.now() - began;
     const pauseMs = Math.max(Math.min(minPauseMs * 2 ** failures, maxPauseMs), tookMs * pausePerRefresh);
     for (const row of rows()) row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
@@ -82,6 +82,7 @@ function showLost() {
 
 /** The page has been removed, or may no longer be seen. */
 function showGone() {
+  clearTimeout(losing);
   connected = false;
   live.textContent = 'This page no longer updates. Reload it.';
 }
@@ -111,4 +112,5 @@ const stop = followStream({
   },
   lost: showLost,
   signedOut: showSignedOut,
+  gone: showGone,
 });

@@ -112,6 +112,4 @@ export function createLivePageQuota(limits = livePageLimits): Site['takeLivePage
 const retryAfterSeconds = 30;
 
 const full = (reason: string): Refusal =>
-  new Refusal('unavailable', `${reason} This page does not update. Reload it to see changes.`, {
-    headers: { 'retry-after': String(retryAfterSeconds) },
-  });
+  new Refusal('unavailable', reason, { headers: { 'retry-after': String(retryAfterSeconds) } });

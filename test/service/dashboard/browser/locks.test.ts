@@ -120,6 +120,50 @@ describe('the locks page', () => {
     expect(loads).toBe(1);
   });
 
+  test('still says that it can no longer be loaded if the tab was hidden meanwhile', async ({ openPage }) => {
+    const workspace = await service.workspace();
+    const bot = await service.token();
+    const page = await openPage();
+    await page.clock.install();
+    await signIn(page, service, bot.secret, locksOf(workspace));
+    await live(page);
+    const { promise: hidden, resolve: hide } = Promise.withResolvers<void>();
+    await page.route(page.url(), async (route) => {
+      await hidden;
+      await route.fulfill({ status: 404 });
+    });
+    const loads = page.waitForRequest(page.url());
+    await takeLock(service, workspace, bot.secret, 'a');
+    await loads;
+    await setHidden(page, true);
+    hide();
+    const gone = page.getByText('This page no longer updates. Reload it.');
+    await gone.waitFor();
+    await expectProblem(page, /status of 404/);
+    await page.clock.fastForward(2_000);
+    await gone.waitFor({ timeout: 1_000 });
+  });
+
+  test('reconnects at the time that the service names', async ({ openPage }) => {
+    const page = await openPage();
+    await page.clock.install();
+    let requests = 0;
+    const full = (route: Route) => {
+      requests += 1;
+      return route.fulfill({ status: 503, headers: { 'retry-after': '30' } });
+    };
+    await page.route(/\/locks\/events$/, full);
+    await signIn(page, service, (await service.token()).secret, locksOf(await service.workspace()));
+    for (const _ of ['the stream', 'its status']) await expectProblem(page, /status of 503/);
+    await page.evaluate("fetch('/healthz')");
+    await page.clock.fastForward(20_000);
+    await page.evaluate("fetch('/healthz')");
+    expect(requests).toBe(2);
+    await page.unroute(/\/locks\/events$/, full);
+    await page.clock.fastForward(15_000);
+    await live(page);
+  });
+
   test('leads from a blocking lock to its release with a reason, by keyboard', async ({ openPage }) => {
     const workspace = await service.workspace();
     const bot = await service.token({ name: 'release-bot' });

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Page, Route } from 'playwright-core';
+import type { Page } from 'playwright-core';
 import { expect, onTestFinished } from 'vitest';
 import { expectAccessible } from '../../../support/browser/accessible.ts';
 import { test } from '../../../support/browser/browser-test.ts';
@@ -97,7 +97,7 @@ test('a sync is started from the page of its workspace, and followed to its end 
   await page.getByRole('row', { name: /^main/ }).getByText('behind').waitFor(patience);
 });
 
-/** Opens the page of a sync that another instance seems to run, and returns a function that changes the sync. */
+/** Opens the page of a sync that another instance seems to run, and returns functions that change and remove the sync. */
 async function openRunningSync(page: Page) {
   const { service, workspace, secret } = await startAll();
   const id = `sync_${randomUUID()}`;
@@ -110,13 +110,16 @@ async function openRunningSync(page: Page) {
   const reloaded = page.waitForResponse((response) => response.request().resourceType() === 'xhr', patience);
   await signIn(page, service, secret, `/workspaces/${workspace}/syncs/${id}`);
   await (await reloaded).finished();
-  return (columns: { received_bytes: number } | { status: string; finished_at: number }) =>
-    changeRows(service.storage, 'syncs', columns, { id });
+  return {
+    change: (columns: { received_bytes: number } | { status: string; finished_at: number }) =>
+      changeRows(service.storage, 'syncs', columns, { id }),
+    remove: () => service.storage.commit('global', (db) => db.deleteFrom('syncs').where('id', '=', id).execute()),
+  };
 }
 
 test('the page of a running sync shows its speed and the time left', async ({ openPage }) => {
   const page = await openPage();
-  const change = await openRunningSync(page);
+  const { change } = await openRunningSync(page);
   let bytes = 0;
   const note = async () => {
     bytes += 1_000_000;
@@ -128,20 +131,51 @@ test('the page of a running sync shows its speed and the time left', async ({ op
 
 test('the page of a sync repeats a failed reload, and shows the end of the sync', async ({ openPage }) => {
   const page = await openPage();
-  const change = await openRunningSync(page);
-  let failedAt = 0;
-  const fail = (route: Route) => {
-    failedAt = performance.now();
-    return route.fulfill({ status: 503 });
-  };
-  await page.route(page.url(), fail, { times: 2 });
+  await page.clock.install();
+  const { change } = await openRunningSync(page);
+  await page.clock.pauseAt(Date.now() + 10_000);
+  let loads = 0;
+  await page.route(page.url(), (route) => {
+    loads += 1;
+    return loads > 2 ? route.fallback() : route.fulfill({ status: 503 });
+  });
   await change({ status: 'succeeded', finished_at: Date.now() });
   await expectProblem(page, /status of 503/);
+  /** Time on the clock of the page until its next load. */
+  async function pauseMs() {
+    const before = loads;
+    let passedMs = 0;
+    for (; loads === before; passedMs += 1_000) {
+      await page.clock.fastForward(1_000);
+      // A load that has begun is counted now.
+      await page.evaluate("fetch('/healthz')");
+    }
+    return passedMs;
+  }
+  expect(await pauseMs()).toBeGreaterThanOrEqual(2_000);
   await expectProblem(page, /status of 503/);
+  expect(await pauseMs()).toBeGreaterThanOrEqual(4_000);
   await page.locator('[data-part="state"]').getByText('succeeded').waitFor(patience);
-  // Each pause is twice as long as the one before.
-  expect(performance.now() - failedAt).toBeGreaterThan(3_900);
+  await page.clock.resume();
   await page.locator('#live').waitFor({ state: 'detached' });
+});
+
+test('the page of a sync that was removed no longer updates', async ({ openPage }) => {
+  const page = await openPage();
+  await page.clock.install();
+  const { remove } = await openRunningSync(page);
+  let requests = 0;
+  page.on('request', (request) => {
+    requests += request.url().endsWith('/events') ? 1 : 0;
+  });
+  await remove();
+  const gone = page.getByText('This page no longer updates. Reload it.');
+  await gone.waitFor(patience);
+  for (const _ of ['the stream', 'its status']) await expectProblem(page, /status of 404/);
+  await page.clock.fastForward(60_000);
+  await page.evaluate("fetch('/healthz')");
+  expect(requests).toBe(2);
+  await gone.waitFor();
 });
 
 test('a remote error ends a sync with its message, and the history shows the failures', async ({ openPage }) => {
