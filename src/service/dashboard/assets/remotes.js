@@ -36,19 +36,17 @@ if (cells.length > 0) {
 /** The list of branches asks again while the refreshed page still waits, such as after a sync that ended meanwhile. */
 const maxRequests = 10;
 const pauseMs = 1_000;
-let hasAnswered = true;
 
 for (let count = 0; count < maxRequests; count += 1) {
   const notice = document.querySelector('[data-awaits]');
   if (notice === null) break;
-  hasAnswered = (await ask(notice.getAttribute('data-awaits'))) !== unknown;
-  if (hasAnswered) {
+  if ((await ask(notice.getAttribute('data-awaits'))) !== unknown) {
     await untilUnused();
     await refreshParts();
   }
   await new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
-if (!hasAnswered) say('The remote did not answer.');
+say('The state of the remote is unknown.');
 
 /** Resolved when no control has the focus: a refresh would lose the user's input. */
 async function untilUnused() {
