@@ -27,11 +27,11 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     path: '/v1/workspaces/{id}/pools',
     access: 'locks:read',
     responses: { 200: jsonResponse('All of them.', z.object({ pools: z.array(poolSchema) })) },
-    async handle({ c, workspace }) {
-      const pools = await findPools(storage.read, { workspace: workspace.id });
-      const all = () => Promise.all(pools.map((pool) => shown(c, pool)));
-      return jsonApiResponse(200, { pools: await measureCost(scheduler, [bearerOf(c).id], all) });
-    },
+    handle: ({ c, workspace }) =>
+      measureCost(scheduler, [bearerOf(c).id], async () => {
+        const pools = await findPools(storage.read, { workspace: workspace.id });
+        return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => shown(c, pool))) });
+      }),
   });
 
   addOperation(api, routes, {
@@ -42,9 +42,9 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     access: 'locks:read',
     params: poolParameter,
     responses: { 200: jsonResponse('The pool.', poolSchema) },
-    async handle({ c }) {
-      const pool = await addressedPool(c, storage);
-      return jsonApiResponse(200, await measureCost(scheduler, [bearerOf(c).id], () => shown(c, pool)));
-    },
+    handle: ({ c }) =>
+      measureCost(scheduler, [bearerOf(c).id], async () =>
+        jsonApiResponse(200, await shown(c, await addressedPool(c, storage))),
+      ),
   });
 }

@@ -22,8 +22,10 @@ export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
     access: 'any-token',
     responses: { 200: jsonResponse('All of them.', z.object({ workspaces: z.array(workspaceSchema) })) },
     async handle({ c }) {
-      const workspaces = await listWorkspaces(storage.read);
-      return jsonApiResponse(200, { workspaces: workspaces.filter(({ id }) => maySee(bearerOf(c), id)) });
+      return measureCost(scheduler, [bearerOf(c).id], async () => {
+        const workspaces = await listWorkspaces(storage.read);
+        return jsonApiResponse(200, { workspaces: workspaces.filter(({ id }) => maySee(bearerOf(c), id)) });
+      });
     },
   });
 

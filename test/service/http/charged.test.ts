@@ -1,16 +1,30 @@
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { storePool } from '../../support/stored-pool.ts';
+import { storeLocks } from '../../support/stored-rows.ts';
 import { visit } from '../dashboard/browser-like.ts';
 import { expectedPages } from '../dashboard/expected-pages.ts';
+import { type RecordedQuery, recording } from '../storage/query-plan.ts';
 import { noLocks, serveApp } from './described-app.ts';
 import { expectedOperations } from './operations.ts';
 
+const charged: { readonly token: string; readonly ms: number }[] = [];
+const queries: RecordedQuery[] = [];
+const branches = new Map();
+const passes = [vi.spyOn(branches, 'keys'), vi.spyOn(branches, Symbol.iterator)];
 const known = {
-  listing: { branches: new Map(), defaultBranch: undefined, askedAt: 0, answeredAt: 0 },
+  listing: { branches, defaultBranch: undefined, askedAt: 0, answeredAt: 0 },
   failure: undefined,
 };
-const charged: string[] = [];
+
+/** Queries whose time does not grow with what is stored. */
+const isBounded = ({ text }: RecordedQuery): boolean =>
+  /from "(?:sessions|tokens)"|from json_each.* join "workspaces"/.test(text);
+
+/** The clock of the measurements: each query that is not bounded and each pass over the branches takes a millisecond. */
+const growingMs = (): number =>
+  queries.filter((query) => !isBounded(query)).length + passes.reduce((sum, { mock }) => sum + mock.calls.length, 0);
+
 let turn = async (): Promise<void> => undefined;
 let app: Awaited<ReturnType<typeof serveApp>>;
 
@@ -18,10 +32,21 @@ beforeAll(async () => {
   app = await serveApp({
     scheduler: {
       identify: () => undefined,
-      measured: (token) => void charged.push(token),
+      measured: (token, ms) => void charged.push({ token, ms }),
       nextTurn: async () => turn(),
     },
-    locks: { ...noLocks, find: async () => undefined, queue: async () => [], placeOf: () => 'place' },
+    locks: {
+      ...noLocks,
+      find: async () => undefined,
+      queue: async () => [],
+      placeOf: () => 'place',
+      // Another request has released them.
+      commitReleases: (_, change) =>
+        app.storage.commit('global', async (db) => {
+          await db.deleteFrom('locks').where('path', '=', 'a').execute();
+          return change(db, async () => []);
+        }),
+    },
     remoteMemory: { known: () => known, ask: async () => known, askAgain: async () => known, askSoon: () => undefined },
     suggestPaths: { isMirrored: async () => true, suggest: async () => [] },
   });
@@ -30,41 +55,56 @@ beforeAll(async () => {
     addWorkspace(db, storage.now, { id: 'game', remote: 'https://example.com/a' }),
   );
   await storePool(storage, 'game', 'seats', 'seat/1');
+  await storeLocks(storage, { workspace_id: 'game', path: 'a' }, { workspace_id: 'game', path: 'b', owner: 'bob' });
+  Object.assign(storage, { read: recording(storage.read, queries) });
+  vi.spyOn(performance, 'now').mockImplementation(growingMs);
 });
 afterAll(() => app.stop());
-beforeEach(() => {
-  charged.length = 0;
-});
 
-/** Their work does not grow with what is stored, or other processes do it. */
-const notCharged = new Set([
-  ...['/v1/workspaces', '/v1/token', '/v1/workspaces/{id}/syncs/{sync_id}', '/metrics'],
-  ...['', '/syncs/:sync', '/git-lfs', '/locks/ask', '/locks/extend', '/locks/paths', '/locks/release'].map(
-    (page) => `/workspaces/:id${page}`,
-  ),
-  ...['/hooks/new', '/hooks/:hook/edit', '/hooks/:hook/remove', '/hooks/:hook/deliveries/:delivery'].map(
-    (page) => `/workspaces/:id${page}`,
-  ),
-]);
+async function signIn() {
+  const token = await app.token('locks:admin', 'sync', 'hooks:write');
+  const visitor = visit({ baseUrl: `http://127.0.0.1:${app.port}` });
+  await visitor.signIn(token);
+  charged.length = queries.length = 0;
+  for (const pass of passes) pass.mockClear();
+  return { visitor, token };
+}
+
+/** All that grows was charged to the token of the request. */
+function expectCharged(): void {
+  expect(
+    charged.reduce((sum, { ms }) => sum + ms, 0),
+    queries.map(({ text }) => text).join('\n'),
+  ).toBe(growingMs());
+  for (const { token } of charged) expect(token).toMatch(/^tok_/);
+}
 
 const paths = [...expectedOperations, ...expectedPages]
   .filter(
     ({ method, need, path }) => method === 'GET' && !['anyone', 'admin'].includes(need) && !path.endsWith('/events'),
   )
-  .map(({ path }) => path)
-  .filter((path) => !notCharged.has(path));
+  .map(({ path }) => path);
 
-test.each(paths)('charges the time of %s to the token of the request', async (path) => {
-  const token = await app.token('locks:admin', 'sync', 'hooks:write');
-  const visitor = visit({ baseUrl: `http://127.0.0.1:${app.port}` });
-  await visitor.signIn(token);
+test.each(paths)('charges all growing work of %s to the token of the request', async (path) => {
+  const { visitor, token } = await signIn();
   const target = path
     .replace(/\{id\}|:id/, 'game')
     .replace(/\{name\}|:name/, 'seats')
     .replace(':path', 'a');
   const { status, text } = await visitor.get(target, { authorization: `Bearer ${token}` });
-  expect([200, 404], text).toContain(status);
-  expect(charged).toContainEqual(expect.stringMatching(/^tok_/));
+  expect(status, text).toBeLessThan(500);
+  expectCharged();
+});
+
+test.each([
+  ['that comes too late', 'lock_game_a', 404],
+  ['without a reason', 'lock_game_b', 422],
+] as const)('charges all growing work of a release %s', async (_, lock, expected) => {
+  const { visitor } = await signIn();
+  const { status, text } = await visitor.post('/workspaces/game/locks/release', { lock });
+  expect(status, text).toBe(expected);
+  expect(growingMs()).toBeGreaterThan(0);
+  expectCharged();
 });
 
 test.each(['/workspaces/game/locks/history.csv', '/audit/entries.csv', '/audit/entries.jsonl'])(

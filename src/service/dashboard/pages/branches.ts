@@ -72,6 +72,10 @@ type AskedRemote = Pick<BranchView, 'known' | 'isAwaited'>;
 export function addBranchPages(site: Site): void {
   const { storage, remoteMemory, prepareSync } = site;
 
+  /** Not for the time that a remote takes to answer. */
+  const charge = <T>({ bearer }: WorkspaceCall, work: () => Promise<T>): Promise<T> =>
+    measureCost(site.scheduler, [bearer.id], work);
+
   async function askBriefly({ workspace, now }: WorkspaceCall, synced: SyncedBranches): Promise<AskedRemote> {
     const before = remoteMemory.known(workspace);
     const holdsMs = before.failure === undefined ? listingHoldsMs : failureHoldsMs;
@@ -89,13 +93,11 @@ export function addBranchPages(site: Site): void {
   async function show(call: WorkspaceCall, refused?: RefusedBranch): Promise<View> {
     const { id, remote, lfs_limit: limitBytes } = call.workspace;
     const maySync = grants(call.bearer.scopes, 'sync');
-    const [synced, unfinished, usage] = await Promise.all([
-      syncedBranches(storage, id),
-      maySync ? unfinishedSyncs(storage, id) : [],
-      usageOf(storage, id),
-    ]);
+    const [synced, unfinished, usage] = await charge(call, () =>
+      Promise.all([syncedBranches(storage, id), maySync ? unfinishedSyncs(storage, id) : [], usageOf(storage, id)]),
+    );
     const asked = await askBriefly(call, synced);
-    const main = await measureCost(site.scheduler, [call.bearer.id], async () =>
+    const main = await charge(call, async () =>
       branchPage(call, {
         ...asked,
         workspace: id,
@@ -136,13 +138,13 @@ export function addBranchPages(site: Site): void {
   /** For scripts of open pages: responds when the remote has answered or failed. */
   addWorkspacePage(site, { path: '/summary', access: 'any-token' }, async (call) => {
     const { workspace } = call;
-    const synced = await measureCost(site.scheduler, [call.bearer.id], () => syncedBranches(storage, workspace.id));
+    const synced = await charge(call, () => syncedBranches(storage, workspace.id));
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
     const asked = isWanted ? await remoteMemory.ask(workspace) : before;
     // The request may have been running since before the last sync.
     const known = isOutdated(asked, synced, call.now, recentMs) ? await remoteMemory.ask(workspace) : asked;
-    return jsonApiResponse(200, branchSummary(known, synced));
+    return charge(call, async () => jsonApiResponse(200, branchSummary(known, synced)));
   });
 }
 

@@ -78,19 +78,22 @@ export function addReleasePages(site: Site): void {
     const ids = idsIn(form);
     const back = listAt(form.text('back'), workspace);
     const shown = { ids, path: form.text('path'), back };
-    const found = await releasable(call, shown);
+    const reason = form.text('reason').trim();
+    // Not for the time that a commit waits for others.
+    const charge = <T>(work: () => Promise<T>) => measureCost(site.scheduler, [bearer.id], work);
+    const found = await charge(async () => {
+      const locks = await releasable(call, shown);
+      if ('main' in locks || forcedOf(call, locks) === 0) return locks;
+      const problem = reasonProblem(reason);
+      return problem === undefined ? locks : confirmation(call, shown, locks, { form, problem });
+    });
     if ('main' in found) return found;
     const force = forcedOf(call, found) > 0;
-    const reason = form.text('reason').trim();
-    const problem = force ? reasonProblem(reason) : undefined;
-    if (problem !== undefined) return confirmation(call, shown, found, { form, problem });
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
     const requests = found.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
-    const releases = await site.locks.commitReleases(workspace, (_, release) =>
-      measureCost(site.scheduler, [bearer.id], () => release(requests)),
-    );
+    const releases = await site.locks.commitReleases(workspace, (_, release) => charge(() => release(requests)));
     const released = releases.filter(({ kind }) => kind === 'released').length;
-    if (released === 0) return ask(call, shown);
+    if (released === 0) return charge(() => ask(call, shown));
     const all = ids.length === 1 ? 'released' : 'released-all';
     return { to: back, notice: released === ids.length ? all : 'released-some' };
   });
