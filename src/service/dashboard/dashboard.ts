@@ -1,5 +1,5 @@
 import { Hono } from 'hono';
-import { handleErrors, refuseOtherMethods, sendProblem, unknownAddress } from '../http/app.ts';
+import { handleErrors, refuseOtherMethods, sendProblem, unknownUrl } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
 import { addAssets } from './frame/assets.ts';
 import { sendErrorPage, showPage } from './frame/layout.ts';
@@ -66,7 +66,7 @@ export function createDashboard(parts: DashboardParts): App {
   addDeliveryPages(site);
   refuseOtherMethods(app);
   app.all('*', (c, next) => {
-    if (wantsPage(c)) throw unknownAddress(c);
+    if (wantsPage(c)) throw unknownUrl(c);
     return next();
   });
   return app;

@@ -18,7 +18,7 @@ export function refuseOtherMethods(app: App): void {
     const methods = new Set(ofPath.flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])));
     const allow = [...methods].sort().join(', ');
     app.all(path, (c) => {
-      throw new Refusal('method-not-allowed', `This address does not support ${c.req.method}, only ${allow}.`, {
+      throw new Refusal('method-not-allowed', `This URL does not support ${c.req.method}, only ${allow}.`, {
         headers: { allow },
       });
     });
@@ -46,7 +46,7 @@ export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRe
   refuseInvalidHost(app);
   for (const each of mounted) app.route('/', each);
   app.all('*', (c) => {
-    throw unknownAddress(c);
+    throw unknownUrl(c);
   });
   return app;
 }
@@ -62,7 +62,7 @@ export const handleErrors =
     return show(c, refusal);
   };
 
-export const unknownAddress = (c: Context<Environment>): Refusal =>
+export const unknownUrl = (c: Context<Environment>): Refusal =>
   new Refusal('not-found', `There is nothing at ${JSON.stringify(c.req.path.slice(0, 200))}.`);
 
 /** Response to an error. The cause of an unexpected error goes only to the log. */

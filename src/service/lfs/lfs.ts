@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { byBearerOrPassword } from '../http/access.ts';
-import { refuseOtherMethods, unknownAddress } from '../http/app.ts';
+import { refuseOtherMethods, unknownUrl } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
 import { addLfsLockRoutes, type LfsLockRoutes } from './locks.ts';
 import { addObjectRoutes, type ObjectRoutes } from './objects.ts';
@@ -20,7 +20,7 @@ export function createLfs(parts: LfsParts): App {
   refuseOtherMethods(app);
   for (const path of [address, `${address}/*`]) {
     app.all(path, (c) => {
-      throw unknownAddress(c);
+      throw unknownUrl(c);
     });
   }
   return app;

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { pathUrl } from '../../../src/service/dashboard/elements/lock-list.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, signedIn } from './browser-like.ts';
+import { signedIn, urlIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -21,7 +21,7 @@ async function heldPath() {
 
 test('someone who asks for a held lock is in line with a note, and gets the lock when it is free', async () => {
   const { workspace, holder, bo, page, ask } = await heldPath();
-  const form = (await bo.get(addressIn(await page(), /href="([^"]+)">Ask for it/))).text;
+  const form = (await bo.get(urlIn(await page(), /href="([^"]+)">Ask for it/))).text;
   for (const part of ['Lock it for me when it is free', 'value="3d"', '<bdi>ada</bdi>']) expect(form).toContain(part);
   const { status, headers } = await ask({ note: 'Lights' });
   expect([status, headers.get('location')]).toEqual([303, pathUrl(workspace, path)]);

@@ -4,7 +4,7 @@ import { type AuditAction, auditActions, recordAudit } from '../../../src/servic
 import { sentence } from '../../../src/service/dashboard/pages/audit.ts';
 import { newTokenSecret } from '../../../src/service/tokens/secret.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
-import { addressIn, type SignedIn, signedIn } from './browser-like.ts';
+import { type SignedIn, signedIn, urlIn } from './browser-like.ts';
 
 const words = async (markup: unknown): Promise<string> =>
   String(await markup)
@@ -142,7 +142,7 @@ describe('the audit page', () => {
       const { text } = await visitor.get(address);
       seen.push(...[...text.matchAll(/<bdi>ci (\d+)<\/bdi>/g)].map(([, index = '']) => index));
       expect(text).not.toContain('signed in');
-      address = addressIn(text, /<a href="([^"]+)" rel="next">/);
+      address = urlIn(text, /<a href="([^"]+)" rel="next">/);
     }
     expect(seen).toEqual(Array.from({ length: 60 }, (_, index) => String(59 - index)));
   });
@@ -162,7 +162,7 @@ describe('the audit page', () => {
     const today = new Date().toISOString().slice(0, 10);
     expect(await rows(`?action=workspace.added&from=${today}&to=${today}`)).toHaveLength(1);
     const { text } = await visitor.get('/audit?workspace=game');
-    const address = addressIn(text, /<a class="button" href="(\/audit\/entries\.csv[^"]+)"/);
+    const address = urlIn(text, /<a class="button" href="(\/audit\/entries\.csv[^"]+)"/);
     const csv = await visitor.get(address);
     expect(csv.headers.get('content-disposition')).toBe('attachment; filename="audit.csv"');
     expect(csv.text.split('\r\n')).toEqual([

@@ -79,8 +79,7 @@ export async function signedIn(service: RunningService, options?: TokenOptions):
 }
 
 /** A URL in a page, as a browser reads it; empty if there is none. */
-export const addressIn = (page: string, pattern: RegExp): string =>
-  pattern.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
+export const urlIn = (page: string, pattern: RegExp): string => pattern.exec(page)?.[1]?.replaceAll('&amp;', '&') ?? '';
 
 /** Sends the head of a form without its body, so that only a service that does not wait for it can answer. */
 export const sendHeadAlone = ({ port }: RunningService, path: string, headers: readonly string[]) => {

@@ -12,7 +12,7 @@ import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { locksOf, untilWaiting } from '../http/shared-service.ts';
 import { lfsOf } from '../lfs/lfs-of.ts';
-import { addressIn, type SignedIn, signedIn } from './browser-like.ts';
+import { type SignedIn, signedIn, urlIn } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -100,7 +100,7 @@ describe('the lock history of a workspace', () => {
     for (let next = historyOf(workspace, '?prefix=p%2F'); next !== ''; ) {
       const { text } = await reader.get(next);
       all.push(...rowsIn(text).map((row) => row.split(' ')[0] ?? ''));
-      next = addressIn(text, /href="([^"]+)" rel="next"/);
+      next = urlIn(text, /href="([^"]+)" rel="next"/);
     }
     expect(all.toSorted()).toEqual(paths.toSorted());
   });
@@ -192,9 +192,9 @@ describe('the page of a path', () => {
     expect(text).not.toMatch(button);
     expect((await bob.get(address)).text.match(button)?.[2]).toBe('Release');
     expect((await ada.get(address)).text.match(button)?.[2]).toBe('Force release');
-    expect(addressIn((await bob.get(address)).text, button)).toContain(id);
+    expect(urlIn((await bob.get(address)).text, button)).toContain(id);
     const { text: list } = await reader.get(`/workspaces/${workspace}/locks`);
-    expect(addressIn(list, /<a class="path" href="([^"]+)"/)).toBe(address);
+    expect(urlIn(list, /<a class="path" href="([^"]+)"/)).toBe(address);
   });
 
   test('is found at the URL of any valid path, with its slashes encoded or not', async () => {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, signedIn, type Visitor } from './browser-like.ts';
+import { signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { seedManyLocks, type TakenLock, takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -39,7 +39,7 @@ describe('the list of locks without JavaScript', () => {
     expect(lock).toHaveLength(200);
     const asked = await page.post(listOf(workspace, '/release-selected'), { lock });
     expect(asked.status).toBe(200);
-    const shown = addressIn(asked.text, /name="lock" value="([^"]+)"/);
+    const shown = urlIn(asked.text, /name="lock" value="([^"]+)"/);
     const fields = { lock: shown, back: listOf(workspace) };
     const released = await page.post(listOf(workspace, '/release'), fields);
     expect(released.headers.get('location')).toBe(listOf(workspace, '?notice=released-all'));
@@ -82,7 +82,7 @@ describe('the list of locks without JavaScript', () => {
     };
     expect(await shown('')).toEqual(['Nothing is locked.']);
     expect(await shown('?path=a/b')).toEqual(['Nobody holds a lock on this path.']);
-    const lockIt = addressIn((await writer.get(listOf(workspace, '?path=a/b'))).text, /href="([^"]+)">Lock it/);
+    const lockIt = urlIn((await writer.get(listOf(workspace, '?path=a/b'))).text, /href="([^"]+)">Lock it/);
     expect((await writer.get(lockIt)).text).toContain('name="path" value="a/b"');
     for (const path of ['a/b', 'a/b/c', 'x']) await takeLock(service, workspace, writer.secret, path);
     expect(await shown('')).toEqual(['a/b', 'a/b/c', 'x']);
@@ -132,7 +132,7 @@ describe('releasing a lock', () => {
     expect(page.text).toContain('Content/Hero.uasset');
     expect(page.text).not.toContain('name="reason"');
     for (const said of ['push your changes first', 'A job that is still running']) expect(page.text).toContain(said);
-    const back = addressIn(page.text, /name="back" value="([^"]*)"/);
+    const back = urlIn(page.text, /name="back" value="([^"]*)"/);
     const fields = { path: lock.path, lock: lock.id, back };
     const send = () => writer.post(`/workspaces/${workspace}/locks/release`, fields);
     expect((await send()).headers.get('location')).toBe(listOf(workspace, '?search=hero&sort=-left&notice=released'));

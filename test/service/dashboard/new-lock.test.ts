@@ -4,7 +4,7 @@ import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, signedIn, type Visitor } from './browser-like.ts';
+import { signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { takeLock } from './locked-service.ts';
 import { syncBranch } from './sync-branch.ts';
 
@@ -38,7 +38,7 @@ describe('locking a file', () => {
     const workspace = await service.workspace(undefined, { desk_ttl: '3d' });
     const ada = await signedIn(service, { name: 'laptop', owner: 'ada', scopes: ['locks:write'] });
     const list = await ada.get(`/workspaces/${workspace}/locks`);
-    const address = addressIn(list.text, /href="([^"]+)">Lock a file/);
+    const address = urlIn(list.text, /href="([^"]+)">Lock a file/);
     const { text } = await ada.get(address);
     expect(fieldsIn(text)['duration']).toEqual({ value: '3d', problem: undefined });
     const referer = { referer: service.baseUrl + address };
@@ -106,7 +106,7 @@ describe('locking a file', () => {
     await takeLock(service, workspace, (await service.token({ owner: 'ada' })).secret, 'own');
     const { text } = await lockFile(ada, workspace, { path: 'own' });
     expect(text).toContain('You hold this lock already.');
-    const extend = addressIn(text, /href="([^"]+)">Extend it/);
+    const extend = urlIn(text, /href="([^"]+)">Extend it/);
     expect((await ada.get(extend)).status).toBe(200);
   });
 

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
 import { locksOf } from '../http/shared-service.ts';
-import { addressIn, signedIn, type Visitor } from './browser-like.ts';
+import { signedIn, urlIn, type Visitor } from './browser-like.ts';
 import { type TakenLock, takeLock } from './locked-service.ts';
 
 const service = serviceOfTests();
@@ -66,11 +66,11 @@ test('releasing a lock from My locks leads back to it, without force', async () 
   const ada = await signedIn(service, { name: 'ada', scopes: ['locks:write'] });
   const lock = await takeLock(service, workspace, ada.secret, 'a', { origin: '' });
   const { text } = await ada.get('/my-locks');
-  const release = addressIn(text, /href="([^"]+)" aria-label="Release a"/);
+  const release = urlIn(text, /href="([^"]+)" aria-label="Release a"/);
   const page = await ada.get(release, { referer: `${service.baseUrl}/my-locks?notice=taken` });
   expect(page.text).toContain('push your changes first');
   expect(page.text).not.toContain('A job that is still running');
-  const back = addressIn(page.text, /name="back" value="([^"]*)"/);
+  const back = urlIn(page.text, /name="back" value="([^"]*)"/);
   expect(back).toBe('/my-locks');
   const fields = { path: 'a', lock: lock.id, back };
   const response = await ada.post(`/workspaces/${workspace}/locks/release`, fields);

@@ -15,11 +15,11 @@ beforeAll(async () => {
   workspace = await service.workspace();
 });
 
-const addressOf = ({ path }: ExpectedPage): string => path.replace(':id', workspace).replaceAll(/:\w+/g, 'unknown');
+const urlOf = ({ path }: ExpectedPage): string => path.replace(':id', workspace).replaceAll(/:\w+/g, 'unknown');
 
 function ask(visitor: Visitor, page: ExpectedPage): Promise<Reply> {
-  const address = addressOf(page);
-  return page.method === 'GET' ? visitor.look(address) : visitor.post(address);
+  const url = urlOf(page);
+  return page.method === 'GET' ? visitor.look(url) : visitor.post(url);
 }
 
 test.each(guarded)('$method $path redirects to the sign-in page without a session', async (page) => {
@@ -33,13 +33,13 @@ test.each(forms)(
   '$method $path refuses a form of another site, also from a browser without Sec-Fetch-Site',
   async (page) => {
     const { post } = await signedIn(service);
-    const address = addressOf(page);
+    const url = urlOf(page);
     for (const headers of [
       { origin: undefined },
       { origin: 'https://evil.example' },
       { 'sec-fetch-site': 'same-site' },
     ]) {
-      const { status, text } = await post(address, {}, headers);
+      const { status, text } = await post(url, {}, headers);
       expect([headers, status]).toEqual([headers, 403]);
       expect(text).toContain('nothing was done');
     }

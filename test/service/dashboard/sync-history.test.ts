@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import { duration } from '../../../src/service/dashboard/elements/text.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
-import { addressIn, type SignedIn, signedIn } from './browser-like.ts';
+import { type SignedIn, signedIn, urlIn } from './browser-like.ts';
 
 const service = serviceOfTests();
 let visitor: SignedIn;
@@ -58,11 +58,11 @@ describe('the sync history', () => {
     for (let next = `/workspaces/${workspace}/syncs`; next !== ''; ) {
       const { text } = await visitor.get(next);
       all.push(...linked(text));
-      next = addressIn(text, /href="([^"]+)" rel="next"/);
+      next = urlIn(text, /href="([^"]+)" rel="next"/);
     }
     expect(all).toEqual(Array.from({ length: 120 }, (_, index) => idOf(119 - index)));
     const first = await show(`?branch=${encodeURIComponent('a+b&c')}`);
-    const second = (await visitor.get(addressIn(first, /href="([^"]+)" rel="next"/))).text;
+    const second = (await visitor.get(urlIn(first, /href="([^"]+)" rel="next"/))).text;
     expect([...linked(first), ...linked(second)]).toEqual(all.filter((_, index) => index % 2 === 0));
     expect(first).toContain('1,234');
     expect(first).toContain('1 min 5 s');

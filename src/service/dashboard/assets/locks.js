@@ -48,15 +48,15 @@ for (const all of document.querySelectorAll('[data-select]')) {
 }
 showSelected();
 
-/** Shows the list for a URL. @param {string} address */
-async function show(address) {
-  history.replaceState(history.state, '', address);
+/** Shows the list for a URL. @param {string} url */
+async function show(url) {
+  history.replaceState(history.state, '', url);
   await refreshParts();
   announcement.textContent = count.textContent;
 }
 
 /** The URL for the filters, without those that have their default. */
-function addressOfForm() {
+function formUrl() {
   const parameters = new URLSearchParams();
   for (const [name, value] of new FormData(form)) {
     const text = String(value).trim();
@@ -72,12 +72,12 @@ let typing;
 form.addEventListener('submit', (event) => {
   event.preventDefault();
   clearTimeout(typing);
-  void show(addressOfForm());
+  void show(formUrl());
 });
 form.addEventListener('input', ({ target }) => {
   clearTimeout(typing);
-  if (target === search) typing = setTimeout(() => void show(addressOfForm()), typingPauseMs);
-  else void show(addressOfForm());
+  if (target === search) typing = setTimeout(() => void show(formUrl()), typingPauseMs);
+  else void show(formUrl());
 });
 // Unlike a new page, the same one keeps the checked boxes.
 headings.addEventListener('click', async (event) => {

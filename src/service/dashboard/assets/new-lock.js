@@ -15,9 +15,9 @@ async function suggest(input, suggestions) {
   asked.abort();
   asked = new AbortController();
   const { signal } = asked;
-  const address = `${input.dataset['suggestions']}?${new URLSearchParams({ start: input.value })}`;
+  const url = `${input.dataset['suggestions']}?${new URLSearchParams({ start: input.value })}`;
   // Suggestions are optional, so errors are ignored.
-  const response = await fetch(address, { signal }).catch(() => undefined);
+  const response = await fetch(url, { signal }).catch(() => undefined);
   if (!response?.ok) return;
   const { paths } = /** @type {{ paths: string[] }} */ (await response.json());
   if (signal.aborted) return;

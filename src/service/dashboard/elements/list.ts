@@ -57,13 +57,13 @@ export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
 /** Links to the previous and next page of a list with numbered pages. */
 export function numberedPages(
   { page, pages }: { readonly page: number; readonly pages: number },
-  addressOf: (page: number) => string,
+  urlOf: (page: number) => string,
 ): Markup | string {
   if (pages < 2) return '';
   return pageLinks(
-    page > 1 ? link(addressOf(page - 1), 'Previous page', 'prev') : '',
+    page > 1 ? link(urlOf(page - 1), 'Previous page', 'prev') : '',
     html`<span>Page ${page} of ${pages}</span>`,
-    page < pages ? link(addressOf(page + 1), 'Next page', 'next') : '',
+    page < pages ? link(urlOf(page + 1), 'Next page', 'next') : '',
   );
 }
 
@@ -81,12 +81,9 @@ export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup 
 export const olderLinks = (
   isLater: boolean,
   next: string | undefined,
-  addressOf: (before?: string) => string,
+  urlOf: (before?: string) => string,
 ): Markup | string =>
-  pageLinks(
-    isLater ? link(addressOf(), 'Newest') : '',
-    next === undefined ? '' : link(addressOf(next), 'Older', 'next'),
-  );
+  pageLinks(isLater ? link(urlOf(), 'Newest') : '', next === undefined ? '' : link(urlOf(next), 'Older', 'next'));
 
 /** Links to the other pages of a list, if any. */
 const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>

@@ -115,12 +115,12 @@ export const pathUrl = (workspace: string, path: string): string =>
 type OneLock = Pick<LockRow, 'path' | 'id'>;
 
 /** The page that asks for confirmation of a release. */
-export const releaseUrl = (workspace: string, lock: OneLock): string => addressOfLock('release', workspace, lock);
+export const releaseUrl = (workspace: string, lock: OneLock): string => lockActionUrl('release', workspace, lock);
 
-export const extendUrl = (workspace: string, lock: OneLock): string => addressOfLock('extend', workspace, lock);
+export const extendUrl = (workspace: string, lock: OneLock): string => lockActionUrl('extend', workspace, lock);
 
 /** The page for an action on exactly the lock with this id. */
-const addressOfLock = (action: string, workspace: string, { path, id }: OneLock): string =>
+const lockActionUrl = (action: string, workspace: string, { path, id }: OneLock): string =>
   urlWith(`/workspaces/${workspace}/locks/${action}`, { path, lock: id });
 
 /** The locks of the signed-in person, in all workspaces. */

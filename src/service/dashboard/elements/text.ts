@@ -11,7 +11,7 @@ export type Markup = ReturnType<typeof html> | HtmlEscapedString;
 /** Text from a user, isolated so that it cannot reorder or hide the surrounding text. */
 export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</bdi>`;
 
-export const addressText = (text: string): Markup => html`<code>${brokenAtSlashes(text)}</code>`;
+export const urlText = (text: string): Markup => html`<code>${brokenAtSlashes(text)}</code>`;
 
 export const literals = (texts: readonly string[]): Markup =>
   html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;

@@ -13,7 +13,7 @@ const notices = {
 
   registered: 'The webhook is registered. It signs with the secret you gave.',
   replaced:
-    'This address was already registered. The webhook now has the events, branches, format and headers you just gave, and is active. It keeps its secret unless you gave a new one.',
+    'This URL was already registered. The webhook now has the events, branches, format and headers you just gave, and is active. It keeps its secret unless you gave a new one.',
   'being-registered': 'The form was sent twice and the first is still being processed. Reload this page in a moment.',
   edited: 'Webhook updated. Queued deliveries use the new settings.',
   'test-sent': 'Test queued: see the newest delivery below. Refresh for the response.',

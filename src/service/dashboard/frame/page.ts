@@ -81,7 +81,7 @@ type PageRoute = Route<`/${string}`>;
 /** The path continues the URL of a workspace. */
 export type WorkspaceRoute = Route<`/${string}` | ''>;
 
-/** A page, the address of the page to continue with, or another response. */
+/** A page, the URL of the page to continue with, or another response. */
 export type PageResult = View | Continuation | ApiResponse;
 
 interface Continuation {

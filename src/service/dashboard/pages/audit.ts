@@ -202,12 +202,12 @@ function whose({ token_id }: RecordedEntry): Markup {
 }
 
 function nothing(filter: Filter, before: number | undefined, next: number | undefined): Markup {
-  if (next !== undefined) return empty('No entry matches in this part.', link(addressOf(filter, next), 'Older'));
-  if (before !== undefined) return empty('There are no older entries.', link(addressOf(filter), 'Show the newest'));
+  if (next !== undefined) return empty('No entry matches in this part.', link(auditUrl(filter, next), 'Older'));
+  if (before !== undefined) return empty('There are no older entries.', link(auditUrl(filter), 'Show the newest'));
   return empty('No entry matches.', html`<a href="/audit">Show all entries</a>`);
 }
 
-const addressOf = (filter: Filter, before?: number): string =>
+const auditUrl = (filter: Filter, before?: number): string =>
   urlWith('/audit', { ...filter, before: before?.toString() });
 
 function tokenMade(detail: Detail): Markup {

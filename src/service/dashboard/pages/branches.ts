@@ -174,7 +174,7 @@ function remoteState(view: BranchView, now: number): Markup {
   // Do not refresh a page that shows a rejected form.
   const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
-    ? html`<p class="notice"${awaits} role="status"><span>The remote has not answered yet.</span> ${failure === undefined ? shown : ''} <a href="${addressOf(workspace, query)}">Refresh</a></p>`
+    ? html`<p class="notice"${awaits} role="status"><span>The remote has not answered yet.</span> ${failure === undefined ? shown : ''} <a href="${branchListUrl(workspace, query)}">Refresh</a></p>`
     : '';
   if (failure === undefined) return html`${awaited}`;
   return html`<div class="warning">
@@ -244,7 +244,7 @@ function branchTable(call: PageCall, view: BranchView): Markup {
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
   const rows = found.slice((page - 1) * pageSize, page * pageSize).map((branch) => row(call, view, branch));
   return html`${htmlTable('branches', rows)}
-    ${numberedPages({ page, pages }, (to) => addressOf(workspace, { ...query, page: String(to) }))}`;
+    ${numberedPages({ page, pages }, (to) => branchListUrl(workspace, { ...query, page: String(to) }))}`;
 }
 
 function row(call: PageCall, view: BranchView, { name, state, head, synced, isDefault }: BranchStatus): Row {
@@ -273,6 +273,6 @@ const commit = (head: string | undefined): Markup | string =>
 const syncForm = (workspace: string, branch: string): Markup =>
   html`<form method="post" action="/workspaces/${workspace}/sync"><input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
 
-const addressOf = (workspace: string, query: BranchView['query']): string => urlWith(branchesOf(workspace), query);
+const branchListUrl = (workspace: string, query: BranchView['query']): string => urlWith(branchesOf(workspace), query);
 
 export const branchesOf = (workspace: string): string => `/workspaces/${workspace}/branches`;

@@ -6,9 +6,9 @@ import { addWorkspacePage, type Site } from '../frame/page.ts';
 
 export const gitLfsUrl = (workspace: string): string => `/workspaces/${workspace}/git-lfs`;
 
-const placeholder = 'https://ADDRESS-OF-THE-SERVICE';
+const placeholder = 'https://URL-OF-THE-SERVICE';
 
-const unknownAddress = html`<p class="warning">The service does not know its public URL: start it with <code>--public-url</code>, or
+const unknownUrl = html`<p class="warning">The service does not know its public URL: start it with <code>--public-url</code>, or
   write the URL in place of <code>${placeholder}</code>.</p>`;
 
 /** The same settings as the output of `workspace lfs`, for people without access to the command line. */
@@ -16,7 +16,7 @@ export function addGitLfsPage(site: Site): void {
   addWorkspacePage(site, { path: '/git-lfs', access: 'locks:read' }, async (call) => {
     const origin = site.publicUrl() ?? hostOrigin(call.c.env.incoming);
     const { committed, perClone, forRemote } = lfsClientSettings(origin ?? placeholder, call.workspace.id);
-    const main = html`${origin === undefined ? unknownAddress : ''}
+    const main = html`${origin === undefined ? unknownUrl : ''}
       <p>Choose how clones find the service. Then everyone locks with <code>git lfs lock PATH</code>. When git asks for a user name
         and a password, any user name will do, and the password is the token.</p>
       ${way('per-clone', 'For one clone', `Run this in the clone. ${lfsWays.perClone}`, perClone.join('\n'))}

@@ -130,7 +130,7 @@ const whatATestDoes: Partial<Readonly<Record<HookFormat, string>>> = {
 function facts({ now }: PageCall, hook: HookOverview): Markup {
   const { pending_deliveries: waiting, failed_deliveries: failed } = hook;
   return html`<dl class="facts">
-    <dt>Address</dt><dd>${literal(shownUrl(hook))}</dd>
+    <dt>URL</dt><dd>${literal(shownUrl(hook))}</dd>
     <dt>State</dt><dd>${hookState(hook, now)}</dd>
     <dt>Events</dt><dd>${literals(hook.events)}</dd>
     <dt>Branches</dt><dd>${shownBranches(hook)}</dd>

@@ -7,7 +7,7 @@ import { type InactiveReason, noSuchHook, requireAdminForAudit, requireHook } fr
 import { noSuchDelivery } from '../../webhooks/send-again.ts';
 import { droppedInShort, formatNames, hookState, hookUrl, shownBranches } from '../elements/hook.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
-import { addressText, empty, faint, literals, type Markup, userText } from '../elements/text.ts';
+import { empty, faint, literals, type Markup, urlText, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, type Site, type WorkspaceCall } from '../frame/page.ts';
 
 /**
@@ -62,7 +62,7 @@ const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOvervi
     'hooks',
     hooks.map((hook) => row(call, workspace, hook)),
   )}
-  <p class="hint">“Failed” counts the latest hundred deliveries. Addresses are shown without their query, which may be secret.</p>`;
+  <p class="hint">“Failed” counts the latest hundred deliveries. URLs are shown without their query, which may be secret.</p>`;
 
 /** Explanation and advice for inactive webhooks. */
 const whatToDo: Readonly<Record<InactiveReason, string>> = {
@@ -74,9 +74,9 @@ function row({ now }: PageCall, workspace: string, hook: HookOverview): Row {
   const page = hookUrl(workspace, hook.id);
   const { inactive_why: reason } = hook;
   const advice = reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`;
-  const address = html`<a href="${page}">${addressText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div>`;
+  const url = html`<a href="${page}">${urlText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div>`;
   return [
-    ['Address', address, 'head'],
+    ['URL', url, 'head'],
     ['State', html`${hookState(hook, now)}${advice}${droppedInShort(hook)}`],
     ['Events', literals(hook.events)],
     ['Branches', shownBranches(hook)],

@@ -103,12 +103,12 @@ function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Mar
 }
 
 function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {
-  const address = pathUrl(workspace, path);
+  const page = pathUrl(workspace, path);
   const { changes, next } = history;
   return html`${
     changes.length === 0
       ? html`<p>${faint(isLater ? 'There are no older entries.' : 'This path has no history. Old entries are removed.')}</p>`
       : changeTable(changes, now)
   }
-    ${olderLinks(isLater, next && positionText(next), (before) => urlWith(address, { before }))}`;
+    ${olderLinks(isLater, next && positionText(next), (before) => urlWith(page, { before }))}`;
 }

@@ -16,7 +16,7 @@ export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): U
   if (publicUrl !== undefined) return new URL(publicUrl);
   const { origin = '' } = c.env.incoming.headers;
   if (/^https?:/.test(origin) && URL.canParse(origin)) return new URL(origin);
-  throw new Refusal('malformed-request', 'The browser did not send the address of the service (Origin).');
+  throw new Refusal('malformed-request', 'The browser did not send the URL of the service (Origin).');
 }
 
 interface CreatedToken {

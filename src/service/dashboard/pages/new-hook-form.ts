@@ -10,7 +10,7 @@ import { shownUrl } from '../../webhooks/delivery-request.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
 import { buttonLink, choices, type FormField, group, linesInput, postForm, textInput } from '../elements/fields.ts';
 import { eventMeanings, formatNames, hookUrl } from '../elements/hook.ts';
-import { addressText, type Markup } from '../elements/text.ts';
+import { type Markup, urlText } from '../elements/text.ts';
 import { type Form, filledIn, newFormId } from '../frame/form.ts';
 import type { FieldErrors, FormResult } from '../frame/form-values.ts';
 import type { View, WorkspaceCall } from '../frame/page.ts';
@@ -36,7 +36,7 @@ export function newHookForm(
     values: filledIn({ url: shownAgain(form.text('url')), headers: namesOf(form.text('headers')) }, form),
     hidden: { form_id: newFormId(call) },
     fields: [
-      addressField(edited),
+      urlField(edited),
       eventsField(grants(call.bearer.scopes, 'admin')),
       linesInput('branches', 'Branches', {
         hint: 'One per line, or empty for all branches. For syncs only: locks have no branch.',
@@ -65,18 +65,18 @@ export function newHookForm(
   return { title: isNew ? 'Add a webhook' : 'Edit this webhook', main };
 }
 
-function addressField(edited: Pick<HookRow, 'url' | 'format'> | undefined): FormField {
+function urlField(edited: Pick<HookRow, 'url' | 'format'> | undefined): FormField {
   if (edited === undefined) {
-    return textInput('url', 'Address', {
+    return textInput('url', 'URL', {
       hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
-        workspace already has the address, what you enter here replaces its settings.`,
+        workspace already has the URL, what you enter here replaces its settings.`,
       more: html` inputmode="url" required`,
     });
   }
-  const shown = addressText(shownUrl(edited));
+  const shown = urlText(shownUrl(edited));
   return {
     id: 'url',
-    title: 'Address',
+    title: 'URL',
     render: () => html`<p id="url">Deliveries go to ${shown}. To send them elsewhere, add another webhook.</p>`,
   };
 }
@@ -110,16 +110,16 @@ const eventsField = (admin: boolean): FormField =>
 
 const formatMeanings: Readonly<Record<HookFormat, Markup | string>> = {
   standard: 'JSON with the event, signed as Standard Webhooks specifies. For your own programs.',
-  github: html`Starts workflows of a GitHub repository that run on <code>repository_dispatch</code>. The address is
-    ${addressText('https://api.github.com/repos/OWNER/REPO/dispatches')}, with a
+  github: html`Starts workflows of a GitHub repository that run on <code>repository_dispatch</code>. The URL is
+    ${urlText('https://api.github.com/repos/OWNER/REPO/dispatches')}, with a
     GitHub token in the header <code>Authorization: Bearer …</code>.`,
-  buildkite: html`Creates a build of the branch. The address is
-    ${addressText('https://api.buildkite.com/v2/organizations/ORG/pipelines/PIPELINE/builds')}, with a
+  buildkite: html`Creates a build of the branch. The URL is
+    ${urlText('https://api.buildkite.com/v2/organizations/ORG/pipelines/PIPELINE/builds')}, with a
     Buildkite token in the header <code>Authorization: Bearer …</code>. For syncs only.`,
-  slack: 'Posts a sentence to a channel. The address is that of a Slack incoming webhook.',
-  discord: 'Posts a sentence to a channel. The address is that of a Discord webhook.',
+  slack: 'Posts a sentence to a channel. The URL is that of a Slack incoming webhook.',
+  discord: 'Posts a sentence to a channel. The URL is that of a Discord webhook.',
   teams:
-    'Posts a sentence to a channel or chat. The address is that of a Teams workflow that posts when it receives a webhook request.',
+    'Posts a sentence to a channel or chat. The URL is that of a Teams workflow that posts when it receives a webhook request.',
 };
 
 const formatField = group('format', 'Format', (values) =>

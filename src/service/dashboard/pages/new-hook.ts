@@ -80,7 +80,7 @@ function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): Vie
     <p class="notice" role="status">The webhook to ${literal(shownUrl(hook))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     ${whatToDo(hook.format)}
-    <p>If you lose it, register the same address again with a secret of your own.</p>
+    <p>If you lose it, register the same URL again with a secret of your own.</p>
     <p><a href="${hookUrl(workspace, hook.id)}">Show the webhook and its deliveries</a></p>`;
   return { title: 'Copy this secret', main };
 }

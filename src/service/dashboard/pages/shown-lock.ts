@@ -80,8 +80,8 @@ export const cameFrom = ({ c, workspace }: WorkspaceCall): string =>
   listAt(c.req.header('referer') ?? '', workspace.id);
 
 /** URL of the list of locks, with the search of the given URL. Never links to another page, even if that URL does. */
-export function listAt(address: string, workspace: string): string {
-  const { pathname, searchParams } = URL.parse(address, 'http://here.invalid') ?? {};
+export function listAt(url: string, workspace: string): string {
+  const { pathname, searchParams } = URL.parse(url, 'http://here.invalid') ?? {};
   if (pathname === ownLocksUrl) return ownLocksUrl;
   const list = listUrl(workspace);
   return pathname === list && searchParams !== undefined ? listUrl(workspace, parseListQuery(searchParams)) : list;

@@ -14,17 +14,7 @@ import { hookState, hookUrl } from '../elements/hook.ts';
 import { htmlTable, link, type Row } from '../elements/list.ts';
 import { pathLink } from '../elements/lock.ts';
 import { listUrl } from '../elements/lock-list.ts';
-import {
-  addressText,
-  countdown,
-  empty,
-  faint,
-  literal,
-  type Markup,
-  plural,
-  time,
-  userText,
-} from '../elements/text.ts';
+import { countdown, empty, faint, literal, type Markup, plural, time, urlText, userText } from '../elements/text.ts';
 import { addPage, type PageCall, type Site } from '../frame/page.ts';
 import { setupSteps } from './setup-steps.ts';
 
@@ -190,7 +180,7 @@ function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace
   const { workspace, id, last_error } = hook;
   const error = last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`;
   return [
-    ['Address', html`<a href="${hookUrl(workspace, id)}">${addressText(shownUrl(hook))}</a>${error}`, 'head'],
+    ['URL', html`<a href="${hookUrl(workspace, id)}">${urlText(shownUrl(hook))}</a>${error}`, 'head'],
     ['Workspace', html`<a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a>`],
     ['State', hookState(hook, now)],
   ];

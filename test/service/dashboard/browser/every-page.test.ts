@@ -38,7 +38,7 @@ test('every page and form response is readable on a phone without JavaScript, wh
   const long = 'long'.repeat(100);
   const forms = [
     ['/tokens/new', 'Create token', 'Name', ['hidden\u202e', 'n'.repeat(100)], ['sync']],
-    [`/workspaces/${workspace}/hooks/new`, 'Register webhook', 'Address', ['wrong', `https://a.example/${long}`], []],
+    [`/workspaces/${workspace}/hooks/new`, 'Register webhook', 'URL', ['wrong', `https://a.example/${long}`], []],
   ] as const;
   for (const [address, button, field, [wrong, right], choices] of forms) {
     await page.goto(baseUrl + address);

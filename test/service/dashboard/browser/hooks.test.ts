@@ -48,11 +48,11 @@ test('a webhook is added, fails, is inspected, sent again, tested, edited, pause
   await signIn(page, service, token, `/workspaces/${workspace}/hooks`);
   await page.getByText('This workspace has no webhooks yet.').waitFor();
   await page.getByRole('link', { name: 'Add one' }).click();
-  await page.getByLabel('Address').fill('not an address');
+  await page.getByLabel('URL').fill('not a URL');
   await page.getByRole('button', { name: 'Register webhook' }).click();
   await expectProblem(page, /status of 422/);
   await page.getByText('This is not a URL.').waitFor();
-  await page.getByLabel('Address').fill(receiver.url('/hook?key=query-s3cret'));
+  await page.getByLabel('URL').fill(receiver.url('/hook?key=query-s3cret'));
   await page.getByLabel('sync.succeeded').uncheck();
   await page.getByLabel('lock.acquired').check();
   await page.getByLabel('Extra headers').fill('x-key: header-s3cret');

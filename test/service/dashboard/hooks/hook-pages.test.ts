@@ -4,7 +4,7 @@ import { databaseKinds } from '../../../support/databases.ts';
 import { changeRows } from '../../../support/stored-rows.ts';
 import { hookedService } from '../../webhooks/hooked-service.ts';
 import { succeeded, sync } from '../../webhooks/samples.ts';
-import { addressIn, signedIn } from '../browser-like.ts';
+import { signedIn, urlIn } from '../browser-like.ts';
 import { type HookVisitor, hookVisitor } from './hook-visitor.ts';
 import { storeDelivery } from './stored-delivery.ts';
 
@@ -63,7 +63,7 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
       [...text.matchAll(/<code><bdi>((?:file-|open)\d*)<\/bdi>/g)].map(([, path]) => path);
     const twoPages = async (address: string) => {
       const first = await show(address);
-      const second = await show(addressIn(first, /<a href="([^"]+)" rel="next">Older/));
+      const second = await show(urlIn(first, /<a href="([^"]+)" rel="next">Older/));
       expect(pathsOn(first)).toHaveLength(50);
       expect(second).not.toContain('rel="next"');
       expect(second).toContain(`<a href="${address}">Newest</a>`);
