@@ -14,7 +14,7 @@ import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createLfs } from './lfs/lfs.ts';
 import { removeObjects } from './lfs/object-store.ts';
 import { sendRefusal } from './lfs/responses.ts';
-import { addressKey, createUrlSigner } from './lfs/signed-url.ts';
+import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
 import { maxWaitSeconds } from './locks/waiters.ts';
 import { defaultMirrorLimits } from './mirror/limits.ts';
@@ -99,7 +99,7 @@ async function createServiceApp(
     removeFiles: async (workspace: string) =>
       void (await Promise.allSettled([git.forget(workspace), removeObjects(dataFolder, workspace)])),
     mirrorLimits: { ...defaultMirrorLimits, parallelClones, ...shared.mirrorLimits },
-    urlSigner: createUrlSigner(await addressKey(storage), Date.now),
+    urlSigner: createUrlSigner(await urlKey(storage), Date.now),
     askUpstream: createAskUpstream(shared),
   };
   return createApp(

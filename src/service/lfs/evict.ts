@@ -1,6 +1,6 @@
 import { type ListedObject, type ObjectStore, useIsNotedWithinMs } from './object-store.ts';
 import type { Oid } from './oid.ts';
-import { addressLifetimeSeconds } from './signed-url.ts';
+import { urlLifetimeSeconds } from './signed-url.ts';
 
 /** Contents of a store. */
 export interface Usage {
@@ -28,7 +28,7 @@ const defaultMaxEvicted = 10_000;
  * Objects used more recently stay: a client may have a valid URL for one, or a sync may have fetched it for a head that
  * it is about to record.
  */
-export const keptAfterUseMs = addressLifetimeSeconds * 1_000 + useIsNotedWithinMs;
+export const keptAfterUseMs = urlLifetimeSeconds * 1_000 + useIsNotedWithinMs;
 
 /**
  * Reduces a store to its limit: removes the least recently used objects first, but none that a head needs. Instances

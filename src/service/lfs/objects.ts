@@ -14,7 +14,7 @@ import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
 import { lfsError, lfsResponse } from './responses.ts';
 import { addRoute, address } from './route.ts';
-import { addressLifetimeSeconds } from './signed-url.ts';
+import { urlLifetimeSeconds } from './signed-url.ts';
 
 interface Download {
   readonly href: string;
@@ -54,7 +54,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
   function downloadFrom(origin: string, workspace: string, object: ObjectName): ObjectResponse {
     const { text, expiresAt } = urlSigner.sign(workspace, object);
     const href = `${origin}${address.replace(':id', workspace)}/objects/${object.oid}?${text}`;
-    const download = { href, expires_in: addressLifetimeSeconds, expires_at: expiresAt.toISOString() };
+    const download = { href, expires_in: urlLifetimeSeconds, expires_at: expiresAt.toISOString() };
     return { ...object, authenticated: true, actions: { download } };
   }
 

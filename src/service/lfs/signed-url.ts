@@ -4,7 +4,7 @@ import { sameHash } from '../tokens/secret.ts';
 import type { ObjectName } from './oid.ts';
 
 /** A client that takes longer to download a batch requests it again (git-lfs, tq/transfer.go). */
-export const addressLifetimeSeconds = 60 * 60;
+export const urlLifetimeSeconds = 60 * 60;
 
 export const signedNames = ['size', 'expires', 'signature'] as const;
 
@@ -25,7 +25,7 @@ export function createUrlSigner(key: string, clock: () => number) {
   return {
     /** `text` is the query string, including the signature. */
     sign(workspace: string, { oid, size }: ObjectName) {
-      const expires = Math.ceil(clock() / 1_000) + addressLifetimeSeconds;
+      const expires = Math.ceil(clock() / 1_000) + urlLifetimeSeconds;
       const signature = signatureOf(workspace, oid, String(size), String(expires));
       return {
         text: new URLSearchParams({ size: String(size), expires: String(expires), signature }).toString(),
@@ -47,7 +47,7 @@ const keyName = 'lfs-object-addresses';
  * One key for all instances, created by the first one. It never changes, because signatures expire. Anyone with read
  * access to the database can sign URLs, but can also read the passwords of remotes there.
  */
-export async function addressKey({ commit }: Pick<Storage, 'commit'>): Promise<string> {
+export async function urlKey({ commit }: Pick<Storage, 'commit'>): Promise<string> {
   return commit('global', async (db) => {
     await db
       .insertInto('signing_keys')

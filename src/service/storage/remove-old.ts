@@ -92,10 +92,10 @@ export async function removeInBatches(
     const inOrder = sql`select ${at} as at from ${rows} where ${where} order by ${at}`;
     const [last] = (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
     const piece = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
-    const inPiece = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
+    const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
       (await mayContinue(db)) ? (await sql`delete from ${rows} where ${piece}`.execute(db)).numAffectedRows : undefined,
     );
-    removed += Number(inPiece ?? 0);
-    if (last === undefined || inPiece === undefined) return removed;
+    removed += Number(inBatch ?? 0);
+    if (last === undefined || inBatch === undefined) return removed;
   }
 }

@@ -27,7 +27,7 @@ export interface EndedLocks {
  * would block every other change: they are removed in batches before the workspace, until someone takes a lock. With
  * `force`, its locks are ended first, including those that are taken in the meantime.
  */
-export async function removeWorkspaceInPieces(
+export async function removeWorkspaceInBatches(
   { storage, commitReleases }: { readonly storage: Storage; readonly commitReleases: CommitReleases },
   actor: Actor,
   workspace: string,
@@ -38,10 +38,10 @@ export async function removeWorkspaceInPieces(
   const add = (locks: readonly Lock[]) => {
     ended = { count: ended.count + locks.length, named: [...ended.named, ...locks].slice(0, maxNamedLocks) };
   };
-  const endPiece = async (db: Database, release: ReleaseWithin) =>
+  const endBatch = async (db: Database, release: ReleaseWithin) =>
     force ? endLocks({ ...storage, read: db }, release, actor, workspace) : [];
   for (let more = force; more; ) {
-    const locks = await commitReleases(workspace, endPiece);
+    const locks = await commitReleases(workspace, endBatch);
     add(locks);
     // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
     more = locks.length === locksAtOnce;
@@ -61,7 +61,7 @@ export async function removeWorkspaceInPieces(
   }
   for (;;) {
     const { locks, removal } = await commitReleases(workspace, async (db, release) => {
-      const locks = await endPiece(db, release);
+      const locks = await endBatch(db, release);
       return { locks, removal: await removeWorkspaceAudited(db, now, actor, workspace, ended.count + locks.length) };
     });
     add(locks);

@@ -3,7 +3,7 @@ import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { removeOldResponses } from '../../../src/service/idempotency/remembered-responses.ts';
 import { commitReleasesOf } from '../../../src/service/locks/commit-releases.ts';
-import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
+import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
@@ -40,7 +40,7 @@ describe.each(databaseKinds)('idempotency keys on $name', (kind) => {
     await release('a');
     const { storage } = service;
     const operator = { name: 'operator:test', tokenId: null, address: null };
-    await removeWorkspaceInPieces({ storage, commitReleases: commitReleasesOf(storage) }, operator, id);
+    await removeWorkspaceInBatches({ storage, commitReleases: commitReleasesOf(storage) }, operator, id);
     await storage.commit('global', (db) =>
       addWorkspace(db, storage.now, { id, remote: 'https://git.example.com/game.git' }),
     );

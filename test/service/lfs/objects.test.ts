@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type Scope, scopes } from '../../../src/interface/scopes.ts';
-import { addressKey, createUrlSigner } from '../../../src/service/lfs/signed-url.ts';
+import { createUrlSigner, urlKey } from '../../../src/service/lfs/signed-url.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { storeObject } from '../../support/stored-object.ts';
 import { sufficientFor } from '../http/operations.ts';
@@ -67,7 +67,7 @@ describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) 
   });
 
   test('returns URLs that are valid at every instance', async () => {
-    const keys = await Promise.all(Array.from({ length: 5 }, () => addressKey(service.storage)));
+    const keys = await Promise.all(Array.from({ length: 5 }, () => urlKey(service.storage)));
     expect(new Set(keys).size).toBe(1);
     const { object, workspace, lfs } = await stocked();
     const { href } = (await lfs.batch([object])).body.objects[0].actions.download;

@@ -4,7 +4,7 @@ import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { commitReleasesOf, createCommitReleases } from '../../../src/service/locks/commit-releases.ts';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
-import { removeWorkspaceInPieces } from '../../../src/service/workspaces/remove-workspace.ts';
+import { removeWorkspaceInBatches } from '../../../src/service/workspaces/remove-workspace.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { ask } from '../../support/running-service.ts';
@@ -84,7 +84,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
           ),
         ),
     };
-    expect(await removeWorkspaceInPieces(on(measured), actor, 'large')).toMatchObject({
+    expect(await removeWorkspaceInBatches(on(measured), actor, 'large')).toMatchObject({
       kind: 'removed',
       ended: { count: 0 },
     });
@@ -100,7 +100,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
     });
     await storeLocks(storage, { workspace_id: 'held', path: 'a' });
     const before = await rowsLeft();
-    expect(await removeWorkspaceInPieces(on(storage), actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
+    expect(await removeWorkspaceInBatches(on(storage), actor, 'held')).toEqual({ kind: 'locked', locks: 1 });
     expect(await rowsLeft()).toEqual(before);
   });
 
@@ -130,7 +130,7 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
       released.push(...locks.map(({ path }) => path));
     });
     const watchedRemoval = { storage: watched, commitReleases };
-    const removal = await removeWorkspaceInPieces(watchedRemoval, actor, 'forced', { force: true });
+    const removal = await removeWorkspaceInBatches(watchedRemoval, actor, 'forced', { force: true });
     // Clients that wait for one of the locks are notified.
     expect(released).toEqual(paths);
     expect(removal).toMatchObject({ kind: 'removed', ended: { count: 120 } });

@@ -5,7 +5,7 @@ import { removeObjects } from '../../lfs/object-store.ts';
 import { commitReleasesOf } from '../../locks/commit-releases.ts';
 import { listLocks } from '../../locks/list.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
-import { maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
+import { maxNamedLocks, removeWorkspaceInBatches } from '../../workspaces/remove-workspace.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
 import { requiredField, toggle } from '../definition/flags.ts';
@@ -74,7 +74,7 @@ export const workspaceRemove = defineStorageCommand({
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     const releasing = { storage, commitReleases: commitReleasesOf(storage) };
-    const removal = await removeWorkspaceInPieces(releasing, operatorActor(), id, { force: flags.force });
+    const removal = await removeWorkspaceInBatches(releasing, operatorActor(), id, { force: flags.force });
     if (removal.kind === 'locked') {
       const { locks } = await listLocks(storage, { workspace: id, limit: maxNamedLocks });
       throw new CommandError(

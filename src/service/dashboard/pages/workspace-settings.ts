@@ -6,7 +6,7 @@ import { actorOf } from '../../http/context.ts';
 import { listLocks } from '../../locks/list.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { listBranchesTimeout } from '../../workspaces/remotes.ts';
-import { type EndedLocks, maxNamedLocks, removeWorkspaceInPieces } from '../../workspaces/remove-workspace.ts';
+import { type EndedLocks, maxNamedLocks, removeWorkspaceInBatches } from '../../workspaces/remove-workspace.ts';
 import {
   addWorkspaceAudited,
   countHeldLocks,
@@ -117,7 +117,7 @@ export function addWorkspaceSettingsPages(site: Site): void {
   addWorkspaceAction(site, removal, async ({ workspace, c, form }) => {
     const { id } = workspace;
     const removal = { storage, commitReleases: locks.commitReleases };
-    const removed = await removeWorkspaceInPieces(removal, actorOf(c), id, { force: form.text('force') === 'yes' });
+    const removed = await removeWorkspaceInBatches(removal, actorOf(c), id, { force: form.text('force') === 'yes' });
     if (removed.kind === 'locked') return { ...(await askToRemove(workspace, removed.locks)), status: 409 };
     await removeFiles(id);
     if (removed.kind === 'unknown' || removed.ended.count === 0) {
