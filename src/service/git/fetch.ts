@@ -37,11 +37,11 @@ export interface FetchEvents {
   /** Called when git or the remote writes any line. */
   readonly onSign?: () => void;
   /** Rejects if the mirror must not be changed any more. */
-  readonly beforeLanding?: () => Promise<void>;
+  readonly beforePublish?: () => Promise<void>;
 }
 
 /** Fetches the branch into the mirror, with all its objects. If it fails, the branches of the mirror are unchanged. */
-export async function fetchBranch(transfer: Transfer, { onReceived, onSign, beforeLanding }: FetchEvents) {
+export async function fetchBranch(transfer: Transfer, { onReceived, onSign, beforePublish }: FetchEvents) {
   const { git, mirror, remote, branch } = transfer;
   let receivedObjects = 0;
   await makeRepository(git, mirror);
@@ -62,7 +62,7 @@ export async function fetchBranch(transfer: Transfer, { onReceived, onSign, befo
           `git could not fetch the branch ${branch} of ${remote.address}: it is a shallow clone, which lacks part of the history. Run git fetch --unshallow there.`,
         );
       }
-      await beforeLanding?.();
+      await beforePublish?.();
       await publishFetch(git, repository, mirror, branch, head);
       return { head, receivedObjects };
     },

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
-import { readdir, rename } from 'node:fs/promises';
+import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { unlessMissing } from '../platform/missing-file.ts';
+import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { headOf, headsOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
 import type { BranchName } from './branch-name.ts';
@@ -125,8 +125,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
 }
 
 async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
-  const folders = (await unlessMissing(readdir(mirrors))) ?? [];
-  return folders.flatMap((folder) => {
+  return (await namesIn(mirrors)).flatMap((folder) => {
     const workspace = folder.endsWith(ending) ? workspaceOfFolder(folder.slice(0, -ending.length)) : undefined;
     return workspace === undefined ? [] : [workspace];
   });

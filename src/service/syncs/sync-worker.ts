@@ -94,7 +94,7 @@ export async function runSync(
         progress = now;
       },
       onSign: quiet.onSign,
-      async beforeLanding() {
+      async beforePublish() {
         if (!(await renewLease(storage, 'syncs', sync))) lease.lose();
         lease.signal.throwIfAborted();
       },
@@ -130,7 +130,7 @@ async function fetch(
   { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  { onProgress, onSign, beforeLanding }: SyncEvents,
+  { onProgress, onSign, beforePublish }: SyncEvents,
 ): Promise<SyncEnd> {
   if (sync.exhausted) {
     return {
@@ -148,7 +148,7 @@ async function fetch(
     const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, {
       onReceived: (objects) => onProgress({ received_objects: objects }),
       onSign,
-      beforeLanding,
+      beforePublish,
     });
     const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
     const lfs = await fetchObjects(wanted, limits, (objects) => {

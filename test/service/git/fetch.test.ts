@@ -164,13 +164,13 @@ describe('a fetch', () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     const long = new Date(Date.now() - 2 * 60 * 60 * 1_000);
-    const beforeLanding = async () => {
+    const beforePublish = async () => {
       const scratch = join(data, 'scratch');
       for (const path of ['', ...(await readdir(scratch, { recursive: true }))])
         await utimes(join(scratch, path), long, long);
       await git.fetch('other', remote, main, enoughTime);
     };
-    await git.fetch('game', remote, main, enoughTime, { beforeLanding });
+    await git.fetch('game', remote, main, enoughTime, { beforePublish });
     await expectSound(mirror, data);
   });
 
@@ -178,7 +178,7 @@ describe('a fetch', () => {
     const { git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     const lost = new Error('The lease was lost.');
-    const fetching = git.fetch('game', remote, main, enoughTime, { beforeLanding: () => Promise.reject(lost) });
+    const fetching = git.fetch('game', remote, main, enoughTime, { beforePublish: () => Promise.reject(lost) });
     await expect(fetching).rejects.toBe(lost);
     expect(await readdir(join(mirror, 'objects', 'pack'))).toEqual([]);
     expect(await git.head('game', main)).toBeUndefined();
@@ -188,8 +188,8 @@ describe('a fetch', () => {
   test('leaves nothing behind if the mirror is removed just before the fetch ends', async () => {
     const { git, repository, remote, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
-    const beforeLanding = () => git.forget('game');
-    await failureOf(git.fetch('game', remote, main, enoughTime, { beforeLanding }));
+    const beforePublish = () => git.forget('game');
+    await failureOf(git.fetch('game', remote, main, enoughTime, { beforePublish }));
     await git.maintain('game', enoughTime);
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
   });

@@ -24,12 +24,12 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     const claimed = await claimSync(storage);
     if (claimed === undefined) throw new Error('The sync was not claimed.');
     const course = Promise.withResolvers<{ head: string; receivedObjects: number }>();
-    let land: (() => Promise<void>) | undefined;
+    let publish: (() => Promise<void>) | undefined;
     let receive: (objects: number) => void = () => undefined;
     const git: Partial<Git> = {
       fetch: (_workspace, _remote, _branch, { signal }, { onReceived = () => undefined, ...events } = {}) => {
         receive = onReceived;
-        land = events.beforeLanding;
+        publish = events.beforePublish;
         signal?.addEventListener('abort', () => course.reject(new GitError('aborted', 'It was stopped.')));
         return course.promise;
       },
@@ -60,7 +60,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
       course,
       receive: (objects: number) => receive(objects),
       /** The step of the fetch just before it changes the mirror. */
-      land: async () => land?.(),
+      publish: async () => publish?.(),
     };
   }
 
@@ -97,10 +97,10 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
   });
 
   test('does not change the mirror after its workspace was removed', async () => {
-    const { storage, land, done } = await startRunning();
-    await land();
+    const { storage, publish, done } = await startRunning();
+    await publish();
     await storage.commit('global', (db) => db.deleteFrom('workspaces').where('id', '=', 'w').execute());
-    await expect(land()).rejects.toThrow();
+    await expect(publish()).rejects.toThrow();
     await done;
   });
 

@@ -1,8 +1,9 @@
 import type { IncomingMessage } from 'node:http';
 import { systemErrorText } from '../../platform/system-errors.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
-import type { ObjectStore, PartialObject } from '../object-store.ts';
+import type { ObjectStore } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
+import type { PartialObject } from '../partial-objects.ts';
 import type { Offer } from './batch.ts';
 import { isBusy, type StoreConnection, transientStatuses } from './connection.ts';
 import { StoreError, toStoreError } from './store-error.ts';
