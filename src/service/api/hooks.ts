@@ -1,8 +1,7 @@
 import { jsonApiResponse } from '../contract/response.ts';
 import { hookSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
-import { actorOf, bearerOf } from '../http/context.ts';
-import { keyedRequestOf } from '../idempotency/keyed-request.ts';
+import { actorOf, bearerOf, keyedRequestOf } from '../http/context.ts';
 import { registerHook } from '../webhooks/hooks.ts';
 import { createdHookSchema, hookRequestSchema, withTarget } from '../webhooks/registration.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';

@@ -7,10 +7,11 @@ import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, describedBranch, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { authenticateRequest, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
-import { actorOf, bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
+import { addressedWorkspace } from '../http/addressed-workspace.ts';
+import { actorOf, bearerOf, clientIsGone, disconnection, type Environment, keyedRequestOf } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
-import { type KeyedRequest, keyedRequestOf } from '../idempotency/keyed-request.ts';
+import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
 import { keptMs, urgencyMs } from '../locks/line.ts';
@@ -19,7 +20,6 @@ import { isOwnLock } from '../locks/release.ts';
 import { anotherLock, heldBy } from '../locks/responses.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import type { Storage } from '../storage/storage.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import {
   type Api,

@@ -5,10 +5,10 @@ import type { ApiResponse } from '../contract/response.ts';
 import { problemSchema } from '../contract/schemas.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import { type Access, type AccessControl, requireAccess } from '../http/access.ts';
+import { addressedWorkspace } from '../http/addressed-workspace.ts';
 import { readJsonBody } from '../http/body.ts';
 import { type Environment, send } from '../http/context.ts';
 import { readQuery, refuseUnknownParameters } from '../http/urlencoded.ts';
-import { addressedWorkspace } from '../workspaces/addressed-workspace.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { workspaceParameter } from './parameters.ts';
 

@@ -5,10 +5,9 @@ import { jsonApiResponse } from '../contract/response.ts';
 import { poolSchema } from '../contract/schemas.ts';
 import { bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
-import { addressedPool } from '../pools/addressed-pool.ts';
-import { findPools, type StoredPool } from '../pools/pools.ts';
+import { findPools, poolWithName, type StoredPool } from '../pools/pools.ts';
 import { seatsOf } from '../pools/seats.ts';
-import { type Api, addOperation, addWorkspaceOperation, jsonResponse } from './operation.ts';
+import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import { poolParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
@@ -34,7 +33,7 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
       }),
   });
 
-  addOperation(api, routes, {
+  addWorkspaceOperation(api, routes, {
     operationId: 'getPool',
     summary: 'Get the items of a pool',
     method: 'get',
@@ -42,9 +41,10 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     access: 'locks:read',
     params: poolParameter,
     responses: { 200: jsonResponse('The pool.', poolSchema) },
-    handle: ({ c }) =>
-      measureCost(scheduler, [bearerOf(c).id], async () =>
-        jsonApiResponse(200, await shown(c, await addressedPool(c, storage))),
-      ),
+    handle: ({ c, workspace }) =>
+      measureCost(scheduler, [bearerOf(c).id], async () => {
+        const pool = await poolWithName(storage.read, workspace.id, c.req.param('name') ?? '');
+        return jsonApiResponse(200, await shown(c, pool));
+      }),
   });
 }

@@ -2,6 +2,7 @@ import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Actor } from '../audit/audit.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
+import { type KeyedRequest, keyedRequest } from '../idempotency/keyed-request.ts';
 import type { Admission } from '../runtime/limit-rate.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 
@@ -43,6 +44,14 @@ export function send(c: Context<Environment>, { status, headers, body }: ApiResp
 
 /** The token of a request that an access rule has admitted. */
 export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
+
+export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefined {
+  const { req } = c;
+  const key = req.header('idempotency-key');
+  if (key === undefined) return undefined;
+  const content = [req.method, req.path, req.header('if-match') ?? null, c.get('bodyText')];
+  return keyedRequest(bearerOf(c).id, key, content);
+}
 
 /** IP address of the client, for the audit log, the log and limits per address. */
 export const addressOf = (c: Context<Environment>): string | null => c.get('clientAddress');

@@ -1,7 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Context } from 'hono';
 import { invalid } from '../contract/problem.ts';
-import { bearerOf, type Environment } from '../http/context.ts';
 
 export const maxKeyLength = 255;
 export const keyPattern = /^[\x21-\x7e]+$/;
@@ -15,14 +13,6 @@ export interface KeyedRequest {
   readonly key: string;
   /** Distinguishes requests that share a key by mistake. */
   readonly fingerprint: string;
-}
-
-export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefined {
-  const { req } = c;
-  const key = req.header('idempotency-key');
-  if (key === undefined) return undefined;
-  const content = [req.method, req.path, req.header('if-match') ?? null, c.get('bodyText')];
-  return keyedRequest(bearerOf(c).id, key, content);
 }
 
 /**

@@ -2,8 +2,10 @@ import type { Selectable } from 'kysely';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { Pool, PoolItem } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
+import { Refusal } from '../contract/problem.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
+import { parsePoolName } from '../workspaces/workspace-id.ts';
 import type { NewPoolItem } from './pool-item.ts';
 
 /** Includes the values of secret properties: see seats.ts. */
@@ -29,6 +31,14 @@ export async function findPools(
     const [first] = items;
     return first === undefined ? [] : [{ workspace: first.workspace_id, name: first.pool, items: items.map(itemOf) }];
   });
+}
+
+/** Throws if there is no such pool. */
+export async function poolWithName(db: Database, workspace: string, name: string): Promise<StoredPool> {
+  // Invalid names are not passed to the database, which may reject some characters.
+  const [pool] = parsePoolName(name).ok ? await findPools(db, { workspace, name }) : [];
+  if (pool === undefined) throw new Refusal('not-found', await noSuchPool(db, workspace, name));
+  return pool;
 }
 
 interface PoolChange {

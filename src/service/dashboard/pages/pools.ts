@@ -3,8 +3,7 @@ import { grants } from '../../../interface/scopes.ts';
 import { withoutSecrets } from '../../../interface/secret-properties.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
-import { addressedPool } from '../../pools/addressed-pool.ts';
-import { findPools, type StoredPool } from '../../pools/pools.ts';
+import { findPools, poolWithName, type StoredPool } from '../../pools/pools.ts';
 import { type Seat, seatsOf } from '../../pools/seats.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { holderCell, lockCells, newLockUrl, pathLink } from '../elements/lock.ts';
@@ -37,7 +36,7 @@ export function addPoolPages(site: Site): void {
   });
 
   addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read', isCharged: true }, async (call) => {
-    const pool = await addressedPool(call.c, storage);
+    const pool = await poolWithName(storage.read, call.workspace.id, call.c.req.param('name') ?? '');
     const [seats, queue] = await Promise.all([
       seatsOf(locks, pool, call.bearer),
       locks.queue({ workspace: pool.workspace }),

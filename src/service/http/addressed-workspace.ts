@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { noSuchWorkspace } from '../contract/problem.ts';
-import { bearerOf, type Environment } from '../http/context.ts';
 import type { Storage } from '../storage/storage.ts';
 import { maySee } from '../tokens/tokens.ts';
-import { parseWorkspaceId } from './workspace-id.ts';
-import { type FoundWorkspace, workspaceWithId } from './workspaces.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { type FoundWorkspace, workspaceWithId } from '../workspaces/workspaces.ts';
+import { bearerOf, type Environment } from './context.ts';
 
 /** The workspace in the path of the request. Throws if the token may not see it. */
 export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
