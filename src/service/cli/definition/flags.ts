@@ -25,31 +25,18 @@ export const flagName = (key: string): string => key.replaceAll(/[A-Z]/g, (lette
 export const variableOf = (flag: string): string => `WORKSPACE_SERVICE_${flag.toUpperCase().replaceAll('-', '_')}`;
 
 type Parse<T> = (text: string) => Parsed<T>;
+type Described<T> = readonly [placeholder: string, description: string, otherwise: string, parse: Parse<T>];
 
 interface Options {
   /** Errors do not quote the value. */
   readonly secret?: boolean;
 }
 
-export const required = <T>(placeholder: string, description: string, parse: Parse<T>, options?: Options): Flag<T> => ({
-  placeholder,
-  description,
-  otherwise: 'required',
-  read: readOne(parse, (source) => missing(source, description), options),
-});
+export const required = <T>(placeholder: string, description: string, parse: Parse<T>, options?: Options): Flag<T> =>
+  single([placeholder, description, 'required', parse], (source) => missing(source, description), options);
 
-export const optional = <T>(
-  placeholder: string,
-  description: string,
-  otherwise: string,
-  parse: Parse<T>,
-  options?: Options,
-): Flag<T | undefined> => ({
-  placeholder,
-  description,
-  otherwise,
-  read: readOne(parse, () => accepted(undefined), options),
-});
+export const optional = <T>(...[placeholder, description, otherwise, parse, options]: [...Described<T>, Options?]) =>
+  single([placeholder, description, otherwise, parse], () => accepted(undefined), options);
 
 export const requiredField = <T>({ placeholder, hint, parse }: Field<T>, options?: Options): Flag<T> =>
   required(placeholder, hint, parse, options);
@@ -58,27 +45,44 @@ export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<
   optional(placeholder, hint, otherwise, parse, options);
 
 /** The default is a text, parsed like a value that a user types. */
-export const withDefault = <T>(placeholder: string, description: string, text: string, parse: Parse<T>): Flag<T> => ({
-  placeholder,
-  description,
-  otherwise: `default ${text}`,
-  read: readOne(parse, () => parse(text)),
-});
+export const withDefault = <T>(placeholder: string, description: string, text: string, parse: Parse<T>): Flag<T> =>
+  single([placeholder, description, `default ${text}`, parse], () => parse(text));
 
-export const toggle = (description: string): Flag<boolean> => ({
-  placeholder: '',
-  description,
-  otherwise: 'default false',
-  read: readOne(parseSwitch, () => accepted(false)),
-});
+export const toggle = (description: string): Flag<boolean> =>
+  single(['', description, 'default false', parseSwitch], () => accepted(false));
 
 /** Repeatable flag. Commas do not split a value. */
-export const repeated = <T>(
-  placeholder: string,
-  description: string,
-  otherwise: string,
-  parse: Parse<T>,
-  split: (text: string) => readonly string[] = (text) => [text],
+export const repeated = <T>(...described: Described<T>): Flag<readonly T[]> => many(described, (text) => [text]);
+
+/** Comma-separated, repeatable flag. */
+export const list = <T>(...described: Described<T>): Flag<readonly T[]> =>
+  many(described, (text) => text.split(',').map((entry) => entry.trim()));
+
+export const rest = <T>(...described: Described<T>): Flag<readonly T[]> => ({
+  ...repeated(...described),
+  takesRest: true,
+});
+
+const single = <T, D>(
+  [placeholder, description, otherwise, parse]: Described<T>,
+  absent: (source: string) => Parsed<D>,
+  { secret = false }: Options = {},
+): Flag<T | D> => ({
+  placeholder,
+  description,
+  otherwise,
+  read([text, ...more], source) {
+    if (text === undefined) return absent(source);
+    if (more.length > 0) return refused(`${source} is set more than once, and takes one value.`);
+    const parsed = parse(text);
+    if (parsed.ok) return parsed;
+    return secret ? refused(`${source} cannot be used. ${parsed.reason}`) : wrongValue(source, text, parsed.reason);
+  },
+});
+
+const many = <T>(
+  [placeholder, description, otherwise, parse]: Described<T>,
+  split: (text: string) => readonly string[],
 ): Flag<readonly T[]> => ({
   placeholder,
   description,
@@ -94,35 +98,6 @@ export const repeated = <T>(
     return accepted(values);
   },
 });
-
-/** Comma-separated, repeatable flag. */
-export const list = <T>(
-  placeholder: string,
-  description: string,
-  otherwise: string,
-  parse: Parse<T>,
-): Flag<readonly T[]> =>
-  repeated(placeholder, description, otherwise, parse, (text) => text.split(',').map((entry) => entry.trim()));
-
-export const rest = <T>(
-  placeholder: string,
-  description: string,
-  otherwise: string,
-  parse: Parse<T>,
-): Flag<readonly T[]> => ({
-  ...repeated(placeholder, description, otherwise, parse),
-  takesRest: true,
-});
-
-const readOne =
-  <T, D>(parse: Parse<T>, absent: (source: string) => Parsed<D>, { secret = false }: Options = {}) =>
-  ([text, ...more]: readonly string[], source: string): Parsed<T | D> => {
-    if (text === undefined) return absent(source);
-    if (more.length > 0) return refused(`${source} is set more than once, and takes one value.`);
-    const parsed = parse(text);
-    if (parsed.ok) return parsed;
-    return secret ? refused(`${source} cannot be used. ${parsed.reason}`) : wrongValue(source, text, parsed.reason);
-  };
 
 const missing = (source: string, description: string) => refused(`${source} is missing: ${description}.`);
 
