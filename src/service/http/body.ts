@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
 import { Refusal } from '../contract/problem.ts';
+import { readLimited } from '../platform/read-limited.ts';
 import type { Environment } from './context.ts';
 
 export const isForm = (contentType: string): boolean =>
@@ -62,18 +63,11 @@ export async function readText(incoming: IncomingMessage, limit: BodyLimit): Pro
 
 export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
-  const chunks: Buffer[] = [];
-  let size = 0;
   try {
     // Leave the stream open at the limit: destroying it would close the connection before the response is sent.
     const pieces = incoming.iterator({ destroyOnReturn: false });
-    for await (const chunk of limit.maxMs === undefined ? pieces : arrivingWithin(limit.maxMs, pieces)) {
-      if (!Buffer.isBuffer(chunk)) continue;
-      size += chunk.length;
-      if (size > limit.maxBytes) throw tooLarge(limit);
-      limit.onPiece?.(chunk.length);
-      chunks.push(chunk);
-    }
+    const inTime = limit.maxMs === undefined ? pieces : arrivingWithin(limit.maxMs, pieces);
+    return await readLimited(inTime, limit.maxBytes, () => tooLarge(limit), limit.onPiece);
   } catch (error) {
     // Read and discard the rest: some clients send everything before they read.
     incoming.resume();
@@ -81,13 +75,12 @@ export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Pr
     // The client disconnected, or the time limit was reached.
     throw incomplete();
   }
-  return Buffer.concat(chunks);
 }
 
 export const tooLarge = ({ subject, maxBytes }: BodyLimit): Refusal =>
   new Refusal('body-too-large', `${subject} must not be larger than ${maxBytes} bytes.`);
 
-async function* arrivingWithin(ms: number, pieces: AsyncIterator<unknown>): AsyncGenerator<unknown> {
+async function* arrivingWithin(ms: number, pieces: AsyncIterator<Buffer>): AsyncGenerator<Buffer> {
   const late = Promise.withResolvers<never>();
   const timer = setTimeout(() => late.reject(incomplete()), ms);
   late.promise.catch(() => undefined);

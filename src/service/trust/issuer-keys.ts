@@ -6,6 +6,7 @@ import { createLocalJWKSet } from 'jose';
 import { parseJson } from '../contract/validate.ts';
 import { checkTargetAddresses, parseTarget } from '../outbound/target.ts';
 import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
+import { readLimited } from '../platform/read-limited.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
 import { createOnce } from '../runtime/once.ts';
 
@@ -139,7 +140,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
       status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
     throw new IssuerError(`${url} answers with ${what}`);
   }
-  const parsed = parseJson(schema, await readText(response));
+  const parsed = parseJson(schema, String(await readLimited(response, maxResponseBytes, tooLong)));
   if (parsed === undefined) throw new IssuerError(`${url} returned a response that is not valid OpenID Connect`);
   return parsed;
 }
@@ -155,16 +156,7 @@ function get(url: string, lookup: LookupFunction, signal: AbortSignal): Promise<
 
 const maxResponseBytes = 1024 * 1024;
 
-async function readText(response: IncomingMessage): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
-  for await (const piece of response as AsyncIterable<Buffer>) {
-    size += piece.length;
-    if (size > maxResponseBytes) throw new IssuerError(`it answers with more than ${maxResponseBytes} bytes`);
-    pieces.push(piece);
-  }
-  return Buffer.concat(pieces).toString();
-}
+const tooLong = (): IssuerError => new IssuerError(`it answers with more than ${maxResponseBytes} bytes`);
 
 function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
   if (error instanceof IssuerError) return error.message;

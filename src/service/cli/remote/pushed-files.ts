@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { readLimited } from '../../platform/read-limited.ts';
 import { CommandError } from '../definition/command.ts';
 import { outputOf } from './checkout.ts';
 
@@ -13,13 +14,12 @@ export interface PushedBranch {
 
 /** Reads the input of a `pre-receive` hook. Omits tags, other refs, and branches that the push deletes. */
 export async function readPush(input: Readable): Promise<readonly PushedBranch[]> {
-  let text = '';
-  for await (const chunk of input.setEncoding('utf8')) {
-    text += chunk;
-    if (text.length > maxInputLength)
-      throw new CommandError('The push has too many branches and tags. Push fewer of them at once.');
-  }
-  const lines = text.split('\n').filter((line) => line !== '');
+  const tooLong = () => new CommandError('The push has too many branches and tags. Push fewer of them at once.');
+  const bytes = await readLimited(input, maxInputBytes, tooLong);
+  const lines = bytes
+    .toString('utf8')
+    .split('\n')
+    .filter((line) => line !== '');
   return lines.flatMap((line) => {
     const [, before = '', after = '', ref] = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
     if (ref === undefined)
@@ -65,7 +65,7 @@ export async function filesThatDiffer(
   return differing;
 }
 
-const maxInputLength = 16 * 1_024 * 1_024;
+const maxInputBytes = 16 * 1_024 * 1_024;
 
 const maxListed = 16_000;
 

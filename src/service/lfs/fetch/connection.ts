@@ -2,6 +2,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { type IpAddresses, lookupAmong } from '../../outbound/target-address.ts';
+import { readLimited } from '../../platform/read-limited.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { StoreError, toStoreError } from './store-error.ts';
@@ -95,16 +96,10 @@ export function openStoreConnection(guard: AddressGuard, ca: readonly string[] |
 
 /** Reads a short response completely. */
 export async function readResponseText(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const pieces: Buffer[] = [];
-  let size = 0;
+  const tooLong = () => new StoreError(`its response is larger than ${maxBytes / 1_024} KiB`);
   try {
-    for await (const piece of response as AsyncIterable<Buffer>) {
-      pieces.push(piece);
-      size += piece.length;
-      if (size > maxBytes) throw new StoreError(`its response is larger than ${maxBytes / 1_024} KiB`);
-    }
+    return (await readLimited(response, maxBytes, tooLong)).toString('utf8');
   } catch (error) {
     throw toStoreError(error);
   }
-  return Buffer.concat(pieces).toString('utf8');
 }
