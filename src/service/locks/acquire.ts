@@ -94,10 +94,13 @@ const upsertLocks = batchQuery((db, members, now) =>
 const withTime = (members: Members, now: Now): Members =>
   sql<{ key: string; value: string }>`(select asked.*, ${now} as now from ${members})`.as('asked');
 
-interface FreePath {
+/** A request for a free path: the first one in its list. */
+interface GrantableRequest {
   readonly request: AcquireRequest;
   readonly index: number;
-  readonly id: string;
+  readonly lockId: string;
+  /** The lock that it replaces. */
+  readonly expired: StoredLock | undefined;
 }
 
 /**
@@ -110,55 +113,53 @@ export async function acquireLocks(
   requests: readonly AcquireRequest[],
   quota: LockQuota = noLockQuota,
 ): Promise<readonly (AcquireDecision | QuotaExceeded)[]> {
-  const before = await findLocks(db, now, requests);
+  const found = await findLocks(db, now, requests);
   const superseded = await areSuperseded(db, now, requests);
-  const decided = before.map((found, index): AcquireDecision | QuotaExceeded | undefined =>
-    superseded[index] ? { kind: 'superseded' } : found?.live ? heldDecision(found) : undefined,
-  );
-  const questions = requests.map((request) => ({ ...linePathOf(request), placeId: request.place?.id ?? null }));
-  for (const [index, first] of (await firstInLines(db, now, questions)).entries()) {
-    const isBehind = first !== undefined && isAhead(first, requests[index]?.place?.id ?? null);
-    if (isBehind) decided[index] ??= { kind: 'queued', first };
-  }
-
-  const free = new Map<string, FreePath>();
-  for (const [index, request] of requests.entries()) {
-    const pathKey = JSON.stringify([request.workspace, request.foldedPath ?? request.path]);
-    if (decided[index] !== undefined || free.has(pathKey)) continue;
-    free.set(pathKey, { request, index, id: newLockId() });
-  }
-  const places = [...free.values()];
-  const owners = places.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner }));
-  const decisions = await quota(db, now, owners);
-  const inserts = places.filter(({ index }, position) => {
-    decided[index] = decisions[position];
-    return decided[index] === undefined;
+  const inLines = requests.map((request) => ({ ...linePathOf(request), placeId: request.place?.id ?? null }));
+  const firsts = await firstInLines(db, now, inLines);
+  const decisions = requests.map(({ place }, index): AcquireDecision | QuotaExceeded | undefined => {
+    const [lock, first] = [found[index], firsts[index]];
+    if (superseded[index]) return { kind: 'superseded' };
+    if (lock?.live) return { kind: 'held', lock: lockOf(lock), remainingSeconds: lock.remainingSeconds };
+    return first !== undefined && isAhead(first, place?.id ?? null) ? { kind: 'queued', first } : undefined;
   });
-  if (inserts.length > 0) {
-    const workspaces = inserts.map(({ request }) => request.workspace);
-    const fences = await nextFences(db, now, workspaces);
-    const rows = inserts.map((insert, index) => newLock(insert, fences[index]));
-    const taken = new Map((await upsertLocks(db, now, rows)).map((lock) => [lock.id, lock]));
-    const changes: LockChange[] = [];
-    for (const { id, index } of inserts) {
-      const lock = taken.get(id);
-      if (lock === undefined) continue;
-      decided[index] = { kind: 'acquired', lock: lockOf(lock) };
-      const expired = before[index];
-      if (expired !== undefined) changes.push({ kind: 'expired', lock: expired });
-      changes.push({ kind: 'acquired', lock });
-    }
-    await recordLockChanges(db, now, changes);
-    const granted = inserts.flatMap(({ id, request: { place } }) =>
-      place !== undefined && taken.has(id) ? place : [],
-    );
-    await endPlaces(db, now, granted);
-  }
 
-  const open = requests.filter((_, index) => decided[index] === undefined);
-  if (open.length === 0) return decided.filter((acquisition) => acquisition !== undefined);
-  const later = [...(await acquireLocks(db, now, open, quota))];
-  return decided.flatMap((acquisition) => acquisition ?? later.splice(0, 1));
+  const free = requests.flatMap((request, index) =>
+    decisions[index] === undefined ? { request, index, lockId: newLockId(), expired: found[index] } : [],
+  );
+  const byPath = Map.groupBy(free, ({ request }) => JSON.stringify(linePathOf(request)));
+  const grantable = [...byPath.values()].flatMap(([first]) => first ?? []);
+  const owners = grantable.map(({ request: { workspace, bearer } }) => ({ workspace, owner: bearer.owner }));
+  const exceeded = await quota(db, now, owners);
+  for (const [position, { index }] of grantable.entries()) decisions[index] = exceeded[position];
+  const withinQuota = grantable.filter((_, position) => exceeded[position] === undefined);
+  for (const { index, lock } of await grant(db, now, withinQuota))
+    decisions[index] = { kind: 'acquired', lock: lockOf(lock) };
+
+  const undecided = requests.filter((_, index) => decisions[index] === undefined);
+  const later = undecided.length === 0 ? [] : [...(await acquireLocks(db, now, undecided, quota))];
+  return decisions.flatMap((decision) => decision ?? later.splice(0, 1));
+}
+
+/** Stores and returns the locks of these requests, without those whose path is no longer free. */
+async function grant(db: Database, now: Now, grantable: readonly GrantableRequest[]) {
+  if (grantable.length === 0) return [];
+  const workspaces = grantable.map(({ request }) => request.workspace);
+  const fences = await nextFences(db, now, workspaces);
+  const rows = grantable.map((each, index) => newLock(each, fences[index]));
+  const stored = new Map((await upsertLocks(db, now, rows)).map((lock) => [lock.id, lock]));
+  const granted = grantable.flatMap((each) => {
+    const lock = stored.get(each.lockId);
+    return lock === undefined ? [] : { ...each, lock };
+  });
+  const changes = granted.flatMap(({ expired, lock }): LockChange[] => {
+    const acquired = { kind: 'acquired', lock } as const;
+    return expired === undefined ? [acquired] : [{ kind: 'expired', lock: expired }, acquired];
+  });
+  await recordLockChanges(db, now, changes);
+  const places = granted.flatMap(({ request }) => request.place ?? []);
+  await endPlaces(db, now, places);
+  return granted;
 }
 
 /** The line of a path: paths that share a lock share a line. */
@@ -181,12 +182,6 @@ async function endPlaces(db: Database, now: Now, places: readonly Place[]): Prom
   if (kept !== undefined) await keepPresent(db, now, kept);
 }
 
-const heldDecision = (found: StoredLock): AcquireDecision => ({
-  kind: 'held',
-  lock: lockOf(found),
-  remainingSeconds: found.remainingSeconds,
-});
-
 /**
  * A UUID that starts with the time (RFC 9562 section 5.7). New ids are adjacent in the index, instead of each changing
  * another page of it.
@@ -196,20 +191,20 @@ function newLockId(): string {
   return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
-const newLock = ({ id, request }: FreePath, fence: number | undefined) => ({
+const newLock = ({ lockId, request }: GrantableRequest, fence: number | undefined) => ({
   workspace_id: request.workspace,
   path: request.path,
-  id,
+  id: lockId,
   type: request.type,
   token_id: request.bearer.id,
   owner: request.bearer.owner,
   origin: request.origin,
   note: request.note,
-  noted_lock_id: id,
+  noted_lock_id: lockId,
   folded_path: request.foldedPath,
-  desk_id: request.fromLfs ? id : undefined,
-  branch: request.branch === undefined ? undefined : `${id} ${request.branch}`,
-  merge_base: isUntilMerged(request) ? id : undefined,
+  desk_id: request.fromLfs ? lockId : undefined,
+  branch: request.branch === undefined ? undefined : `${lockId} ${request.branch}`,
+  merge_base: isUntilMerged(request) ? lockId : undefined,
   fence,
   ttl: milliseconds(request.ttl),
 });
