@@ -93,7 +93,7 @@ test('reopens connections that the server closes after each response', async () 
 });
 
 describe('an abort signal', () => {
-  test('ends a request that is under way, and its connection', async () => {
+  test('ends a request in progress, and its connection', async () => {
     const stop = new AbortController();
     let cut: Promise<void> | undefined;
     const { client } = await clientOf((response) => {
@@ -124,7 +124,7 @@ describe('an abort signal', () => {
   });
 });
 
-test('a disposed client ends requests under way, and sends no more', async () => {
+test('a disposed client ends requests in progress, and sends no more', async () => {
   const { server, client } = await clientOf(silence, realTime);
   const pending = errorOf(client.ask());
   await expect.poll(() => server.requests).toHaveLength(1);

@@ -44,11 +44,11 @@ function play(load: Load, tells = true) {
 
   function work(client: number, throttle: Throttle): void {
     let left = requestsEach;
-    let underWay = 0;
+    let running = 0;
     let waits = false;
 
     function response(sentAt: number, { kind, headers, ...more }: ReturnType<typeof ask>): void {
-      underWay -= 1;
+      running -= 1;
       throttle.ended();
       const status = tells ? rateLimitIn(headers, now) : undefined;
       if (status !== undefined) throttle.observe(status, now);
@@ -67,7 +67,7 @@ function play(load: Load, tells = true) {
     }
 
     function go(): void {
-      while (!waits && left > 0 && underWay < parallel) {
+      while (!waits && left > 0 && running < parallel) {
         const delayMs = throttle.delayMs(now);
         if (delayMs > 0) {
           waits = true;
@@ -78,7 +78,7 @@ function play(load: Load, tells = true) {
           return;
         }
         left -= 1;
-        underWay += 1;
+        running += 1;
         throttle.sent(now);
         const sentAt = now;
         const half = () => latencyMs * (0.25 + random() / 2);
@@ -117,7 +117,7 @@ describe('clients that share a rate-limited token', () => {
   test('are all served, with few rejections at the start, in little more time than the limit requires', () => {
     forAnyLoad((its) => {
       const { refused, tookMs, longestGapMs } = play(its);
-      // Requests under way when the first responses arrived, and occasional later ones.
+      // Requests in progress when the first responses arrived, and occasional later ones.
       expect(refused).toBeLessThanOrEqual(2 * parallel * its.clients + 0.25 * its.clients * its.requestsEach);
       expect(tookMs).toBeLessThan(2 * neededMs(its) + 20_000);
       // With less than one request in two seconds per client, the longest gap is a matter of chance.

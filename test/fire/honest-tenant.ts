@@ -122,7 +122,7 @@ export async function startHonestTenant(options: HonestTenantOptions) {
     if (status !== 200) wrong.push(`/healthz: ${status}`);
   }
 
-  const underWay = new Set<Promise<void>>();
+  const running = new Set<Promise<void>>();
   const tell = (error: unknown): void => void wrong.push(String(error));
   /** Works at a steady pace: waiting for a response does not delay the next request. */
   function steadily(ms: number, work: (turn: number) => Promise<void>): NodeJS.Timeout {
@@ -131,8 +131,8 @@ export async function startHonestTenant(options: HonestTenantOptions) {
       turn += 1;
       const one = work(turn)
         .catch(tell)
-        .finally(() => underWay.delete(one));
-      underWay.add(one);
+        .finally(() => running.delete(one));
+      running.add(one);
     }, ms);
   }
   async function inTurn(pauseMs: number, work: (turn: number) => Promise<void>): Promise<void> {
@@ -155,7 +155,7 @@ export async function startHonestTenant(options: HonestTenantOptions) {
     async stop() {
       stopped = true;
       for (const timer of timers) clearInterval(timer);
-      await Promise.all([...underWay, ...loops]);
+      await Promise.all([...running, ...loops]);
       const { body } = await expectStatus(200, 'GET', `${locks}?limit=1000`);
       const paths: readonly string[] = (body?.locks ?? []).map(({ path }: { path: string }) => path);
       const own = paths.filter((path) => /^(kept|honest)\//.test(path)).toSorted();

@@ -3,19 +3,19 @@
  * that call, so that its result is newer than each of their requests.
  */
 export function createOnce<T>() {
-  const underWay = new Map<string, Promise<T>>();
+  const running = new Map<string, Promise<T>>();
   return (key: string, work: (begun: () => void) => Promise<T>): Promise<T> => {
-    const known = underWay.get(key);
+    const known = running.get(key);
     if (known !== undefined) return known;
     let isShared = true;
     let promise: Promise<T> | undefined;
     const forget = (): void => {
       isShared = false;
-      if (underWay.get(key) === promise) underWay.delete(key);
+      if (running.get(key) === promise) running.delete(key);
     };
     promise = work(forget).finally(forget);
     // `begun` may have been called already.
-    if (isShared) underWay.set(key, promise);
+    if (isShared) running.set(key, promise);
     return promise;
   };
 }

@@ -85,7 +85,7 @@ function stateOf(hook: HookRow, { status, finished_at, lease_until, next_attempt
     const kind = status === 'delivered' || status === 'dropped' ? status : 'failed';
     return { kind, at: asTimestamp(finished_at) } as const;
   }
-  if (lease_until !== null && lease_until >= now) return { kind: 'under-way' } as const;
+  if (lease_until !== null && lease_until >= now) return { kind: 'sending' } as const;
   if (inactiveReasonOf(hook) !== null) return { kind: 'held' } as const;
   // An earlier delivery with the same ordering key must finish first.
   if (next_attempt_at === null) return { kind: 'behind-another' } as const;

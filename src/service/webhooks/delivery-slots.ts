@@ -15,7 +15,7 @@ export const maxPerReceiver = 24;
 export const maxUnprovenPerReceiver = 12;
 
 /**
- * Attempts for a quick hook: its last attempt took less than a second, and none under way has taken longer. Any other
+ * Attempts for a quick hook: its last attempt took less than a second, and none in progress has taken longer. Any other
  * hook gets one attempt at a time.
  */
 export const maxPerHook = 4;
@@ -52,7 +52,7 @@ const none: Experience = { turn: -1, isQuick: false, failures: 0, restsUntil: 0 
  */
 export function createDeliverySlots(now: () => number = () => performance.now()) {
   /** An attempt for a quick hook is proven for as long as it is quick itself. */
-  const underWay = new Set<DueHook & { readonly provenUntil: number }>();
+  const running = new Set<DueHook & { readonly provenUntil: number }>();
   const hooks = new Map<string, Experience>();
   /** Position of the last attempt of each workspace in the sequence of all attempts. */
   const workspaceTurns = new Map<string, number>();
@@ -63,8 +63,8 @@ export function createDeliverySlots(now: () => number = () => performance.now())
   return {
     /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
     next(due: Iterable<DueHook>): DueHook | undefined {
-      if (underWay.size >= maxAttempts) return undefined;
-      const all = [...underWay];
+      if (running.size >= maxAttempts) return undefined;
+      const all = [...running];
       const unproven = all.filter(({ provenUntil }) => provenUntil <= now());
       const ofWorkspace = countBy(all, workspaceOf);
       const ofReceiver = countBy(all, receiverOf);
@@ -85,14 +85,14 @@ export function createDeliverySlots(now: () => number = () => performance.now())
         );
       }
       const workspaces = [...Map.groupBy(due, workspaceOf)]
-        .map(([id, hooks]) => ({ hooks, underWay: ofWorkspace(id), turn: workspaceTurns.get(id) ?? -1 }))
-        .filter(({ underWay }) => underWay < maxPerWorkspace)
-        .sort((a, b) => a.underWay - b.underWay || a.turn - b.turn);
+        .map(([id, hooks]) => ({ hooks, running: ofWorkspace(id), turn: workspaceTurns.get(id) ?? -1 }))
+        .filter(({ running }) => running < maxPerWorkspace)
+        .sort((a, b) => a.running - b.running || a.turn - b.turn);
       for (const { hooks } of workspaces) {
         const [first] = hooks
           .filter(mayBegin)
-          .map((hook) => ({ hook, underWay: ofHook(hook.id), turn: experienceOf(hook).turn }))
-          .sort((a, b) => a.underWay - b.underWay || a.turn - b.turn || a.hook.since - b.hook.since);
+          .map((hook) => ({ hook, running: ofHook(hook.id), turn: experienceOf(hook).turn }))
+          .sort((a, b) => a.running - b.running || a.turn - b.turn || a.hook.since - b.hook.since);
         if (first !== undefined) return first.hook;
       }
       return undefined;
@@ -102,12 +102,12 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     begin(hook: DueHook) {
       const begunAt = now();
       const attempt = { ...hook, provenUntil: experienceOf(hook).isQuick ? begunAt + quickMs : begunAt };
-      underWay.add(attempt);
+      running.add(attempt);
       turn += 1;
       remember(workspaceTurns, hook.workspace, turn, maxRemembered);
       remember(hooks, hook.id, { ...experienceOf(hook), turn }, maxRemembered);
       return (hasFailed: boolean): void => {
-        underWay.delete(attempt);
+        running.delete(attempt);
         const { turn, failures: before } = experienceOf(hook);
         const failures = hasFailed ? before + 1 : 0;
         const isQuick = !hasFailed && now() - begunAt < quickMs;

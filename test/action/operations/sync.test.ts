@@ -180,7 +180,7 @@ describe('the last status request of a wait', () => {
 
   test.each([
     ['is not sent if the step is cancelled in the pause before it', 10, []],
-    ['is aborted if the step is cancelled while it is under way', 59.8, [59.7 * second]],
+    ['is aborted if the step is cancelled while it is in progress', 59.8, [59.7 * second]],
   ])('%s', async (_, cancelledAt, expected) => {
     const look = endedAfter(0, undefined, 200);
     const given = { retryAfterMs: 90 * second, cancelledAt: cancelledAt * second, look };

@@ -83,23 +83,23 @@ test('acquires and releases sixteen locks at a time, and never more', async () =
   const stage = await openStage();
   const proxy = await stage.proxy();
   const job = await stage.job();
-  let underWay = 0;
+  let running = 0;
   let most = 0;
   /** Holds back matching requests until 16 have arrived, except the given number of first ones, which come alone. */
   const together = (match: (passing: Passing) => boolean, alone: number) => {
     const all = Promise.withResolvers<void>();
     let seen = 0;
-    underWay = 0;
+    running = 0;
     most = 0;
     proxy.meet((passing) => {
       if (!match(passing)) return undefined;
       seen += 1;
       if (seen <= alone) return undefined;
-      underWay += 1;
-      most = Math.max(most, underWay);
-      if (underWay === 16) setImmediate(all.resolve);
+      running += 1;
+      most = Math.max(most, running);
+      if (running === 16) setImmediate(all.resolve);
       const until = all.promise.then(() => {
-        underWay -= 1;
+        running -= 1;
       });
       return { kind: 'held-back', until };
     });

@@ -129,7 +129,7 @@ test('a job of twenty minutes keeps and releases its lock with tokens that last 
   const [first] = await stage.locks();
   for (let number = 1; number <= 4; number += 1) {
     await clock.pass(5 * minute);
-    // Recorded after the response was read, so the next jump cannot time out a request under way.
+    // Recorded after the response was read, so the next jump cannot time out a request in progress.
     await expect
       .poll(() => entriesOf(job).filter(({ kind }) => kind === 'renewed'), { timeout: 30_000 })
       .toHaveLength(number);

@@ -51,7 +51,7 @@ async function renewed({ job, clock, expect }: Omit<Stage, 'place'> & { readonly
   const before = renewalsOf(job).length;
   for (let number = 1; number <= periods; number += 1) {
     await clock.pass(periodMs);
-    // Recorded after the response was read, so the next jump cannot time out a request under way.
+    // Recorded after the response was read, so the next jump cannot time out a request in progress.
     await expect.poll(() => renewalsOf(job), patiently).toHaveLength(before + number);
   }
 }

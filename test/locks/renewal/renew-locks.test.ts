@@ -91,8 +91,8 @@ async function renewing({
   const ends = new Map(paths.map((path) => [path, start + grantedSeconds * second]));
   /** Shortest remaining lifetime of any lock at its renewal. */
   let leastLeftMs = Number.POSITIVE_INFINITY;
-  const underWay = new Map<string, number>();
-  let mostUnderWay = 0;
+  const running = new Map<string, number>();
+  let mostRunning = 0;
   let looks: (() => void) | undefined;
   let workerGone = false;
   let ledgerGone = false;
@@ -114,9 +114,9 @@ async function renewing({
     if (method === 'GET') return lookUp(target, signal);
     const path: string = body === null ? decodeURIComponent(target.split('/').at(-1) ?? '') : JSON.parse(body).path;
     const request: Sent = { method, path, ms: clock() - start, match: headers['if-match'] };
-    const mine = (underWay.get(path) ?? 0) + 1;
-    underWay.set(path, mine);
-    mostUnderWay = Math.max(mostUnderWay, mine);
+    const mine = (running.get(path) ?? 0) + 1;
+    running.set(path, mine);
+    mostRunning = Math.max(mostRunning, mine);
     try {
       const reply = response(request, sent.push(request) - 1);
       await sleep(reply === 'silent' ? 10 ** 9 : latencyMs(request), signal);
@@ -134,7 +134,7 @@ async function renewing({
       const value = isProblem ? { type: `${problemTypePrefix}of-a-test`, ...Object(given) } : given;
       return rawResponse(status, value, { ...(etag !== undefined && { etag }) });
     } finally {
-      underWay.set(path, (underWay.get(path) ?? 1) - 1);
+      running.set(path, (running.get(path) ?? 1) - 1);
     }
   };
   const baseUrl = new URL(place.service);
@@ -180,7 +180,7 @@ async function renewing({
   );
   const of = <Kind extends Entry['kind']>(kind: Kind) =>
     entries.filter((entry): entry is Extract<Entry, { kind: Kind }> => entry.kind === kind);
-  return { end, sent, of, entries, endedAfterMs: clock() - start, leastLeftMs, mostUnderWay, starts };
+  return { end, sent, of, entries, endedAfterMs: clock() - start, leastLeftMs, mostRunning, starts };
 }
 
 const times = (sent: readonly Sent[], path = 'a'): readonly number[] =>
@@ -240,7 +240,7 @@ describe('the renewal of locks', () => {
       latencyMs: () => 500,
       events: [
         [5 * second, { kind: 'ended', ...addressOf('p0'), at: iso(0) }],
-        // Sixteen requests are under way at this time, and the others have not started.
+        // Sixteen requests are in progress at this time, and the others have not started.
         [18_100, releasing('p39')],
         ...paths.slice(1, 39).map((path) => [70 * second, releasing(path)] as const),
       ],
@@ -381,7 +381,7 @@ describe('the end of the renewal', () => {
   });
 
   test.each<[string, Scene['events'] & object, number]>([
-    ['waits two seconds for requests under way when it is stopped', [[19_500, stop]], 21_500],
+    ['waits two seconds for requests in progress when it is stopped', [[19_500, stop]], 21_500],
     ['does not wait for requests when the worker is gone', [[19_500, 'worker-gone']], 19_500],
   ])('%s', async (_, events, endsAtMs) => {
     const paths = Array.from({ length: 20 }, (_each, index) => `p${index}`);
@@ -456,7 +456,7 @@ test('keeps every lock of a reachable service, without more requests than necess
       });
       const outageAt = (ms: number) => away.find(({ begins, ends }) => ms >= begins && ms < ends);
       const paths = Array.from({ length: locks }, (_, index) => `p${index}`);
-      const { of, sent, leastLeftMs, mostUnderWay, endedAfterMs } = await renewing({
+      const { of, sent, leastLeftMs, mostRunning, endedAfterMs } = await renewing({
         ...{ paths, ttlSeconds, random, untilMs: 10 * ttlMs },
         latencyMs: () => latency * ttlMs * random(),
         response: ({ ms }) => outageAt(ms)?.how,
@@ -464,7 +464,7 @@ test('keeps every lock of a reachable service, without more requests than necess
       });
       expect(of('lost')).toEqual([]);
       expect(leastLeftMs).toBeGreaterThan(0);
-      expect(mostUnderWay).toBeLessThanOrEqual(1);
+      expect(mostRunning).toBeLessThanOrEqual(1);
       for (const path of paths) {
         const calm = times(sent, path).filter((ms) => outageAt(ms) === undefined);
         expect(calm.length).toBeLessThanOrEqual(endedAfterMs / (ttlMs / 4) + 3 * (1 + away.length));

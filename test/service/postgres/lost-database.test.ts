@@ -76,10 +76,10 @@ describe.skipIf(postgresServer === undefined)('an outage of PostgreSQL (needs TE
     const { proxy, lock, held } = await startBehindProxy();
     for (let round = 0; round < 5; round += 1) {
       const requests = Array.from({ length: 40 }, (_, index) => ({ path: `r${round}-${index}`, key: randomUUID() }));
-      const underWay = requests.map(({ path, key }) => lock(path, key));
-      await Promise.race(underWay);
+      const running = requests.map(({ path, key }) => lock(path, key));
+      await Promise.race(running);
       proxy.cut();
-      const first = await Promise.all(underWay);
+      const first = await Promise.all(running);
       for (const { status } of first) expect([201, 503]).toContain(status);
       proxy.restore();
       const again = [];

@@ -78,7 +78,7 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
       { kind: 'delivered', at: timestamp },
       { kind: 'failed', at: timestamp },
       { kind: 'waiting', until: timestamp },
-      { kind: 'under-way' },
+      { kind: 'sending' },
       { kind: 'behind-another' },
       { kind: 'waiting', until: timestamp },
     ]);
@@ -99,7 +99,7 @@ describe.each(databaseKinds)('the deliveries of a hook on $name', (kind) => {
     expect(fourth).toMatchObject({ attempts: 0, last_attempt: null, last_error: null });
 
     await pause(id);
-    expect((await states()).slice(2).map((state) => state.kind)).toEqual(['held', 'under-way', 'held', 'held']);
+    expect((await states()).slice(2).map((state) => state.kind)).toEqual(['held', 'sending', 'held', 'held']);
     // The instance has died.
     await setDeliveries({ lease_until: 1 });
     expect((await states())[3]).toEqual({ kind: 'held' });

@@ -178,20 +178,20 @@ test('workspaces with due deliveries get equal shares of all attempts, whatever 
       const due = workspaces.flatMap((_, index) => hooksOf(`w${index}`, maxPerWorkspace / maxPerHook));
       prove(slots, due);
       const turns = new Map<string, number>();
-      let underWay: (Begun & { readonly endsAt: number })[] = [];
+      let running: (Begun & { readonly endsAt: number })[] = [];
       for (let step = 0; step < 50; step += 1) {
         for (const begun of beginAll(slots, due)) {
           const turn = turns.get(begun.hook.workspace) ?? 0;
           turns.set(begun.hook.workspace, turn + 1);
           const its = workspaces[Number(begun.hook.workspace.slice(1))] ?? [];
-          underWay.push({ ...begun, endsAt: now + (its[turn % its.length] ?? 1) });
+          running.push({ ...begun, endsAt: now + (its[turn % its.length] ?? 1) });
         }
-        expect(underWay).toHaveLength(maxAttempts);
-        const held = workspaces.map((_, index) => heldBy(`w${index}`, underWay));
+        expect(running).toHaveLength(maxAttempts);
+        const held = workspaces.map((_, index) => heldBy(`w${index}`, running));
         expect(Math.max(...held) - Math.min(...held), String(held)).toBeLessThanOrEqual(1);
-        now = Math.min(...underWay.map(({ endsAt }) => endsAt));
-        for (const { end, endsAt } of underWay) if (endsAt === now) end(false);
-        underWay = underWay.filter(({ endsAt }) => endsAt !== now);
+        now = Math.min(...running.map(({ endsAt }) => endsAt));
+        for (const { end, endsAt } of running) if (endsAt === now) end(false);
+        running = running.filter(({ endsAt }) => endsAt !== now);
       }
     }),
     { numRuns: runs(5, 200) },
@@ -206,13 +206,13 @@ test.each([
 ])('%s take turns if they have more due deliveries than attempts', (_, due) => {
   const slots = createDeliverySlots();
   const served = new Set<string>();
-  const underWay: Begun[] = [];
+  const running: Begun[] = [];
   for (let step = 0; step < 500; step += 1) {
     for (const begun of beginAll(slots, due)) {
-      underWay.push(begun);
+      running.push(begun);
       served.add(begun.hook.id);
     }
-    underWay.shift()?.end(false);
+    running.shift()?.end(false);
   }
   expect(due.filter(({ id }) => !served.has(id))).toEqual([]);
 });

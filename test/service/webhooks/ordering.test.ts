@@ -165,7 +165,7 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
           const hookAt = (which: number) => hooks[which % hooks.length] ?? '';
           const held = new Set<string>();
           const inactive = new Set<string>();
-          let underWay: ClaimedDelivery[] = [];
+          let running: ClaimedDelivery[] = [];
           for (const next of steps) {
             switch (next.does) {
               case 'event':
@@ -176,16 +176,16 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
                 const claimed = await claimNext(storage);
                 if (claimed === undefined) break;
                 expect(inactive.has(claimed.hook.id)).toBe(false);
-                underWay.push(claimed);
+                running.push(claimed);
                 break;
               }
               case 'settle': {
-                const [claimed] = underWay.splice(next.which % Math.max(1, underWay.length), 1);
+                const [claimed] = running.splice(next.which % Math.max(1, running.length), 1);
                 if (claimed === undefined) break;
                 expect(await settle(claimed, { kind: next.end, reason: 'no', afterMs: 0 })).toBe(true);
                 if (next.end !== 'gone') break;
                 // Other running attempts to its receiver are dropped.
-                underWay = underWay.filter(({ hook: { id } }) => id !== claimed.hook.id);
+                running = running.filter(({ hook: { id } }) => id !== claimed.hook.id);
                 inactive.add(claimed.hook.id);
                 break;
               }
@@ -207,7 +207,7 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
             await holds();
           }
           for (const id of hooks) await resume(id);
-          for (const claimed of underWay) expect(await settle(claimed, { kind: 'delivered' })).toBe(true);
+          for (const claimed of running) expect(await settle(claimed, { kind: 'delivered' })).toBe(true);
           for (let last = await claimNext(storage); last !== undefined; last = await claimNext(storage)) {
             await settle(last, { kind: 'delivered' });
           }

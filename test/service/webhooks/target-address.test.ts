@@ -85,9 +85,9 @@ test('a lookup is not started after its cancellation, and a running one is aband
     return new Promise(() => {});
   });
   const calling = new AbortController();
-  const underWay = addressesOf('hooks.example.com', 'game', calling.signal);
+  const running = addressesOf('hooks.example.com', 'game', calling.signal);
   calling.abort(new Error('called off'));
-  await expect(underWay).rejects.toThrow('called off');
+  await expect(running).rejects.toThrow('called off');
   await expect(addressesOf('hooks.example.com', 'game', calling.signal)).rejects.toThrow('called off');
   expect(begun).toBe(1);
 });

@@ -68,7 +68,7 @@ const deliveryStates: Readonly<Record<DeliveryOverview['state']['kind'], readonl
   delivered: ['delivered', 'delivered'],
   failed: ['failed', 'failed'],
   dropped: ['dropped', 'dropped'],
-  'under-way': ['sending', 'running'],
+  sending: ['sending', 'running'],
   waiting: ['pending', 'pending'],
   'behind-another': ['pending', 'queued'],
   held: ['held', 'paused'],
@@ -85,7 +85,7 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
     case 'failed':
     case 'dropped':
       return faint('none');
-    case 'under-way':
+    case 'sending':
       return 'in progress';
     case 'waiting':
       return Date.parse(state.until) > now ? time(state.until, now) : 'as soon as possible';

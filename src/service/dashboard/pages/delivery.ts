@@ -76,7 +76,7 @@ function actions(page: string, delivery: DeliveryOverview, hook: HookRow): Marku
 /** Reason why the delivery cannot be sent again now; undefined if it can. */
 function resendProblem({ state, event }: DeliveryOverview, { active }: HookRow): string | undefined {
   if (active !== 1) return 'Resume the webhook to send it again.';
-  if (state.kind === 'under-way') return 'It is being sent now.';
+  if (state.kind === 'sending') return 'It is being sent now.';
   if (state.kind !== 'behind-another') return undefined;
   return `It waits for an earlier delivery for the same ${subjectOf(event).kind}.`;
 }

@@ -16,7 +16,7 @@ const shortTtlSeconds = soak ? 60 : 120;
 export const shortTtl = `${shortTtlSeconds}s`;
 export const shortTtlMs = (shortTtlSeconds * 1_000) / faster.times;
 
-/** Tolerance for a renewal under way, and for a busy machine. */
+/** Tolerance for a renewal in progress, and for a busy machine. */
 const graceMs = soak ? 3_000 : 20_000;
 
 /** Whether the lock has a short ttl. All other locks live for minutes. */

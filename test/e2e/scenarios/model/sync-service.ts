@@ -22,7 +22,7 @@ export interface SyncService {
   readonly remote: Repository;
   /** Stops the service gracefully, and starts it again on the same folder. */
   restart(): Promise<void>;
-  /** Resolves when no restart is under way. */
+  /** Resolves when no restart is in progress. */
   ready(): Promise<void>;
   /** All syncs of branches with this prefix, oldest first. */
   syncs(prefix: string): Promise<readonly SyncRow[]>;

@@ -87,23 +87,23 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
     const now = Date.now();
     const later = await stored({ ...open, path: 'later', next_attempt_at: now + 3_600_000 * 5 });
     const behind = await stored({ ...open, path: 'behind', next_attempt_at: null, attempts: 0 });
-    const underWay = await stored({ ...open, path: 'under way', lease_until: now + 3_600_000, lease_owner: 'x' });
+    const sending = await stored({ ...open, path: 'sending', lease_until: now + 3_600_000, lease_owner: 'x' });
     const again = await stored({ ...open, status: 'again', next_attempt_at: now + 3_600_000, path: 'again' });
     const of = (id: string) => show(`${page}/deliveries/${id}`);
     const list = await show(page);
     const rowOf = (id: string) => list.split('<tr>').find((row) => row.includes(id)) ?? '';
     expect(rowOf(later)).toMatch(/pending.*>3<.*>in 5 h</s);
     expect(rowOf(behind)).toMatch(/pending.*>0<.*none yet.*after an earlier one for the same path/s);
-    expect(rowOf(underWay)).toMatch(/sending.*in progress/s);
+    expect(rowOf(sending)).toMatch(/sending.*in progress/s);
     expect(await of(later)).toMatch(/3 of at most 10.*>in 5 h</s);
     expect(await of(later)).toContain('<button class="primary">Send again</button>');
     expect(await of(again)).toContain('3, plus one sent again by hand');
     expect(await of(behind)).toContain('No attempt yet.');
     expect(await of(behind)).toContain('It waits for an earlier delivery for the same path');
-    expect(await of(underWay)).toContain('It is being sent now.');
+    expect(await of(sending)).toContain('It is being sent now.');
     await changeRows(service.storage, 'hooks', { active: 0, inactive_why: 'paused' }, { id: hook });
     expect(await of(later)).toContain('when the webhook is resumed');
-    for (const id of [later, behind, underWay, again])
+    for (const id of [later, behind, sending, again])
       expect(await of(id)).not.toContain('<form method="post" action="/workspaces');
     expect(await show(page)).toContain('It is paused. New events are not queued for it');
     expect(await show(`/workspaces/${workspace}/hooks/${hook}/remove`)).toContain('4 deliveries are waiting');
