@@ -21,6 +21,8 @@ export type Offer =
   /** A later request may succeed. */
   | { readonly kind: 'transient'; readonly reason: string };
 
+export type RefusedOffer = Exclude<Offer, { kind: 'download' }>;
+
 export type BatchResponse =
   | { readonly kind: 'offers'; readonly offers: ReadonlyMap<string, Offer> }
   /** The store does not accept this many objects at once. */

@@ -1,4 +1,4 @@
-import type { Offer } from './batch.ts';
+import type { RefusedOffer } from './batch.ts';
 import type { DownloadResult } from './download.ts';
 
 /** Maximum number of attempts for one object or batch without notable progress in between. */
@@ -24,7 +24,7 @@ export type NextStep =
 /** Decides the next step after an attempt to download an object, or after an offer without a download. */
 export function nextStep(
   { attempts, wrongContents }: Failures,
-  result: DownloadResult | Exclude<Offer, { kind: 'download' }>,
+  result: DownloadResult | RefusedOffer,
   backoffMs: number,
 ): NextStep {
   switch (result.kind) {
