@@ -47,7 +47,7 @@ const keptErrorLines = 100;
 const terminateGrace = 2_000;
 
 /** Runs a program without a shell until it ends or a limit ends it. Leaves no process running. */
-export function runProcess(
+export async function runProcess(
   program: string,
   args: readonly string[],
   /** The complete environment: nothing is inherited. */
@@ -55,26 +55,89 @@ export function runProcess(
   { limits, input, onErrorLine, onOutput, inBackground }: GitWork,
 ): Promise<GitOutcome> {
   const { signal } = limits;
-  if (signal?.aborted) return Promise.resolve({ kind: 'aborted' });
+  if (signal?.aborted) return { kind: 'aborted' };
+  const child = spawn(program, args, {
+    env: environment,
+    detached: process.platform !== 'win32',
+    stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
+    windowsHide: true,
+  });
+  if (inBackground) giveWay(child);
 
-  return new Promise((resolve) => {
-    const child = spawn(program, args, {
-      env: environment,
-      detached: process.platform !== 'win32',
-      stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
-      windowsHide: true,
+  const group = processGroup(child);
+  let stopped: GitOutcome | undefined;
+  const stopping = Promise.withResolvers<void>();
+  const stop = (reason: GitOutcome): void => {
+    stopped ??= reason;
+    stopping.resolve();
+    group.end();
+  };
+  const timer = setTimeout(() => stop({ kind: 'timeout' }), Math.min(limits.timeoutMs, maxTimerMs));
+  const onAbort = (): void => stop({ kind: 'aborted' });
+  signal?.addEventListener('abort', onAbort, { once: true });
+
+  const output: Buffer[] = [];
+  let outputSize = 0;
+  async function readOutput(): Promise<void> {
+    for await (const chunk of child.stdout ?? []) {
+      if (stopped !== undefined) continue;
+      outputSize += chunk.length;
+      if (onOutput !== undefined) await consume(chunk, onOutput);
+      else if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
+      else output.push(chunk);
+    }
+  }
+  // It fails if the pipe is destroyed.
+  const consumed = readOutput().catch(() => undefined);
+
+  const errorLines: string[] = [];
+  const errors = intoLines((line) => {
+    errorLines.push(line);
+    if (errorLines.length > keptErrorLines) errorLines.shift();
+    if (stopped === undefined) onErrorLine?.(line);
+  });
+  child.stderr?.setEncoding('utf8').on('data', errors.push);
+
+  // git may exit without reading all of its input: its status counts, not the broken pipe.
+  child.stdin?.on('error', () => {}).end(input);
+
+  child.on('exit', async () => {
+    // Helpers of a killed git process keep running and hold the pipes open.
+    group.terminate();
+    // The consumer may not have read the last output yet.
+    if (onOutput !== undefined) await Promise.race([consumed, stopping.promise]);
+    clearTimeout(timer);
+    group.end();
+  });
+  const outcome = await new Promise<GitOutcome>((resolve) => {
+    child.on('error', (error: NodeJS.ErrnoException) => {
+      resolve({ kind: 'not-started', code: error.code ?? error.message });
     });
-    if (inBackground) giveWay(child);
+    child.on('close', async (code, endedBy) => {
+      errors.end();
+      await Promise.race([consumed, stopping.promise]);
+      if (stopped !== undefined) resolve(stopped);
+      else if (code === null) resolve({ kind: 'killed', signal: endedBy ?? 'SIGKILL' });
+      else resolve({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });
+    });
+  });
+  clearTimeout(timer);
+  group.forget();
+  signal?.removeEventListener('abort', onAbort);
+  return outcome;
+}
 
-    let stopped: GitOutcome | undefined;
-    const stopping = Promise.withResolvers<void>();
-    let lastResort: NodeJS.Timeout | undefined;
-    /** False once nothing is left of the process group, whose id another process may then get. */
-    let isRunning = true;
-    const signalAll = (name: 'SIGTERM' | 'SIGKILL'): void => {
-      if (isRunning) isRunning = end(child, name);
-    };
-    const endAll = (): void => {
+/** The process, and the helpers that it started. */
+function processGroup(child: ChildProcess) {
+  let lastResort: NodeJS.Timeout | undefined;
+  /** False once nothing is left of the process group, whose id another process may then get. */
+  let isRunning = true;
+  const signalAll = (name: 'SIGTERM' | 'SIGKILL'): void => {
+    if (isRunning) isRunning = end(child, name);
+  };
+  return {
+    terminate: () => signalAll('SIGTERM'),
+    end(): void {
       if (lastResort !== undefined) return;
       signalAll('SIGTERM');
       lastResort = setTimeout(() => {
@@ -83,67 +146,9 @@ export function runProcess(
         child.stdout?.destroy();
         child.stderr?.destroy();
       }, terminateGrace);
-    };
-    const stop = (reason: GitOutcome): void => {
-      stopped ??= reason;
-      stopping.resolve();
-      endAll();
-    };
-
-    const timer = setTimeout(() => stop({ kind: 'timeout' }), Math.min(limits.timeoutMs, maxTimerMs));
-    const onAbort = (): void => stop({ kind: 'aborted' });
-    signal?.addEventListener('abort', onAbort, { once: true });
-    const finish = (outcome: GitOutcome): void => {
-      clearTimeout(timer);
-      clearTimeout(lastResort);
-      signal?.removeEventListener('abort', onAbort);
-      resolve(outcome);
-    };
-
-    const output: Buffer[] = [];
-    let outputSize = 0;
-    async function readOutput(): Promise<void> {
-      for await (const chunk of child.stdout ?? []) {
-        if (stopped !== undefined) continue;
-        outputSize += chunk.length;
-        if (onOutput !== undefined) await consume(chunk, onOutput);
-        else if (outputSize > maxOutputSize) stop({ kind: 'too-much-output' });
-        else output.push(chunk);
-      }
-    }
-    // It fails if the pipe is destroyed.
-    const consumed = readOutput().catch(() => undefined);
-
-    const errorLines: string[] = [];
-    const errors = intoLines((line) => {
-      errorLines.push(line);
-      if (errorLines.length > keptErrorLines) errorLines.shift();
-      if (stopped === undefined) onErrorLine?.(line);
-    });
-    child.stderr?.setEncoding('utf8').on('data', errors.push);
-
-    // git may exit without reading all of its input: its status counts, not the broken pipe.
-    child.stdin?.on('error', () => {}).end(input);
-
-    child.on('error', (error: NodeJS.ErrnoException) => {
-      finish({ kind: 'not-started', code: error.code ?? error.message });
-    });
-    child.on('exit', async () => {
-      // Helpers of a killed git process keep running and hold the pipes open.
-      signalAll('SIGTERM');
-      // The consumer may not have read the last output yet.
-      if (onOutput !== undefined) await Promise.race([consumed, stopping.promise]);
-      clearTimeout(timer);
-      endAll();
-    });
-    child.on('close', async (code, endedBy) => {
-      errors.end();
-      await Promise.race([consumed, stopping.promise]);
-      if (stopped !== undefined) finish(stopped);
-      else if (code === null) finish({ kind: 'killed', signal: endedBy ?? 'SIGKILL' });
-      else finish({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });
-    });
-  });
+    },
+    forget: () => clearTimeout(lastResort),
+  };
 }
 
 /** Limits how much a slow consumer must handle at once. */
