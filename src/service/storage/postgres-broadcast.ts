@@ -9,21 +9,64 @@ const checkMs = 5_000;
 
 /**
  * LISTEN and NOTIFY on a separate connection, opened for the first listener or message. NOTIFY is not part of the
- * transaction of the change: there, it would serialize all commits of the server. A connection that is lost, or
- * silently cut by a proxy, is opened again, and listeners are called without a message, because messages may have been
- * lost.
+ * transaction of the change: there, it would serialize all commits of the server.
  */
 export function createPostgresBroadcast(url: string): Broadcast & { close(): Promise<void> } {
   const listeners = new Set<(message: string | undefined) => void>();
-  let connection: Promise<pg.Client> | undefined;
   let unsent: string[] = [];
   let sending: Promise<void> | undefined;
-  let nextCheck: NodeJS.Timeout | undefined;
   let closed = false;
-
-  function notify(message: string | undefined): void {
+  const isNeeded = (): boolean => listeners.size > 0 && !closed;
+  const connection = keepConnection(url, isNeeded, (message) => {
     for (const listener of listeners) listener(message);
+  });
+
+  async function sendAll(): Promise<void> {
+    while (unsent.length > 0) {
+      const messages = unsent;
+      unsent = [];
+      try {
+        const client = await connection.open();
+        const text = 'select pg_notify($1, value) from json_array_elements_text($2)';
+        await client.query(text, [channel, JSON.stringify(messages)]);
+      } catch {
+        // Waiting clients then notice the change without the message, only later.
+      }
+    }
+    sending = undefined;
   }
+
+  return {
+    send(message) {
+      if (closed) return Promise.resolve();
+      unsent.push(message);
+      sending ??= sendAll();
+      return sending;
+    },
+    listen(onMessage) {
+      listeners.add(onMessage);
+      if (listeners.size === 1) void connection.check();
+      return () => {
+        listeners.delete(onMessage);
+        if (listeners.size === 0) connection.stopChecks();
+      };
+    },
+    async close() {
+      closed = true;
+      connection.stopChecks();
+      await sending;
+      await connection.close();
+    },
+  };
+}
+
+/**
+ * A connection that is lost, or silently cut by a proxy, is opened again while it is needed. Then `notify` is called
+ * without a message, because messages may have been lost.
+ */
+function keepConnection(url: string, isNeeded: () => boolean, notify: (message: string | undefined) => void) {
+  let connection: Promise<pg.Client> | undefined;
+  let nextCheck: NodeJS.Timeout | undefined;
 
   async function connect(): Promise<pg.Client> {
     const client = new pg.Client({
@@ -46,7 +89,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     return client;
   }
 
-  function connected(): Promise<pg.Client> {
+  function open(): Promise<pg.Client> {
     if (connection !== undefined) return connection;
     const opening = connect();
     const forget = (): void => {
@@ -56,7 +99,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     opening.then((client) => {
       client.once('end', () => {
         forget();
-        if (!closed && listeners.size > 0) checkIn(retryMs);
+        if (isNeeded()) checkIn(retryMs);
       });
       // Messages that were sent before `listen` did not arrive.
       notify(undefined);
@@ -64,7 +107,7 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     return opening;
   }
 
-  async function disconnect(): Promise<void> {
+  async function close(): Promise<void> {
     const client = await connection?.catch(() => undefined);
     connection = undefined;
     await client?.end().catch(() => undefined);
@@ -75,55 +118,18 @@ export function createPostgresBroadcast(url: string): Broadcast & { close(): Pro
     nextCheck = setTimeout(() => void check(), ms);
   }
 
-  /** Keeps the connection open and checked while there are listeners. */
   async function check(): Promise<void> {
     try {
       // Times out if a proxy has silently cut the connection.
-      await (await connected()).query(`listen ${channel}`);
-      if (listeners.size > 0 && !closed) checkIn(checkMs);
+      await (await open()).query(`listen ${channel}`);
+      if (isNeeded()) checkIn(checkMs);
     } catch {
-      await disconnect();
-      if (listeners.size === 0 || closed) return;
+      await close();
+      if (!isNeeded()) return;
       notify(undefined);
       checkIn(retryMs);
     }
   }
 
-  async function sendAll(): Promise<void> {
-    while (unsent.length > 0) {
-      const messages = unsent;
-      unsent = [];
-      try {
-        const client = await connected();
-        const text = 'select pg_notify($1, value) from json_array_elements_text($2)';
-        await client.query(text, [channel, JSON.stringify(messages)]);
-      } catch {
-        // Waiting clients then notice the change without the message, only later.
-      }
-    }
-    sending = undefined;
-  }
-
-  return {
-    send(message) {
-      if (closed) return Promise.resolve();
-      unsent.push(message);
-      sending ??= sendAll();
-      return sending;
-    },
-    listen(onMessage) {
-      listeners.add(onMessage);
-      if (listeners.size === 1) void check();
-      return () => {
-        listeners.delete(onMessage);
-        if (listeners.size === 0) clearTimeout(nextCheck);
-      };
-    },
-    async close() {
-      closed = true;
-      clearTimeout(nextCheck);
-      await sending;
-      await disconnect();
-    },
-  };
+  return { open, check, stopChecks: () => clearTimeout(nextCheck), close };
 }
