@@ -64,34 +64,28 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
     next(due: Iterable<DueHook>): DueHook | undefined {
       if (running.size >= maxAttempts) return undefined;
-      const all = [...running];
-      const unproven = all.filter(({ provenUntil }) => provenUntil <= now());
-      const ofWorkspace = countBy(all, workspaceOf);
-      const ofReceiver = countBy(all, receiverOf);
-      const ofHook = countBy(all, ({ id }) => id);
-      const unprovenOfHook = countBy(unproven, ({ id }) => id);
-      const unprovenOfWorkspace = countBy(unproven, workspaceOf);
-      const unprovenOfReceiver = countBy(unproven, receiverOf);
+      const all = countAttempts([...running]);
+      const unproven = countAttempts([...running].filter(({ provenUntil }) => provenUntil <= now()));
 
       function mayBegin(hook: DueHook): boolean {
         const { isQuick, restsUntil } = experienceOf(hook);
         const receiver = receiverOf(hook);
-        if (now() < restsUntil || ofReceiver(receiver) >= maxPerReceiver) return false;
-        if (isQuick && unprovenOfHook(hook.id) === 0) return ofHook(hook.id) < maxPerHook;
+        if (now() < restsUntil || all.ofReceiver(receiver) >= maxPerReceiver) return false;
+        if (isQuick && unproven.ofHook(hook.id) === 0) return all.ofHook(hook.id) < maxPerHook;
         return (
-          ofHook(hook.id) === 0 &&
-          unprovenOfWorkspace(hook.workspace) < maxUnprovenPerWorkspace &&
-          unprovenOfReceiver(receiver) < maxUnprovenPerReceiver
+          all.ofHook(hook.id) === 0 &&
+          unproven.ofWorkspace(hook.workspace) < maxUnprovenPerWorkspace &&
+          unproven.ofReceiver(receiver) < maxUnprovenPerReceiver
         );
       }
       const workspaces = [...Map.groupBy(due, workspaceOf)]
-        .map(([id, hooks]) => ({ hooks, running: ofWorkspace(id), turn: workspaceTurns.get(id) ?? -1 }))
+        .map(([id, hooks]) => ({ hooks, running: all.ofWorkspace(id), turn: workspaceTurns.get(id) ?? -1 }))
         .filter(({ running }) => running < maxPerWorkspace)
         .sort((a, b) => a.running - b.running || a.turn - b.turn);
       for (const { hooks } of workspaces) {
         const [first] = hooks
           .filter(mayBegin)
-          .map((hook) => ({ hook, running: ofHook(hook.id), turn: experienceOf(hook).turn }))
+          .map((hook) => ({ hook, running: all.ofHook(hook.id), turn: experienceOf(hook).turn }))
           .sort((a, b) => a.running - b.running || a.turn - b.turn || a.hook.since - b.hook.since);
         if (first !== undefined) return first.hook;
       }
@@ -121,6 +115,12 @@ export function createDeliverySlots(now: () => number = () => performance.now())
  * Pause of a hook after consecutive failed attempts. Without it, a hook that fails at once would be tried continuously.
  */
 const restMs = (failures: number): number => (failures === 0 ? 0 : Math.min(1_000, 25 * 2 ** Math.min(failures, 10)));
+
+const countAttempts = (attempts: readonly DueHook[]) => ({
+  ofWorkspace: countBy(attempts, workspaceOf),
+  ofReceiver: countBy(attempts, receiverOf),
+  ofHook: countBy(attempts, ({ id }) => id),
+});
 
 function countBy(hooks: readonly DueHook[], keyOf: (hook: DueHook) => string): (key: string) => number {
   const groups = Map.groupBy(hooks, keyOf);
