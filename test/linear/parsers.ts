@@ -586,7 +586,6 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',
   'src/service/http/body.ts readBytes': 'It is readLimited.',
   'src/service/platform/read-limited.ts readLimited': 'It reads a stream up to its limit.',
-  'src/service/lfs/fetch/connection.ts readResponseText': 'It is readLimited, and decodes once.',
   'src/service/git/small-blobs.ts readSmallBlobs': 'It reads what git writes, object by object.',
   'src/service/http/body.ts readText': 'It reads a stream up to its limit, and decodes it once.',
   'src/service/http/body.ts readOptionalJsonBody': 'It is readJsonBody where there is a body.',

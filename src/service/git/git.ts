@@ -124,9 +124,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
   };
 }
 
-async function mirroredWorkspaces(mirrors: string): Promise<readonly string[]> {
-  return (await namesIn(mirrors)).flatMap((folder) => {
-    const workspace = folder.endsWith(ending) ? workspaceOfFolder(folder.slice(0, -ending.length)) : undefined;
-    return workspace === undefined ? [] : [workspace];
-  });
-}
+const mirroredWorkspaces = async (mirrors: string): Promise<readonly string[]> =>
+  (await namesIn(mirrors)).flatMap((name) =>
+    name.endsWith(ending) ? (workspaceOfFolder(name.slice(0, -ending.length)) ?? []) : [],
+  );

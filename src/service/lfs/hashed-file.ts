@@ -5,7 +5,7 @@ import { withFolderOf } from '../platform/missing-file.ts';
 
 const writtenAtOnce = 512 * 1_024;
 
-/** Opens a file to append to it, and hashes its present bytes. If these are more than `maxLength`, they are discarded. */
+/** Opens a file to append to it, and hashes its present bytes. More than `maxLength` bytes are damaged, and discarded. */
 export async function openHashedFile(path: string, maxLength: number) {
   const file = await withFolderOf(path, () => open(path, constants.O_RDWR | constants.O_CREAT, 0o600));
   let hash = createHash('sha256');
@@ -51,6 +51,7 @@ export async function openHashedFile(path: string, maxLength: number) {
       return length;
     },
     async append(bytes: Uint8Array): Promise<void> {
+      if (length + bytes.length > maxLength) throw new RangeError('These are more bytes than the object has.');
       hash.update(bytes);
       unwritten.push(bytes);
       length += bytes.length;
@@ -60,10 +61,7 @@ export async function openHashedFile(path: string, maxLength: number) {
     flush,
     /** The file cannot be appended to afterwards. */
     hash: (): string => hash.digest('hex'),
-    async sync(): Promise<void> {
-      await flush();
-      await file.sync();
-    },
+    sync: (): Promise<void> => flush().then(() => file.sync()),
     /** Bytes that were not flushed are lost. */
     close: (): Promise<void> => file.close(),
   };

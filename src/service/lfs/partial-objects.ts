@@ -77,11 +77,8 @@ async function openPartialObject(folder: string, { oid, size }: ObjectName, stor
     get offset(): number {
       return file.length;
     },
-    /** Appends bytes. Throws if these are more than the missing bytes. */
-    async write(bytes: Uint8Array): Promise<void> {
-      if (file.length + bytes.length > size) throw new RangeError('These are more bytes than the object has.');
-      await file.append(bytes);
-    },
+    /** Throws if these are more than the missing bytes. */
+    write: file.append,
     /** Discards all bytes. */
     restart: file.clear,
     /**

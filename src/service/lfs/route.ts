@@ -2,9 +2,8 @@ import type { Context } from 'hono';
 import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { type AccessControl, requireAccess } from '../http/access.ts';
-import { addressedWorkspace } from '../http/addressed-workspace.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
-import { type App, type Environment, send } from '../http/context.ts';
+import { type App, addressedWorkspace, type Environment, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export const address = '/v1/workspaces/:id/lfs';

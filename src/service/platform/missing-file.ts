@@ -16,10 +16,9 @@ export const namesIn = async (folder: string): Promise<readonly string[]> =>
   (await unlessMissing(readdir(folder))) ?? [];
 
 /** Creates the folder of the file only if the work fails without it: it is rarely missing. */
-export async function withFolderOf<T>(file: string, work: () => Promise<T>): Promise<T> {
-  return work().catch(async (error: unknown) => {
+export const withFolderOf = <T>(file: string, work: () => Promise<T>): Promise<T> =>
+  work().catch(async (error: unknown) => {
     if (!isMissing(error)) throw error;
     await mkdir(dirname(file), { recursive: true });
     return work();
   });
-}

@@ -15,11 +15,8 @@ export interface PushedBranch {
 /** Reads the input of a `pre-receive` hook. Omits tags, other refs, and branches that the push deletes. */
 export async function readPush(input: Readable): Promise<readonly PushedBranch[]> {
   const tooLong = () => new CommandError('The push has too many branches and tags. Push fewer of them at once.');
-  const bytes = await readLimited(input, maxInputBytes, tooLong);
-  const lines = bytes
-    .toString('utf8')
-    .split('\n')
-    .filter((line) => line !== '');
+  const text = String(await readLimited(input, maxInputBytes, tooLong));
+  const lines = text.split('\n').filter((line) => line !== '');
   return lines.flatMap((line) => {
     const [, before = '', after = '', ref] = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
     if (ref === undefined)

@@ -1,11 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import { createRedactor } from '../../../interface/redact.ts';
 import { parseJson } from '../../contract/validate.ts';
+import { readLimited } from '../../platform/read-limited.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectName } from '../oid.ts';
-import { isBusy, readResponseText, type StoreConnection, transientStatuses } from './connection.ts';
+import { isBusy, type StoreConnection, transientStatuses } from './connection.ts';
 import { headerFields, type Store, storeUrl } from './store.ts';
-import { StoreError } from './store-error.ts';
+import { StoreError, toStoreError } from './store-error.ts';
 
 /** Download instructions for an object, or the reason why it has none. */
 export type Offer =
@@ -32,6 +33,7 @@ export type BatchResponse =
 
 const mediaType = 'application/vnd.git-lfs+json';
 const maxResponseBytes = 16 * 1_024 * 1_024;
+const tooLong = () => new StoreError(`its response is larger than ${maxResponseBytes / 1_024} KiB`);
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md */
 const responseSchema = z.object({
@@ -80,7 +82,8 @@ export async function requestBatch(
     signal,
   });
   const { statusCode: status = 0 } = response;
-  const text = await readResponseText(response, maxResponseBytes);
+  const body = readLimited(response, maxResponseBytes, tooLong);
+  const text = String(await body.catch((error) => Promise.reject(toStoreError(error))));
   const words = wordsOf(parseJson(messageSchema, text)?.message ?? '', store);
   const refuse = (reason: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${reason}${words}`);
   if (status === 401 || status === 403) {

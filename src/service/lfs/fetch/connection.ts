@@ -2,7 +2,6 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import { isIP, type LookupFunction } from 'node:net';
 import { type IpAddresses, lookupAmong } from '../../outbound/target-address.ts';
-import { readLimited } from '../../platform/read-limited.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { StoreError, toStoreError } from './store-error.ts';
@@ -92,14 +91,4 @@ export function openStoreConnection(guard: AddressGuard, ca: readonly string[] |
       for (const agent of Object.values(agents)) agent.destroy();
     },
   };
-}
-
-/** Reads a short response completely. */
-export async function readResponseText(response: IncomingMessage, maxBytes: number): Promise<string> {
-  const tooLong = () => new StoreError(`its response is larger than ${maxBytes / 1_024} KiB`);
-  try {
-    return (await readLimited(response, maxBytes, tooLong)).toString('utf8');
-  } catch (error) {
-    throw toStoreError(error);
-  }
 }

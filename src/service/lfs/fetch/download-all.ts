@@ -5,10 +5,9 @@ import { createObjectStore } from '../object-store.ts';
 import type { PointedObject } from '../pointer.ts';
 import type { RefusedOffer } from './batch.ts';
 import { type DownloadResult, onDisk } from './download.ts';
-import { createDownloadQueue, type OfferedObject, type QueuedObject } from './download-queue.ts';
+import { createDownloadQueue, type OfferedObject, type QueuedObject, type QueueTerms } from './download-queue.ts';
 import { startDownloader } from './downloader.ts';
 import { nextStep } from './next-step.ts';
-import type { Offers } from './offers.ts';
 import { createTally } from './tally.ts';
 
 const parallelDownloads = 8;
@@ -19,17 +18,13 @@ const notableBytes = 1_024 * 1_024;
 /** After this many connection errors in a row, the store counts as unreachable. */
 const maxFailedInARow = 16;
 
-export interface DownloadAllParts {
+export interface DownloadAllParts extends QueueTerms {
   readonly dataFolder: string;
   readonly workspace: string;
-  readonly offers: Offers;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly idleMs: number;
   /** Delay before the first retry of an object; doubled for each further one. */
   readonly backoffMs: number;
-  /** Maximum time without progress that a busy store may cause. */
-  readonly maxSilenceMs: number;
-  readonly signal: AbortSignal;
 }
 
 /** Downloads objects, several at a time, each until it is stored or has failed. */
@@ -38,14 +33,13 @@ export async function downloadAll(
   wanted: readonly PointedObject[],
   onProgress: (received: FetchedObjects['received']) => void,
 ): Promise<Pick<FetchedObjects, 'received' | 'missing'>> {
-  const { dataFolder, workspace, offers, freeDisk, idleMs, backoffMs, maxSilenceMs } = parts;
+  const { dataFolder, workspace, offers, freeDisk, idleMs, backoffMs } = parts;
   const ending = new AbortController();
   const signal = AbortSignal.any([parts.signal, ending.signal]);
   const objects = createObjectStore(dataFolder, workspace);
   const downloader = startDownloader({ dataFolder, workspace, idleMs, ca: offers.ca, signal }, offers.guard);
   const tally = createTally(() => performance.now(), onProgress);
-  const { lastProgress } = tally;
-  const queue = createDownloadQueue({ offers, maxSilenceMs, signal, lastProgress, onRefused: apply }, wanted);
+  const queue = createDownloadQueue({ ...parts, signal }, wanted, tally.lastProgress, apply);
   let failedInARow = 0;
 
   /** Applies the result of an attempt to download an object, or an offer without a download. */

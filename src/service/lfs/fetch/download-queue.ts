@@ -19,19 +19,19 @@ export interface OfferedObject extends QueuedObject {
   readonly offer: Offer & { readonly kind: 'download' };
 }
 
-interface QueueParts {
+export interface QueueTerms {
   readonly offers: Offers;
   /** Maximum time without progress that a busy store may cause. */
   readonly maxSilenceMs: number;
   readonly signal: AbortSignal;
-  readonly lastProgress: () => number;
-  readonly onRefused: (item: QueuedObject, offer: RefusedOffer) => Promise<void>;
 }
 
 /** Objects that wait for an offer or a download, largest first: a large one at the end would be downloaded alone. */
 export function createDownloadQueue(
-  { offers, maxSilenceMs, signal, lastProgress, onRefused }: QueueParts,
+  { offers, maxSilenceMs, signal }: QueueTerms,
   wanted: readonly PointedObject[],
+  lastProgress: () => number,
+  onRefused: (item: QueuedObject, offer: RefusedOffer) => Promise<void>,
 ) {
   const queue: QueuedObject[] = wanted
     .toSorted((one, other) => other.size - one.size)
@@ -55,10 +55,8 @@ export function createDownloadQueue(
 
   async function requestOffers(): Promise<void> {
     const items = queue.splice(0, offers.batchSize());
-    const response = await offers.request(
-      items.map(({ object }) => object),
-      signal,
-    );
+    const objects = items.map(({ object }) => object);
+    const response = await offers.request(objects, signal);
     if (response?.kind === 'busy') pause(response.retryAfter);
     if (response?.kind !== 'offers') {
       queue.unshift(...items);
