@@ -7,8 +7,15 @@ import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, describedBranch, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { authenticateRequest, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
-import { addressedWorkspace } from '../http/addressed-workspace.ts';
-import { actorOf, bearerOf, clientIsGone, disconnection, type Environment, keyedRequestOf } from '../http/context.ts';
+import {
+  actorOf,
+  addressedWorkspace,
+  bearerOf,
+  clientIsGone,
+  disconnection,
+  type Environment,
+  keyedRequestOf,
+} from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';

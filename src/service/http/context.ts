@@ -1,10 +1,14 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono } from 'hono';
 import type { Actor } from '../audit/audit.ts';
+import { noSuchWorkspace } from '../contract/problem.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { type KeyedRequest, keyedRequest } from '../idempotency/keyed-request.ts';
 import type { Admission } from '../runtime/limit-rate.ts';
-import type { Bearer } from '../tokens/tokens.ts';
+import type { Storage } from '../storage/storage.ts';
+import { type Bearer, maySee } from '../tokens/tokens.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { type FoundWorkspace, workspaceWithId } from '../workspaces/workspaces.ts';
 
 /** Variables that the middleware sets on a request. */
 export interface Environment {
@@ -46,11 +50,20 @@ export function send(c: Context<Environment>, { status, headers, body }: ApiResp
 export const bearerOf = (c: Context<Environment>): Bearer => c.get('bearer');
 
 export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefined {
-  const { req } = c;
-  const key = req.header('idempotency-key');
+  const key = c.req.header('idempotency-key');
   if (key === undefined) return undefined;
-  const content = [req.method, req.path, req.header('if-match') ?? null, c.get('bodyText')];
+  const content = [c.req.method, c.req.path, c.req.header('if-match') ?? null, c.get('bodyText')];
   return keyedRequest(bearerOf(c).id, key, content);
+}
+
+/** The workspace in the path of the request. Throws if the token may not see it. */
+export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
+  const id = c.req.param('id') ?? '';
+  // Invalid ids are not passed to the database, which may reject some characters.
+  const isVisible = parseWorkspaceId(id).ok && maySee(bearerOf(c), id);
+  const workspace = isVisible ? await workspaceWithId(storage, id) : undefined;
+  if (workspace === undefined) throw noSuchWorkspace(id);
+  return workspace;
 }
 
 /** IP address of the client, for the audit log, the log and limits per address. */
