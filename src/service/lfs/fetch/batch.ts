@@ -33,7 +33,6 @@ export type BatchResponse =
 
 const mediaType = 'application/vnd.git-lfs+json';
 const maxResponseBytes = 16 * 1_024 * 1_024;
-const tooLong = () => new StoreError(`its response is larger than ${maxResponseBytes / 1_024} KiB`);
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/api/batch.md */
 const responseSchema = z.object({
@@ -105,6 +104,8 @@ export async function requestBatch(
     throw refuse('does not offer basic transfers, the only ones that the service supports.');
   return { kind: 'offers', offers: new Map(parsed.objects.map((object) => [object.oid, offerOf(object, store, now)])) };
 }
+
+const tooLong = () => new StoreError(`its response is larger than ${maxResponseBytes / 1_024} KiB`);
 
 /** Shorter lifetimes would cause constant requests for new offers. */
 const minHoldsMs = 60_000;
