@@ -72,6 +72,8 @@ interface Answering {
   ) => { readonly result: SessionAcquireResult; readonly afterMs: number };
   /** The paths at the refresh with this number, counted from 0. */
   readonly growing?: (number: number) => readonly string[];
+  /** The locked paths in the list with this number, counted from 0. */
+  readonly listed?: (number: number) => readonly string[];
   /** Receives all events in order: `ask a`, `give back a`, `sleep`, `wait a 30`. */
   readonly events?: string[];
 }
@@ -90,6 +92,9 @@ async function waiting({
   },
   count = paths.length,
   growing,
+  listed = () => {
+    throw new Error('No other path was waited for.');
+  },
   events = [],
 }: Answering) {
   let now = start;
@@ -102,7 +107,14 @@ async function waiting({
   const givingBackMs: number[] = [];
   /** The keys of the requests that wait. */
   const keys: string[] = [];
-  const client: Pick<Client, 'serverNow'> = { serverNow: clock };
+  const client: Pick<Client, 'serverNow' | 'listLocks'> = {
+    serverNow: clock,
+    async listLocks() {
+      events.push('list');
+      const items = listed(events.filter((event) => event === 'list').length - 1).map((path) => knownLock(path));
+      return { items, incomplete: undefined, isFiltered: true };
+    },
+  };
   const result = await acquireLocks(
     {
       // A wait uses no other methods.
@@ -325,14 +337,19 @@ describe('a wait for paths that may change', () => {
   });
 });
 
-test('a step that needs several of its paths requests them again after ten seconds in line, which is for one', async () => {
+test('a step that needs several of its paths stays in line for one, and requests another only once it is free', async () => {
+  const first = { position: 1, length: 1 };
   const { events, result } = await waiting({
     paths: ['a', 'b', 'c'],
     count: 2,
-    response: (path, number) => (number < 3 ? inLine(path, { position: 1, length: 1 }) : taken(path)),
-    tell: ({ path, seconds }) => ({ result: inLine(path, { position: 1, length: 1 }), afterMs: seconds * second + 50 }),
+    random: () => 0,
+    response: (path, number) => (number < 2 ? inLine(path, first) : taken(path)),
+    tell: ({ path, seconds }) => ({ result: inLine(path, first), afterMs: seconds * second + 50 }),
+    listed: (number) => (number < 2 ? ['a', 'b'] : ['a']),
   });
-  expect(events.filter((event) => event.startsWith('wait'))).toEqual(['wait a 10']);
+  const stillHeld = ['wait a 10', 'list'];
+  const asked = ['ask a', 'ask b', 'ask c', 'give back c'];
+  expect(events).toEqual([...asked, ...stillHeld, ...stillHeld, ...stillHeld, 'ask b', 'ask a']);
   expect(result.round.kind).toBe('acquired');
 });
 

@@ -215,7 +215,18 @@ function openStep(time: VirtualTime, table: Table, step: Step) {
       return isLost ? { kind: 'unanswered', intent, error: busy, conflict: undefined } : granted(path);
     },
   });
-  const client: Pick<Client, 'serverNow'> = { serverNow: time.now };
+  const client: Pick<Client, 'serverNow' | 'listLocks'> = {
+    serverNow: time.now,
+    async listLocks() {
+      requests += 1;
+      await time.sleep(requestMs);
+      return {
+        items: [...table.holders.keys()].map((path) => knownLock(path)),
+        incomplete: undefined,
+        isFiltered: true,
+      };
+    },
+  };
   const finished: Promise<AcquireAllResult> = acquireLocks(
     {
       // A wait uses no other methods.
@@ -337,7 +348,7 @@ describe('any N of several paths', () => {
         const slack = (given.of + 2) * 4 * requestMs;
         // A pause between two rounds; the step also polls if there are more paths than it may wait for.
         const polls = !given.waits || given.of - given.count >= 8;
-        // While it waits for one path, a step that needs several does not learn of others.
+        // While it waits for one path, a step that needs several lists the others now and then.
         const needsMore = given.count > 1 && given.of > given.count;
         const longestPause = (polls ? 15 : needsMore ? 10 : 0) * second;
         if (enoughAfter < never) expect(tookMs).toBeLessThanOrEqual(enoughAfter * second + longestPause + slack);
@@ -374,6 +385,9 @@ describe('any N of several paths', () => {
     const told = await playing({ ...paused, waitSeconds: 120, waits: true });
     expect(told.requests()).toBeLessThan(6 * 8);
     for (const line of told.lines) expect(line).toMatch(/^None of the 6 paths is free: .*; and 3 more\. Waiting, /);
+    // Half an hour: a request that waits and a list every ten seconds, and each path once at the start and at the end.
+    const many = { ...paused, of: 100, count: 2, freeAfter: Array(100).fill(never), waitSeconds: 1_800, waits: true };
+    expect((await playing(many)).requests()).toBeLessThan(2 * 100 + 2 * 180);
   });
 });
 
