@@ -20,11 +20,13 @@ export interface OwnLock {
   readonly fence?: number | undefined;
   readonly acquired_at?: string | undefined;
   readonly expires_at?: string | undefined;
+  /** The idempotency key of the request that acquired it; undefined for a lock of another job. */
+  readonly key?: string;
   /** The latest time at which the service may have granted the lock, by the clock of the service. */
   readonly grantedAt?: string | undefined;
 }
 
-export const ownLockOf = ({ lock, at }: Grant): OwnLock => ({ ...lock, grantedAt: at });
+export const ownLockOf = ({ lock, key, at }: Grant): OwnLock => ({ ...lock, key, grantedAt: at });
 
 /** The state of a lock that was ours, from a lookup of its path. */
 type Standing =

@@ -58,8 +58,8 @@ export async function releaseTarget(
 ): Promise<ReleaseResult> {
   const { service, workspace, path, target } = request;
   const { client, record } = context;
-  const { id, etag } = lockOf(target);
-  const entry = { service, workspace, path, id, etag };
+  const { id, etag, key } = lockOf(target);
+  const entry = { service, workspace, path, id, etag, key };
   const now = (): string => new Date(client.serverNow()).toISOString();
   if (target.kind === 'own' || target.found.kind !== 'absent') record({ kind: 'releasing', ...entry, at: now() });
   const result = await send(context, request, within);
@@ -199,7 +199,7 @@ function mayBeDone({ failure, status, attempts }: ServiceError): boolean {
   return status === undefined || status === 408 || status >= 500 || (status >= 200 && status < 300);
 }
 
-const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag'> => {
+const lockOf = (target: ReleaseTarget): Pick<OwnLock, 'id' | 'etag' | 'key'> => {
   if (target.kind === 'own') return target.lock;
   return target.found.kind === 'locked' ? target.found.lock : {};
 };

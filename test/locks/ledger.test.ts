@@ -31,12 +31,19 @@ const denied = (path: string, key: string, step = 's'): Entry => ({
   at,
   key,
 });
-const releasing = (path: string, id?: string): Entry => ({ kind: 'releasing', ...addressOf(path), at, ...proofOf(id) });
-const ended = (path: string, id?: string): Entry => ({
+const releasing = (path: string, id?: string, key?: string): Entry => ({
+  kind: 'releasing',
+  ...addressOf(path),
+  at,
+  ...proofOf(id),
+  ...(key !== undefined && { key }),
+});
+const ended = (path: string, id?: string, key?: string): Entry => ({
   kind: 'ended',
   ...addressOf(path),
   at,
   ...proofOf(id),
+  ...(key !== undefined && { key }),
 });
 
 const text = fc.string({ unit: 'binary', maxLength: 12 }).map((value) => value.toWellFormed());
@@ -69,8 +76,8 @@ const anyEntry: fc.Arbitrary<Entry> = fc
     fc.record({ kind: kind('granted'), ...request, waitedMs: fc.nat(), lock: anyLock }),
     fc.record({ kind: kind('denied'), ...request }),
     fc.record({ kind: kind('plan'), ...where, step: text, stepName: optional, paths: fc.array(text) }),
-    fc.record({ kind: kind('releasing'), ...where, id: optional, etag: optional }),
-    fc.record({ kind: kind('ended'), ...where, id: optional, etag: optional }),
+    fc.record({ kind: kind('releasing'), ...where, id: optional, etag: optional, key: optional }),
+    fc.record({ kind: kind('ended'), ...where, id: optional, etag: optional, key: optional }),
     fc.record({ kind: kind('renewed'), ...where, step: text, expires_at: text, except: fc.array(text) }),
     fc.record({ kind: kind('unrenewed'), ...where, step: text, reason: text }),
     fc.record({
@@ -218,6 +225,7 @@ describe('the history of a step', () => {
   const [one, two] = [grant('a', '1'), grant('a', '2')];
   const renamed: Entry = { kind: 'ended', ...addressOf('a'), at, id: 'lock_1', etag: '"v2"' };
   const nameless = grantOf('a', { key: '1', lock: lockOf('a') });
+  const namelessAgain = { ...nameless, key: '2' };
   const elsewhere = [{ workspace: workspaceId('film') }, { service: 'https://other.example/v1' }].map(
     (other): Entry => ({ ...ended('a'), ...other }),
   );
@@ -230,7 +238,13 @@ describe('the history of a step', () => {
     ['a grant whose intent was damaged', [one], ['1']],
     ['the second lock on a path if an ending names the first', [one, two, ended('a', 'lock_1')], ['2']],
     ['no lock that ended under another ETag', [one, renamed], []],
-    ['no lock on a path whose ending names no lock', [one, two, ended('a')], []],
+    ['the older of two locks if an ending names neither', [one, two, ended('a')], ['1']],
+    ['no lock that ended, by its key', [nameless, namelessAgain, ended('a', undefined, '1')], ['2']],
+    [
+      'the newer of two locks if the older one ended twice',
+      [one, two, ...Array(2).fill(ended('a', undefined, '1'))],
+      ['2'],
+    ],
     ['a lock whose path ended in another workspace or service only', [one, ...elsewhere], ['1']],
     ['a lock that was taken again after the first one ended', [one, ended('a', 'lock_1'), two], ['2']],
     ['no unidentified lock after an ending of its path', [nameless, ended('a', 'lock_9')], []],
@@ -241,12 +255,22 @@ describe('the history of a step', () => {
     expect(history.unanswered.filter(({ step }) => step === 's').map(({ key }) => key)).toEqual(unanswered);
   });
 
+  test('still knows that a path was granted again once the later lock has ended', () => {
+    const { held } = historyOf([nameless, namelessAgain, ended('a', undefined, '2')]);
+    expect(held).toMatchObject([{ grant: nameless, grantedAgain: true }]);
+    const ledger = freshLedger();
+    ledger.append(nameless, namelessAgain, ended('a', undefined, '2'));
+    // A step that locks the path must not take the current lock for that of the first step.
+    expect(readJobLocks(ledger, place.service, place.workspace).held.size).toBe(0);
+  });
+
   test('marks a lock as possibly released only after its release has started', () => {
     const doubts = (...entries: readonly Entry[]): readonly boolean[] =>
       historyOf(entries).held.map(({ releaseStarted }) => releaseStarted);
     expect(doubts(one, two)).toEqual([false, false]);
     expect(doubts(one, two, releasing('a', 'lock_1'))).toEqual([true, false]);
-    expect(doubts(one, two, releasing('a'))).toEqual([true, true]);
+    expect(doubts(one, two, releasing('a'))).toEqual([false, true]);
+    expect(doubts(nameless, namelessAgain, releasing('a', undefined, '1'))).toEqual([true, false]);
     expect(doubts(one, two, releasing('b'))).toEqual([false, false]);
     expect(doubts(releasing('a'), one, two)).toEqual([false, false]);
   });

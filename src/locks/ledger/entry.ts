@@ -63,6 +63,8 @@ const ofStep = { service: isText, workspace: isText, step: isText, at: isText };
 const address = { service: isText, workspace: isValid(parseWorkspaceId), path: isValid(parseHeldPath), at: isText };
 /** `key` is the idempotency key of the request. A repeated request with this key returns the first result. */
 const request = { ...address, step: isText, key: isText };
+/** `key` is that of the lock's grant, if this job has acquired it. */
+const ending = { ...address, ...proof, key: isOptional(isText) };
 
 const shapes = {
   /** Paths that a step is about to request. It may stop before the last one. `stepName` is its name in the workflow. */
@@ -100,9 +102,9 @@ const shapes = {
   /** No lock of the step is renewed after this line. */
   'stop-renewing': { step: isText, at: isText },
   /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
-  releasing: { ...address, ...proof },
+  releasing: ending,
   /** The lock is no longer ours: it was released, it is absent, or a different lock is on the path. */
-  ended: { ...address, ...proof },
+  ended: ending,
 };
 
 /** Undefined if the line was truncated, or was not written by the action. */

@@ -41,7 +41,7 @@ export function readJobLocks(ledger: Ledger, service: string, workspace: string)
   const isHere = (place: WorkspaceRef): boolean => place.service === service && place.workspace === workspace;
   const { held, stepNames } = historyOf(entries);
   const byPath = new Map<LockPath, JobLock>();
-  for (const lock of held) if (isHere(lock.grant)) byPath.set(lock.grant.path, lock);
+  for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
   const elsewhere = held.filter(({ grant, releaseStarted }) => !releaseStarted && !isHere(grant));
   return {
     held: byPath,
@@ -95,6 +95,8 @@ export function openHistory() {
   /** The renewals of each step, by its id. One line is about all of its locks, so locks are compared when they are read. */
   const renewals = new Map<string, Renewal[]>();
   const grants = new Map<string, Grant>();
+  /** The key of the last grant of each path. */
+  const lastKeys = new Map<string, string>();
   const endings = new Map<string, Entry>();
   const losses = new Map<string, Loss>();
   const renewalError = new Map<string, string>();
@@ -127,9 +129,13 @@ export function openHistory() {
     return { grant: { ...grant, lock: { ...grant.lock, expires_at } }, releaseStarted, loss };
   }
 
-  /** The locks that an entry is about, by id or ETag. One that cannot be compared is among them. */
-  const locksOf = (entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] =>
-    [...locksAt(entry).values()].filter(({ grant }) => isSameLock(entry, grant.lock) ?? true);
+  /** The locks that an entry is about: by key, by id or ETag, or else the newest one that may be meant. */
+  function locksOf(entry: Extract<Entry, { kind: 'releasing' | 'ended' }>): readonly RecordedLock[] {
+    const locks = [...locksAt(entry).values()];
+    if (entry.key !== undefined) return locks.filter(({ grant }) => grant.key === entry.key);
+    const same = locks.filter(({ grant }) => isSameLock(entry, grant.lock));
+    return same.length > 0 ? same : locks.filter(({ grant }) => isSameLock(entry, grant.lock) === undefined).slice(-1);
+  }
 
   function addEntry(entry: Entry): void {
     switch (entry.kind) {
@@ -149,6 +155,7 @@ export function openHistory() {
         const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
         locks.delete(entry.key);
         locks.set(entry.key, { grant, releaseStarted: false, renewedFrom: renewalsOf(entry.step).length });
+        lastKeys.set(addressKey(entry), entry.key);
         grants.set(`${entry.step} ${addressKey(entry)}`, grant);
         endings.delete(entry.key);
         break;
@@ -194,9 +201,12 @@ export function openHistory() {
     hasStopped: (step: string): boolean => stopped.has(step),
     read: () => ({
       /** Granted, and not known to have ended. */
-      held: [...held.values()].flatMap((locks) =>
-        Array.from(locks.values(), (lock, index) => ({ ...asRenewed(lock), grantedAgain: index < locks.size - 1 })),
-      ),
+      held: Array.from(held, ([path, locks]) =>
+        Array.from(locks.values(), (lock) => ({
+          ...asRenewed(lock),
+          grantedAgain: lock.grant.key !== lastKeys.get(path),
+        })),
+      ).flat(),
       /** Requests without a result in the ledger. */
       unanswered: [...unanswered.values()],
       /** The last grant of each step and path, even if that lock has ended. */

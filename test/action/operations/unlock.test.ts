@@ -32,7 +32,7 @@ describe('the target of an unlocked path', () => {
   test.each([named, matched])(
     'is the identified lock of the job if the path is $kind and the job holds it',
     (resolved) => {
-      const own = { kind: 'lock', path, lock: { ...grant.lock, grantedAt: at }, via: resolved.kind };
+      const own = { kind: 'lock', path, lock: { ...grant.lock, key: grant.key, grantedAt: at }, via: resolved.kind };
       expect(resolveFromLedger(resolved, holding(false))).toEqual({ ...own, mayBeReleased: false });
       expect(resolveFromLedger(resolved, holding(true))).toEqual({ ...own, mayBeReleased: true });
       expect(resolveFromLedger(resolved, { ...holding(false), damaged: true })).toEqual({

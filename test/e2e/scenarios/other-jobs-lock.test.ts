@@ -72,6 +72,13 @@ test('an unlock without force leaves the locks of others alone on paths that the
   expect(await stage.locks()).toEqual([]);
 });
 
+const reportsLoss = {
+  conclusion: 'failure',
+  annotations: [
+    { message: expect.stringMatching(new RegExp(`The lock on ${hero} was lost .* A later step .* again`)) },
+  ],
+};
+
 test('a lock of another job survives the post-steps of two steps that both had the path, whatever the service returns', async () => {
   const stage = await openStage();
   await stage.proxy({ givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true });
@@ -82,8 +89,19 @@ test('a lock of another job survives the post-steps of two steps that both had t
   await (await job.nextPost())?.finished;
   expect(await stage.locks()).toEqual([]);
   const theirs = await stage.take(hero);
-  await expect((await job.nextPost())?.finished).resolves.toMatchObject({ conclusion: 'success', annotations: [] });
+  await expect((await job.nextPost())?.finished).resolves.toMatchObject(reportsLoss);
   expect(await stage.locks()).toEqual([theirs]);
+});
+
+test('a lock that was lost before a later step acquired it is reported, although that step has released its own', async () => {
+  const stage = await openStage();
+  await stage.proxy({ givesNoProof: true, keepsNoTimes: true, keepsNoOrigin: true });
+  const job = await stage.job();
+  await job.run(locking(hero));
+  await stage.release(hero);
+  await job.run(locking(hero));
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }, reportsLoss]);
+  expect(await stage.locks()).toEqual([]);
 });
 
 test('a lock that is handed on survives the post-step of an earlier step that had the path, whatever the service returns', async () => {
@@ -94,10 +112,7 @@ test('a lock that is handed on survives the post-step of an earlier step that ha
   await stage.release(hero);
   await expect(job.run(locking(hero, { 'auto-release': 'false' }))).resolves.toMatchObject({ conclusion: 'success' });
   const handedOn = await stage.locks();
-  await expect(job.post()).resolves.toMatchObject([
-    { conclusion: 'success' },
-    { conclusion: 'failure', annotations: [{ message: expect.stringContaining(`The lock on ${hero} was lost`) }] },
-  ]);
+  await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }, reportsLoss]);
   expect(await stage.locks()).toEqual(handedOn);
 });
 
