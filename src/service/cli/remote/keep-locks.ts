@@ -1,5 +1,4 @@
-import { sleep } from '../../../client/client.ts';
-import { responseClockMs } from '../../../client/clock.ts';
+import { responseClockMs } from '../../../client/client.ts';
 import { milliseconds } from '../../../interface/duration.ts';
 import { formatTime } from '../../../interface/format.ts';
 import { lostRenewalText } from '../../../locks/messages.ts';
@@ -10,7 +9,7 @@ const pollMs = 500;
 
 interface KeepTimes {
   readonly requestTimeoutMs: number;
-  /** A lock that was not renewed counts as lost at least this long before it expires: the command must stop in time. */
+  /** A lock that was not renewed counts as lost before it expires: the command gets this time to stop, if possible. */
   readonly marginMs: number;
 }
 
@@ -19,7 +18,7 @@ interface KeepTimes {
  * the first lock expires; a lock that is already lost has no such time. Returns a function that ends the renewal.
  */
 export function keepLocks(
-  { context: { client, clock, random, terms }, ledger, step }: CommandSession,
+  { context: { client, clock, random, sleep, terms }, ledger, step }: CommandSession,
   { requestTimeoutMs, marginMs }: KeepTimes,
   onLost: (reason: string, msLeft: number) => void,
 ): () => Promise<void> {
@@ -38,9 +37,12 @@ export function keepLocks(
     renewalError = error;
   });
   let lost = false;
-  const lookEveryMs = Math.min(pollMs, milliseconds(ttl) / 10);
+  const ttlMs = milliseconds(ttl);
+  const lookEveryMs = Math.min(pollMs, ttlMs / 20);
   // The time of the service may already be later than the last response said.
-  const slackMs = Math.min(responseClockMs, milliseconds(ttl) / 8);
+  const slackMs = Math.min(responseClockMs, ttlMs / 8);
+  // With a short ttl, the command has less time to stop, because a renewal needs time for its response.
+  const reservedMs = Math.min(marginMs + slackMs + lookEveryMs, ttlMs / 4);
 
   function look(): void {
     const { held, renewalError: failures } = ledger.read();
@@ -49,7 +51,7 @@ export function keepLocks(
     const reasons = held.flatMap(({ grant: { path, lock }, loss }) => {
       if (loss !== undefined) return [lostRenewalText(loss, undefined, now)];
       const end = Date.parse(lock.expires_at);
-      if (now < end - marginMs - lookEveryMs) return [];
+      if (now - slackMs < end - reservedMs) return [];
       msLeft = Math.min(msLeft, end - now);
       const reason = failures.get(step) ?? (renewalError === undefined ? '' : String(renewalError));
       return [`The lock on ${path} could not be renewed, and ends at ${formatTime(end, now)}. ${reason}`.trimEnd()];
