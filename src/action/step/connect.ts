@@ -40,17 +40,19 @@ const maxRetriesInLog = 10;
 
 export function retryLog(log: Log, server = 'The service') {
   let logged = 0;
-  let rateLimited = false;
+  let isRefusalLogged = false;
+  let isLimitLogged = false;
   /** Only once: all requests wait for a rate limit together. */
   function logRateLimit(): void {
-    if (!rateLimited) log.line(`${server} limits the rate of requests. The rest of the step keeps to that limit.`);
-    rateLimited = true;
+    if (!isLimitLogged) log.line(`${server} limits the rate of requests. The rest of the step keeps to that limit.`);
+    isLimitLogged = true;
   }
   return {
     onRetry({ reason, delayMs, kind }: Retry): void {
-      const isShown = kind === 'limited' ? !rateLimited : logged < maxRetriesInLog;
+      const isShown = kind === 'limited' ? !isRefusalLogged : logged < maxRetriesInLog;
       (isShown ? log.line : log.debug)(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
       if (kind === 'limited') {
+        isRefusalLogged = true;
         logRateLimit();
         return;
       }
