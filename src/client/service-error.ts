@@ -251,7 +251,8 @@ function adviceOnRefusal({ status, isRecognized, message, missingScope, requestI
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   if (status === 401) {
     const isKnown = message !== undefined && /expired|revoked/i.test(message);
-    return `${isKnown ? ' Create' : ' The token may have expired or been revoked: create'} a new one, and update the secret.`;
+    const create = isKnown ? 'Create a new token' : 'The token may have expired or been revoked: create a new one';
+    return ` ${create}, and update the secret.`;
   }
   if (!isRecognized) {
     return status === 404

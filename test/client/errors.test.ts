@@ -135,7 +135,7 @@ describe('the client', () => {
     [
       'does not guess why a token is invalid if the service says it',
       json(401, { message: 'It has been revoked.' }),
-      `It has been revoked. Create a new one, and update the secret (${request}: 401 Unauthorized).`,
+      `It has been revoked. Create a new token, and update the secret (${request}: 401 Unauthorized).`,
     ],
   ])('%s', async (_, answer, message) => {
     expect((await refusal(answer)).message).toBe(message);
