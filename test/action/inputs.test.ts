@@ -253,6 +253,14 @@ describe('the secrets of a step', () => {
       {},
       ['two words'],
     ],
+    ...['https://ci.example.com\\services\\key', 'https://key@ci.example.com', 'not a URL'].map(
+      (url): [string, Given, NodeJS.ProcessEnv, readonly string[]] => [
+        `include a webhook that is more than an origin: ${url}`,
+        { token: '', 'hook-url': url },
+        {},
+        [url],
+      ],
+    ),
     ['exclude a value so short that hiding it would garble the log', { token: 'abc' }, {}, []],
   ])('%s', (_, given, environment, secrets) => {
     expect(secretsOf(given, environment)).toEqual(secrets);

@@ -81,6 +81,12 @@ export function parseWorkspace(text: string): Parsed<WorkspaceId> {
 export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It must be an https URL.');
 
+/** Only the origin of a webhook URL appears in logs and summaries: the rest, if any, often contains a secret. */
+export function receiverOf(hookUrl: string): { readonly origin: string; readonly isAll: boolean } {
+  const { origin, href } = new URL(hookUrl);
+  return { origin, isAll: href === `${origin}/` };
+}
+
 /** A lock from the output `locks` of another step or job. */
 export interface HandoffLock extends OwnLock {
   readonly path: LockPath;

@@ -1,6 +1,6 @@
 import { asSentence, ServiceError, withRequest } from '../../client/service-error.ts';
 import { errorText } from '../report/error-text.ts';
-import { lines, parseJsonObject, splitWords } from './parse.ts';
+import { lines, parseJsonObject, receiverOf, splitWords } from './parse.ts';
 import { inputText, quoted, truncated } from './reader.ts';
 import type { OperationName, RawInputs } from './table.ts';
 
@@ -59,7 +59,10 @@ const pathText = (text: string): string =>
 
 function hookText(field: string, raw: RawInputs): string | undefined {
   const [name = '', index = ''] = field.split('/');
-  if (name === 'url') return `Input \`hook-url\` is ${quoted(receiver(raw['hook-url']))}.`;
+  if (name === 'url') {
+    const { origin, isAll } = receiverOf(raw['hook-url']);
+    return `Input \`hook-url\` is ${quoted(isAll ? origin : `${origin}/…`)}.`;
+  }
   if (name === 'secret' && raw['hook-secret'] !== '') return inputText('hook-secret', raw['hook-secret']);
   if (name === 'events' && raw['hook-events'] !== '') {
     const event = /^\d+$/.test(index) ? splitWords(raw['hook-events'])[Number(index)] : undefined;
@@ -68,12 +71,6 @@ function hookText(field: string, raw: RawInputs): string | undefined {
       : `Input \`hook-events\` has ${quoted(event)}.`;
   }
   return optionText(name, raw['hook-options']);
-}
-
-/** The path and query of a webhook URL often contain its secret. */
-function receiver(address: string): string {
-  const { origin, pathname, search } = new URL(address);
-  return pathname === '/' && search === '' ? origin : `${origin}/…`;
 }
 
 /** Options whose values are shown. Any other option may contain a secret. */

@@ -1,4 +1,4 @@
-import { parseJsonObject } from './parse.ts';
+import { parseJsonObject, receiverOf } from './parse.ts';
 
 /** Service and workspace of the job's locks, for `check` and `unlock`. */
 export interface FromLedger {
@@ -106,13 +106,11 @@ const minSecretLength = 4;
 
 /** The secrets to mask before anything else runs, even if the inputs are invalid. */
 export function secretsIn(raw: RawInputs): readonly string[] {
-  const hookUrl = isOrigin(raw['hook-url']) ? '' : raw['hook-url'];
-  const known = [raw.token, hookUrl, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
+  const hookUrl = raw['hook-url'];
+  const isPublic = URL.canParse(hookUrl) && receiverOf(hookUrl).isAll;
+  const known = [raw.token, isPublic ? '' : hookUrl, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
   return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
 }
-
-/** The origin of a webhook URL appears in logs and summaries. Its path and query often contain its secret. */
-const isOrigin = (url: string): boolean => /^https?:\/\/[^/?#@]*\/?$/i.test(url);
 
 const row = (name: InputName): InputRow => inputTable[name];
 

@@ -1,3 +1,4 @@
+import { receiverOf } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -28,16 +29,14 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
   }
   const chosen = events.length > 0 ? events : textsIn(task.options['events']);
   const what = registered.replaced ? 'Replaced the webhook' : 'Registered the webhook';
-  const sentence = `${what}: ${workspace} now sends events to ${receiver(url)}.`;
+  const { origin } = receiverOf(url);
+  const sentence = `${what}: ${workspace} now sends events to ${origin}.`;
   log.line(sentence);
   return succeeded({ status: 'registered', ...(hook_id !== undefined && { hook_id }) }, sentence, {
     head: ['Workspace', 'Receiver', 'Events'],
-    rows: [[workspace, receiver(url), chosen.join(', ') || 'the default of the service']],
+    rows: [[workspace, origin, chosen.join(', ') || 'the default of the service']],
   });
 }
-
-/** Only the origin is shown: path and query of a webhook URL often contain a secret. */
-const receiver = (url: string): string => new URL(url).origin;
 
 const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
