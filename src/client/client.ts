@@ -24,7 +24,7 @@ export type { AcquiredLock, Conflict, LockComparison } from './acquire-lock.ts';
 export type { CheckedLock, CheckPathsResult } from './check-paths.ts';
 export { type Clock, clockSlackMs, responseClockMs, steadyClock } from './clock.ts';
 export { inParallel } from './in-parallel.ts';
-export { isSameLock, type KnownLock } from './known-lock.ts';
+export type { KnownLock } from './known-lock.ts';
 export type { LockFilter, NamedEntry } from './lists.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
 export type { List } from './pages.ts';

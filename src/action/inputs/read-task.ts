@@ -131,8 +131,8 @@ function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelecti
   const { raw, complainOfBoth } = reader;
   const paths = readPaths(reader);
   const [name, ...others] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
-  for (const other of others) complainOfBoth(name ?? other, other);
   if (name === undefined) return paths && { kind: 'job' };
+  for (const other of others) complainOfBoth(name, other);
   if (name === 'path') return paths;
   return readHandoff(reader, name);
 }

@@ -1,5 +1,4 @@
-import { type KnownLock, ServiceError } from '../../../client/client.ts';
-import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
+import { type KnownLock, listOnPaths, lookupIn, ServiceError } from '../../../client/client.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { CommandError } from '../definition/command.ts';
 import { holderText } from '../output/locks.ts';

@@ -1,5 +1,4 @@
-import { inParallel } from '../../../client/client.ts';
-import { listOnPaths, lookupIn } from '../../../client/lookup.ts';
+import { inParallel, listOnPaths, lookupIn } from '../../../client/client.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { holderText } from '../output/locks.ts';
 import type { RemoteService } from './remote-command.ts';
