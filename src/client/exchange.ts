@@ -70,12 +70,12 @@ export function createTokenSource({
     failure: { kind: 'no-token', reason, request, transient: false },
   });
 
-  function keepToken({ response }: AnsweredCall, askedAt: number): Outcome {
+  function keepToken({ response }: AnsweredCall, requestedAt: number): Outcome {
     const token = tokenIn(response) ?? '';
     const { expires_in } = objectIn(response);
     onToken(token);
     const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
-    current = { token, usedUntil: askedAt + Math.max(lifetimeMs - minLeftMs, lifetimeMs / 2) };
+    current = { token, usedUntil: requestedAt + Math.max(lifetimeMs - minLeftMs, lifetimeMs / 2) };
     return { kind: 'token', token };
   }
 
@@ -88,7 +88,7 @@ export function createTokenSource({
         // The advice of the error is about the service, but the identity token is from another server.
         return withoutToken(error, texts.unanswered, ' Run the job again.');
       }
-      const askedAt = clock();
+      const requestedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: identityToken });
       const result = await call(
         { method: 'POST', target, body, secrets: [identityToken], expect: expectToken },
@@ -100,7 +100,7 @@ export function createTokenSource({
         const more = isUnsupported(status) ? advice + unsupported : advice;
         return withoutToken(result.error, 'The service did not issue a token to this job.', more);
       }
-      if (isSuccess(result.response)) return keepToken(result, askedAt);
+      if (isSuccess(result.response)) return keepToken(result, requestedAt);
       const { status } = result.response;
       const error = result.refuse(result.response);
       if (isUnsupported(status)) {

@@ -24,10 +24,10 @@ export const createGetPool =
     );
   };
 
-/** Without an excerpt, which could contain secrets. */
+/** Without the content, which could have secrets. */
 const expect: Request['expect'] = (response, texts) => {
   const wrong = unusable(response, texts);
-  if (wrong !== undefined) return { ...wrong, excerpt: '' };
+  if (wrong !== undefined) return { ...wrong, content: '' };
   return itemsIn(response) === undefined ? notUnderstood(response, texts, 'it contains no items of a pool') : undefined;
 };
 

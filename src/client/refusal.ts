@@ -2,7 +2,7 @@ import { parseRetryAfter } from '../interface/retry-after.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { readOutdated } from './outdated.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
-import type { Redirected, Refused, RefusedField, Unusable } from './service-error.ts';
+import { asSentence, type Redirected, type Refused, type RefusedField, type Unusable } from './service-error.ts';
 import type { ServiceText } from './service-text.ts';
 
 export interface RefusalContext {
@@ -55,16 +55,16 @@ export const expectResource =
     return notUnderstood(response, texts, `it contains no ${resource}`, membersOf(response, texts));
   };
 
-/** Without an excerpt, which could show a secret in another form. */
+/** Without the content, which could show a secret in another form. */
 export const expectFound =
   (find: (response: ClientResponse) => unknown, reason: string) =>
   (response: ClientResponse, texts: ServiceText): Unusable | undefined =>
     find(response) === undefined ? notUnderstood(response, texts, reason) : undefined;
 
-/** An excerpt of a response with an unexpected object. */
+/** Names the members of an unexpected object. */
 export function membersOf(response: ClientResponse, texts: ServiceText): string {
   const names = Object.keys(objectIn(response)).join(', ');
-  return texts.line(names && `an object with: ${names}`, 200);
+  return names && asSentence(texts.line(`It is an object with: ${names}`, 200));
 }
 
 export function retryAfterHeader(response: ClientResponse, serverNow: number): number | undefined {
@@ -75,13 +75,13 @@ export const notUnderstood = (
   response: ClientResponse,
   texts: ServiceText,
   reason: string,
-  excerpt = '',
+  content = '',
 ): Unusable => ({
   kind: 'not-understood',
   status: response.status,
   requestId: requestIdOf(response, texts),
   reason: texts.line(reason, 300),
-  excerpt,
+  content,
 });
 
 /** The reason why a success cannot be used if JSON is required; undefined if it is JSON. */
@@ -92,13 +92,16 @@ export function unusable(response: ClientResponse, texts: ServiceText): Unusable
     case 'json':
       return undefined;
     case 'empty':
-      return { ...common, kind: 'not-json', reason: 'it is empty', excerpt: '' };
+      return { ...common, kind: 'not-json', reason: 'it is empty', content: '' };
     case 'other':
-      return { ...common, kind: 'not-json', reason: body.reason, excerpt: body.excerpt };
+      return { ...common, kind: 'not-json', reason: body.reason, content: startText(body) };
     case 'too-large':
-      return { ...common, kind: 'too-large', reason: 'it is larger than 10 MiB', excerpt: body.excerpt };
+      return { ...common, kind: 'too-large', reason: 'it is larger than 10 MiB', content: startText(body) };
   }
 }
+
+const startText = ({ excerpt }: { readonly excerpt: string }): string =>
+  excerpt && `It starts with: ${asSentence(excerpt)}`;
 
 const maxDetailLength = 200;
 const maxFields = 20;

@@ -73,7 +73,7 @@ export function createReleaseLock(context: ClientContext) {
   }
 
   /** A different lock is on the path. If it was acquired after our request was sent, that request has released ours. */
-  function lost(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
+  function heldByOther(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
     const isLater = Date.parse(holder?.acquired_at ?? '') >= result.sentAt;
     if (result.mayBeDone && isLater) return { kind: 'released' };
     return { kind: 'other', holder, error: result.refuse(result.response) };
@@ -81,7 +81,7 @@ export function createReleaseLock(context: ClientContext) {
 
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
     if (isGone(found, proof)) {
-      if (found.kind === 'locked') return lost(result, found.lock);
+      if (found.kind === 'locked') return heldByOther(result, found.lock);
       return { kind: result.mayBeDone || isSuccess(result.response) ? 'released' : 'absent' };
     }
     return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refuse(result.response) };
@@ -124,7 +124,7 @@ export function createReleaseLock(context: ClientContext) {
         const isOurs = id !== undefined && holder?.id === id;
         const isInvented = id !== undefined && etag === undefined && condition === conditionOf({ id });
         if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
-        return isOurs ? { kind: 'failed', error: result.refuse(response) } : lost(result, holder);
+        return isOurs ? { kind: 'failed', error: result.refuse(response) } : heldByOther(result, holder);
       }
       default:
         return { kind: 'failed', error: result.refuse(response) };

@@ -41,8 +41,8 @@ export interface Unusable {
   readonly status: number;
   /** Part of a sentence: the problem with the response. */
   readonly reason: string;
-  /** The start of the body; if it was not understood, a description, such as "an object with: items". */
-  readonly excerpt: string;
+  /** A sentence about the body, such as "It is an object with: items."; empty if none is shown. */
+  readonly content: string;
   readonly requestId: string | undefined;
 }
 
@@ -232,11 +232,8 @@ function fieldsText(fields: readonly RefusedField[], message: string): string {
   return shown.join('') + (more > 0 ? ` And ${more} more.` : '');
 }
 
-function unusableText({ kind, reason, excerpt }: Unusable): string {
-  const prefix = kind === 'not-understood' ? ' It is ' : ' It starts with: ';
-  const content = excerpt === '' ? '' : prefix + asSentence(excerpt);
-  return asSentence(`The response cannot be used: ${reason}`) + content;
-}
+const unusableText = ({ reason, content }: Unusable): string =>
+  asSentence(`The response cannot be used: ${reason}`) + (content && ` ${content}`);
 
 export const asSentence = (text: string): string => (/[.!?…]$/.test(text) ? text : `${text}.`);
 

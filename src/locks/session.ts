@@ -49,8 +49,8 @@ export type LockSession = ReturnType<typeof openLockSession>;
 export function openLockSession(context: SessionContext) {
   const { client, clock, record, step, origin } = context;
   /** Times at which this process first requested a path, and first used a key. */
-  const firstAsked = new Map<string, number>();
-  const askedWith = new Map<string, number>();
+  const pathRequestedAt = new Map<string, number>();
+  const keyUsedAt = new Map<string, number>();
   const unsent = new Set<Intent>();
   /** Grants, by key, whose release failed but may have been done: another job may already hold the path. */
   const releasedMaybe = new Set<string>();
@@ -61,8 +61,8 @@ export function openLockSession(context: SessionContext) {
   const now = (): string => new Date(client.serverNow()).toISOString();
 
   /** Time of the request, by the clock of the service; NaN if unknown. */
-  function askedAt({ key, at, byService }: Intent): number {
-    const here = askedWith.get(key);
+  function requestedAt({ key, at, byService }: Intent): number {
+    const here = keyUsedAt.get(key);
     if (here !== undefined) return client.serverNow() - (clock() - here);
     return byService ? Date.parse(at) : Number.NaN;
   }
@@ -72,7 +72,7 @@ export function openLockSession(context: SessionContext) {
     if (holder?.id !== undefined && holder.id === intent.heldBy) return false;
     if (holder?.origin !== undefined && origin !== undefined && holder.origin !== origin) return false;
     // The comparison is false if one of the times is unknown.
-    return !(Date.parse(holder?.acquired_at ?? '') < askedAt(intent) - clockSlackMs);
+    return !(Date.parse(holder?.acquired_at ?? '') < requestedAt(intent) - clockSlackMs);
   }
 
   return {
@@ -105,9 +105,9 @@ export function openLockSession(context: SessionContext) {
       const { service, workspace, path, key, type } = intent;
       const ttl = parsedTtl(intent);
       const keySentBefore = !unsent.delete(intent);
-      if (!firstAsked.has(path)) firstAsked.set(path, clock());
-      if (!keySentBefore) askedWith.set(key, clock());
-      const firstSentAt = keySentBefore ? askedAt(intent) : undefined;
+      if (!pathRequestedAt.has(path)) pathRequestedAt.set(path, clock());
+      if (!keySentBefore) keyUsedAt.set(key, clock());
+      const firstSentAt = keySentBefore ? requestedAt(intent) : undefined;
       const acquisition = await client.acquireLock(
         { workspace, path, type, ttl, idempotencyKey: key, line, firstSentAt },
         within,
@@ -116,7 +116,7 @@ export function openLockSession(context: SessionContext) {
       switch (acquisition.kind) {
         case 'acquired': {
           const lock = grantedLock(acquisition.lock);
-          const waitedMs = Math.round(clock() - (firstAsked.get(path) ?? clock()));
+          const waitedMs = Math.round(clock() - (pathRequestedAt.get(path) ?? clock()));
           const isCompared = acquisition.lock.raw['outdated'] !== undefined || undefined;
           const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, isCompared, at: now() };
           record(grant);

@@ -233,7 +233,7 @@ const refused: Refused = {
   ...{ kind: 'refused', status: 500, isRecognized: true, message: undefined, requestId: 'req_1', fields: [] },
   ...{ missingScope: undefined, retryAfterMs: undefined },
 };
-const unusable = { status: 200, reason: 'it is empty', excerpt: '', requestId: 'req_1' };
+const unusable = { status: 200, reason: 'it is empty', content: '', requestId: 'req_1' };
 const connection = { kind: 'connection', code: 'ECONNRESET', message: 'socket hang up', mayHaveArrived: true } as const;
 
 /** Every kind of failure, with all optional details. */
@@ -252,7 +252,7 @@ const failures: Readonly<Record<RequestFailure['kind'], readonly RequestFailure[
   ],
   'not-json': [{ kind: 'not-json', ...unusable }],
   'not-understood': [{ kind: 'not-understood', ...unusable }],
-  'too-large': [{ kind: 'too-large', ...unusable, excerpt: 'abc (def)' }],
+  'too-large': [{ kind: 'too-large', ...unusable, content: 'It starts with: abc (def).' }],
   connection: [false, true].map((untrusted) => ({ ...connection, untrusted })),
   timeout: [{ kind: 'timeout', limitMs: 30_000 }],
   deadline: [

@@ -265,14 +265,14 @@ describe('the history of a step', () => {
   });
 
   test('marks a lock as possibly released only after its release has started', () => {
-    const doubts = (...entries: readonly Entry[]): readonly boolean[] =>
+    const releaseStarted = (...entries: readonly Entry[]): readonly boolean[] =>
       historyOf(entries).held.map(({ releaseStarted }) => releaseStarted);
-    expect(doubts(one, two)).toEqual([false, false]);
-    expect(doubts(one, two, releasing('a', 'lock_1'))).toEqual([true, false]);
-    expect(doubts(one, two, releasing('a'))).toEqual([false, true]);
-    expect(doubts(nameless, namelessAgain, releasing('a', undefined, '1'))).toEqual([true, false]);
-    expect(doubts(one, two, releasing('b'))).toEqual([false, false]);
-    expect(doubts(releasing('a'), one, two)).toEqual([false, false]);
+    expect(releaseStarted(one, two)).toEqual([false, false]);
+    expect(releaseStarted(one, two, releasing('a', 'lock_1'))).toEqual([true, false]);
+    expect(releaseStarted(one, two, releasing('a'))).toEqual([false, true]);
+    expect(releaseStarted(nameless, namelessAgain, releasing('a', undefined, '1'))).toEqual([true, false]);
+    expect(releaseStarted(one, two, releasing('b'))).toEqual([false, false]);
+    expect(releaseStarted(releasing('a'), one, two)).toEqual([false, false]);
   });
 
   test('names the other workspaces where the job relies on locks', () => {

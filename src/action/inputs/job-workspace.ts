@@ -12,19 +12,19 @@ export function findJobWorkspace(raw: RawInputs, temporaryFolder: string): FromL
   // Unreadable locks are reported for their own input.
   const handoff = raw.locks === '' ? parseHandoffFile(raw['locks-file']) : parseHandoff(raw.locks);
   const service = parseBaseUrl(raw['base-url'], true, '');
-  const places = readLockWorkspaces(ledger, handoff.ok ? handoff.value : []).filter(
-    (place) =>
-      (!service.ok || place.service === service.value) && (raw.workspace === '' || place.workspace === raw.workspace),
+  const refs = readLockWorkspaces(ledger, handoff.ok ? handoff.value : []).filter(
+    (ref) =>
+      (!service.ok || ref.service === service.value) && (raw.workspace === '' || ref.workspace === raw.workspace),
   );
-  if (places.length === 0) return { values: {}, missing: missingTexts(raw, handoff.ok) };
-  const services = distinct(places.map((place) => place.service));
-  const workspaces = distinct(places.map((place) => place.workspace));
+  if (refs.length === 0) return { values: {}, missing: missingTexts(raw, handoff.ok) };
+  const services = distinct(refs.map((ref) => ref.service));
+  const workspaces = distinct(refs.map((ref) => ref.workspace));
   return {
     values: {
       ...(services.length === 1 && { 'base-url': services[0] }),
       ...(workspaces.length === 1 && { workspace: workspaces[0] }),
     },
-    missing: severalTexts(places),
+    missing: severalTexts(refs),
   };
 }
 
@@ -43,8 +43,8 @@ function missingTexts(raw: RawInputs, isHandoff: boolean): FromLedger['missing']
   return { 'base-url': `${reason} the service, ${example}.`, workspace: `${reason} the workspace. ${listThem}` };
 }
 
-function severalTexts(places: readonly WorkspaceRef[]): FromLedger['missing'] {
-  const texts = joinFirst(places.map(({ service, workspace }) => `${workspace} on ${service}`));
+function severalTexts(refs: readonly WorkspaceRef[]): FromLedger['missing'] {
+  const texts = joinFirst(refs.map(({ service, workspace }) => `${workspace} on ${service}`));
   return {
     'base-url': `This job has locks on several services: ${texts}. Use one step for each, and name its service.`,
     workspace: `This job has locks in several workspaces: ${texts}. Use one step for each, and name its workspace.`,

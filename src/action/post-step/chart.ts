@@ -33,12 +33,12 @@ export function chartOf(entries: readonly Entry[], { step, results, now, redact 
     .map((grant): Bar => {
       const granted = Date.parse(grant.at);
       const ending = endings.get(grant.key);
-      const over = losses.get(grant.key) ?? ending;
+      const lastEntry = losses.get(grant.key) ?? ending;
       return {
         path: redact(grant.path),
         requested: granted - grant.waitedMs,
         granted,
-        ended: over === undefined ? now : Date.parse(over.at),
+        ended: lastEntry === undefined ? now : Date.parse(lastEntry.at),
         end: lost.has(grant.key) ? 'lost' : ending === undefined ? 'not released' : 'released',
       };
     });
@@ -92,10 +92,10 @@ function nameOf(path: string): string {
 const minWaitMs = 1_000;
 
 function rowOf({ requested, granted, ended, end }: Bar, name: string): string {
-  const askedAt = Math.round(requested);
+  const requestedAt = Math.round(requested);
   const since = Math.round(granted);
   const until = Math.max(Math.round(ended), since + 1);
-  const waited = since - askedAt >= minWaitMs ? `    waited :done, ${utc(askedAt)}, ${utc(since)}\n` : '';
+  const waited = since - requestedAt >= minWaitMs ? `    waited :done, ${utc(requestedAt)}, ${utc(since)}\n` : '';
   const held = end === 'released' ? 'held :active' : `${end} :crit`;
   return `    section ${name}\n${waited}    ${held}, ${utc(since)}, ${utc(until)}\n`;
 }

@@ -23,7 +23,7 @@ export const soonestEnd = (locks: readonly { readonly expires_at?: string | unde
   locks.reduce((soonest, { expires_at = '' }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
 /** The location of a lock: a job may use several services and workspaces. */
-export type LockKey = Pick<Intent, 'service' | 'workspace' | 'path'>;
+export type LockLocation = Pick<Intent, 'service' | 'workspace' | 'path'>;
 
 type Shapes = typeof shapes;
 
@@ -60,11 +60,11 @@ export const isGrantedLock = hasShape({
 const isTtl: Check<string> = (value): value is string => isText(value) && parseTtl(value).ok;
 
 const ofStep = { service: isText, workspace: isText, step: isText, at: isText };
-const address = { service: isText, workspace: isValid(parseWorkspaceId), path: isValid(parseHeldPath), at: isText };
+const location = { service: isText, workspace: isValid(parseWorkspaceId), path: isValid(parseHeldPath), at: isText };
 /** `key` is the idempotency key of the request. A repeated request with this key returns the first result. */
-const request = { ...address, step: isText, key: isText };
+const request = { ...location, step: isText, key: isText };
 /** `key` is that of the lock's grant, if this job has acquired it. */
-const ending = { ...address, ...proof, key: isOptional(isText) };
+const ending = { ...location, ...proof, key: isOptional(isText) };
 
 const shapes = {
   /** Paths that a step is about to request. It may stop before the last one. `stepName` is its name in the workflow. */

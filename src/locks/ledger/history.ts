@@ -1,6 +1,6 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant, GrantedLock, Intent, LockKey, Loss } from './entry.ts';
+import type { Entry, Grant, GrantedLock, Intent, LockLocation, Loss } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
@@ -22,14 +22,14 @@ export function readLockWorkspaces(ledger: Ledger, named: readonly NamedLock[] =
   const plans = entries.filter((entry) => entry.kind === 'plan');
   const used: readonly WorkspaceRef[] =
     named.length > 0 ? grants : held.length > 0 ? held.map(({ grant }) => grant) : plans;
-  const places = new Map(used.map((place) => [JSON.stringify([place.service, place.workspace]), place]));
+  const workspaces = new Map(used.map((each) => [JSON.stringify([each.service, each.workspace]), each]));
   const grantsOn = Map.groupBy(grants, ({ path }) => path);
   const isIn = ({ service, workspace }: WorkspaceRef, lock: NamedLock): boolean =>
     (grantsOn.get(lock.path) ?? []).some(
       (grant) => grant.service === service && grant.workspace === workspace && isSameLock(grant.lock, lock) === true,
     );
-  return [...places.values()]
-    .filter((place) => named.every((lock) => isIn(place, lock)))
+  return [...workspaces.values()]
+    .filter((one) => named.every((lock) => isIn(one, lock)))
     .map(({ service, workspace }) => ({ service, workspace }));
 }
 
@@ -38,7 +38,7 @@ export type JobLocks = ReturnType<typeof readJobLocks>;
 /** The locks of a job in one workspace, from its ledger. */
 export function readJobLocks(ledger: Ledger, service: string, workspace: string) {
   const { entries, problem } = ledger.read();
-  const isHere = (place: WorkspaceRef): boolean => place.service === service && place.workspace === workspace;
+  const isHere = (one: WorkspaceRef): boolean => one.service === service && one.workspace === workspace;
   const { held, stepNames } = historyOf(entries);
   const byPath = new Map<LockPath, JobLock>();
   for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
@@ -103,8 +103,8 @@ export function openHistory() {
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
 
-  function locksAt(address: LockKey): Map<string, RecordedLock> {
-    const key = addressKey(address);
+  function locksAt(location: LockLocation): Map<string, RecordedLock> {
+    const key = locationKey(location);
     const locks = held.get(key) ?? new Map<string, RecordedLock>();
     held.set(key, locks);
     return locks;
@@ -155,8 +155,8 @@ export function openHistory() {
         const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
         locks.delete(entry.key);
         locks.set(entry.key, { grant, releaseStarted: false, renewedFrom: renewalsOf(entry.step).length });
-        lastKeys.set(addressKey(entry), entry.key);
-        grants.set(`${entry.step} ${addressKey(entry)}`, grant);
+        lastKeys.set(locationKey(entry), entry.key);
+        grants.set(`${entry.step} ${locationKey(entry)}`, grant);
         endings.delete(entry.key);
         break;
       }
@@ -194,7 +194,7 @@ export function openHistory() {
     },
     /** The lock of this grant, unless it has ended. */
     find(grant: Grant): JobLock | undefined {
-      const lock = held.get(addressKey(grant))?.get(grant.key);
+      const lock = held.get(locationKey(grant))?.get(grant.key);
       return lock && asRenewed(lock);
     },
     /** Whether the renewal of the step's locks has stopped. */
@@ -222,4 +222,4 @@ export function openHistory() {
   };
 }
 
-const addressKey = ({ service, workspace, path }: LockKey): string => JSON.stringify([service, workspace, path]);
+const locationKey = ({ service, workspace, path }: LockLocation): string => JSON.stringify([service, workspace, path]);

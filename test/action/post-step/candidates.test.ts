@@ -16,7 +16,7 @@ interface Records {
 
 const savedLock = (path: string) => lockOf(path, { id: `lock_${path}` });
 
-function claims({ entries = [], problem, saved, inFile = '' }: Records) {
+function candidatesOf({ entries = [], problem, saved, inFile = '' }: Records) {
   const folder = temporaryFolder();
   const locksFile = join(folder, 'locks.json');
   if (inFile !== '') writeFileSync(locksFile, inFile);
@@ -25,15 +25,15 @@ function claims({ entries = [], problem, saved, inFile = '' }: Records) {
   const savedState = saved && { ...place, outlivesJob: false, locks };
   const { held, unanswered, ledgerError, renewalError } = readCandidates({ ledger, step: 's', locksFile, savedState });
   const losses = held.map(({ loss }) => loss?.at);
-  const doubts = held.map(({ grant, releaseStatus }) =>
+  const statuses = held.map(({ grant, releaseStatus }) =>
     releaseStatus === undefined ? [grant.path] : [grant.path, releaseStatus],
   );
-  return { held: doubts, unanswered: unanswered.map(({ path }) => path), ledgerError, losses, renewalError };
+  return { held: statuses, unanswered: unanswered.map(({ path }) => path), ledgerError, losses, renewalError };
 }
 
 const plan: Entry = { kind: 'plan', ...place, step: 's', paths: ['a'], at };
 const a = [plan, intentOf('a'), grantOf('a')];
-const inDoubt = (path: string) => [path, 'records-damaged'] as const;
+const ofDamaged = (path: string) => [path, 'records-damaged'] as const;
 
 describe('the locks that a step must release', () => {
   const released: Entry = { kind: 'ended', ...addressOf('b'), id: 'lock_b', at };
@@ -46,7 +46,7 @@ describe('the locks that a step must release', () => {
     ['exclude the locks of other steps', [...a, ...others], [['a']], []],
     ['may be released if their release has started', [...a, begun], [['a', 'release-started']], []],
   ])('%s', (_, entries, held, unanswered) => {
-    expect(claims({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
+    expect(candidatesOf({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
   });
 
   test('come with losses and renewal errors, unless the records are damaged', () => {
@@ -56,9 +56,9 @@ describe('the locks that a step must release', () => {
       { kind: 'unrenewed', ...place, step: 's', at, reason: 'It is down.' },
       { kind: 'unrenewed', ...place, step: 'other', at, reason: 'It is full.' },
     ];
-    expect(claims({ entries })).toMatchObject({ losses: [at, undefined], renewalError: 'It is down.' });
-    expect(claims({ entries: entries.slice(0, 5) }).renewalError).toBeUndefined();
-    const damaged = claims({ entries, problem: 'A line cannot be read.' });
+    expect(candidatesOf({ entries })).toMatchObject({ losses: [at, undefined], renewalError: 'It is down.' });
+    expect(candidatesOf({ entries: entries.slice(0, 5) }).renewalError).toBeUndefined();
+    const damaged = candidatesOf({ entries, problem: 'A line cannot be read.' });
     expect(damaged).toMatchObject({ losses: [undefined, undefined], renewalError: undefined });
   });
 
@@ -68,21 +68,21 @@ describe('the locks that a step must release', () => {
     ['has no entries of the step', {}],
     ['is missing a lock of the step', { entries: a }],
   ])('include the saved locks of the runner, marked as possibly released, if the ledger %s', (_, records) => {
-    const { held, ledgerError } = claims({ ...records, saved: ['a', 'b'] });
-    expect(held).toEqual(['a', 'b'].map(inDoubt));
+    const { held, ledgerError } = candidatesOf({ ...records, saved: ['a', 'b'] });
+    expect(held).toEqual(['a', 'b'].map(ofDamaged));
     expect(ledgerError).toMatch(/released if they can be verified to belong to this step\.$/);
   });
 
   test('come from the file of the step if they were too many for the runner, without invalid entries', () => {
     const inFile = JSON.stringify([savedLock('a'), { path: 7 }, { ...savedLock('b'), path: '../b' }]);
-    expect(claims({ saved: 'too many', inFile }).held).toEqual([inDoubt('a')]);
-    expect(claims({ saved: 'too many', inFile: 'half of a' }).held).toEqual([]);
+    expect(candidatesOf({ saved: 'too many', inFile }).held).toEqual([ofDamaged('a')]);
+    expect(candidatesOf({ saved: 'too many', inFile: 'half of a' }).held).toEqual([]);
   });
 
   test.each<[string, readonly Entry[]]>([
     ['no records are left', []],
     ['only the plan is left', [plan]],
   ])('are reported as unknown if %s', (_, entries) => {
-    expect(claims({ entries }).ledgerError).toMatch(/They stay until their ttl expires\.$/);
+    expect(candidatesOf({ entries }).ledgerError).toMatch(/They stay until their ttl expires\.$/);
   });
 });

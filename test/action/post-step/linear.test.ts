@@ -36,13 +36,13 @@ function ledgerOf(paths: readonly string[]): { readonly ledger: Ledger; readonly
 function endStep(ledger: Ledger, grants: readonly Grant[]): void {
   readJobLocks(ledger, place.service, place.workspace);
   const records = { file: ledger.file, ...ledger.read() };
-  const claims = readCandidates({ ledger: records, step, locksFile: '', savedState: undefined });
-  expect(claims.held).toHaveLength(grants.length);
+  const candidates = readCandidates({ ledger: records, step, locksFile: '', savedState: undefined });
+  expect(candidates.held).toHaveLength(grants.length);
   const endings = grants.flatMap(({ path, lock: { id, etag } }): readonly Entry[] => [
     { kind: 'releasing', ...place, path, id, etag, at },
     { kind: 'ended', ...place, path, id, etag, at },
   ]);
-  const results = claims.held.map(({ grant }, index): CandidateResult => {
+  const results = candidates.held.map(({ grant }, index): CandidateResult => {
     if (index % 4 === 0) return { kind: 'failed', grant, reason: 'It lost its connection.' };
     if (index % 4 === 1) return { kind: 'lost', grant, holder: undefined };
     return { kind: 'released', grant };

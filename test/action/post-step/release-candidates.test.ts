@@ -166,7 +166,7 @@ describe('the release at the end of a job', () => {
 
   test('repeats a request only until it is granted, however often its release is tried', async () => {
     const { grant } = candidateOf('a');
-    const doubts: unknown[] = [];
+    const mayBeReleased: unknown[] = [];
     let asked = 0;
     const results = await releaseCandidates(
       {
@@ -179,8 +179,8 @@ describe('the release at the end of a job', () => {
             return { kind: 'acquired', grant };
           },
           async release(_, __, how) {
-            doubts.push(how?.mayBeReleased);
-            return [failing(refused(502), false), failing(timeout), released][doubts.length - 1] ?? released;
+            mayBeReleased.push(how?.mayBeReleased);
+            return [failing(refused(502), false), failing(timeout), released][mayBeReleased.length - 1] ?? released;
           },
         }),
       },
@@ -189,7 +189,7 @@ describe('the release at the end of a job', () => {
       { deadline: start + 45 * second },
     );
     expect(results).toEqual([{ kind: 'released', grant }]);
-    expect([asked, doubts]).toEqual([1, [false, false, true]]);
+    expect([asked, mayBeReleased]).toEqual([1, [false, false, true]]);
   });
 
   test.each([
