@@ -85,11 +85,8 @@ export async function releaseCandidates(
       case 'absent': {
         // A lock that was to be renewed until the end of the job cannot have expired normally: it was lost, even if the
         // path is free now.
-        const hasExpired = mayHaveExpired(grant.lock, serverNow());
-        const failed = renewalError !== undefined && hasExpired;
+        const failed = renewalError !== undefined && mayHaveExpired(grant.lock, serverNow());
         if (loss !== undefined || failed) return lostTo('nobody');
-        // Only someone else can have released it, before a later step locked the path.
-        if (grantedAgain && !hasExpired) return lostTo(undefined);
         return {
           result: { kind: sentAt !== undefined && candidate.releaseStatus === undefined ? 'released' : 'gone', grant },
         };

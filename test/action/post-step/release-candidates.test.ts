@@ -261,12 +261,12 @@ describe('the release at the end of a job', () => {
   });
 });
 
-test.each<[string, ReleaseResult, endsInSeconds: number, kind: string]>([
-  ['lost, because it cannot be told from the later lock', { kind: 'ambiguous' }, 60, 'lost'],
-  ['lost, because it ended early, even if the later lock was released', absent, 60, 'lost'],
-  ['gone, if it has expired, too', absent, -5, 'gone'],
-])('reports a lock whose path was granted to a later step as %s', async (_, response, endsInSeconds, kind) => {
-  const candidate = { ...candidateOf('a', endsInSeconds), grantedAgain: true };
+test.each<[string, ReleaseResult, kind: string]>([
+  ['lost if the current lock cannot be identified', { kind: 'ambiguous' }, 'lost'],
+  ['lost if another lock is on the path', taken, 'lost'],
+  ['gone if the path is free', absent, 'gone'],
+])('reports a lock whose path was granted to a later step as %s', async (_, response, kind) => {
+  const candidate = { ...candidateOf('a'), grantedAgain: true };
   const { results } = await ending([candidate], (_path, _tries, mayBeReleased) => {
     expect(mayBeReleased).toBe(true);
     return response;
