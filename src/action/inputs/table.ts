@@ -108,7 +108,13 @@ const minSecretLength = 4;
 export function secretsIn(raw: RawInputs): readonly string[] {
   const hookUrl = raw['hook-url'];
   const isPublic = URL.canParse(hookUrl) && receiverOf(hookUrl).isAll;
-  const known = [raw.token, isPublic ? '' : hookUrl, raw['hook-secret'], raw['github-token'], ...secretsInOptions(raw['hook-options'])];
+  const known = [
+    raw.token,
+    isPublic ? '' : hookUrl,
+    raw['hook-secret'],
+    raw['github-token'],
+    ...secretsInOptions(raw['hook-options']),
+  ];
   return [...new Set(known)].filter((secret) => secret.length >= minSecretLength);
 }
 
