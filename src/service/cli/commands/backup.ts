@@ -67,6 +67,8 @@ async function writeToFile(storage: Storage, file: string, io: ProcessIo): Promi
   const handle = await withFileErrors(file, open(partial, 'wx', 0o600), { ENOENT: 'its folder does not exist' });
   try {
     const output = addAbortSignal(interruption.signal, handle.createWriteStream({ flush: true }));
+    // An interruption before the first write: writeBackup() rejects.
+    output.on('error', () => undefined);
     const written = await writeBackup(storage, packageVersion(), output);
     // Unlike rename(), link() does not replace a file that has appeared meanwhile. Some file systems have no links.
     await link(partial, file).catch(() => {
