@@ -78,7 +78,7 @@ export const formPictures: readonly Picture[] = [
   }),
   furnished('made-hook', async ({ page, go }) => {
     await go('/workspaces/game/hooks/new');
-    await page.getByLabel('Address').fill('https://chat.example.com/hooks/locks');
+    await page.getByLabel('URL').fill('https://chat.example.com/hooks/locks');
     await page.getByRole('button', { name: 'Register webhook' }).click();
     await page.getByText('whsec_').first().waitFor();
   }),

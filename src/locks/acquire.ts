@@ -49,6 +49,12 @@ const maxWaitingBackoffMs = 250;
 /** How often a step that waits in line reads the goal, or the locks on the other paths that it waits for. */
 const secondsBetweenReads = 10;
 
+/** A path without a holder is kept for the first in line, often for long: only every so many reads count it as free. */
+const readsPerKeptPath = 6;
+
+/** Meanwhile, the step is not in line. */
+const maxListMs = 10_000;
+
 interface WaitOptions {
   readonly wait: Duration;
   readonly urgency: Urgency;
@@ -118,10 +124,10 @@ export async function acquireLocks(
   async function waitForNextRound(until: number, number: number, retryAfterMs: number | undefined): Promise<void> {
     // A step that waits in line holds nothing, and would not know its own lock from a new one.
     const isSettled = unsettled.acquired.length + unsettled.unanswered.length === 0;
-    for (;;) {
+    for (let read = 1; ; read += 1) {
       const blocked = isSettled ? lastBlocked : undefined;
       // A step that needs several locks waits for one, and is not notified when another path is free.
-      const others = needsOne || blocked === undefined ? [] : blocked.conflicts.slice(1).map(({ path }) => path);
+      const others = needsOne || blocked === undefined ? [] : blocked.conflicts.slice(1);
       const maxSeconds = refresh || others.length > 0 ? secondsBetweenReads : undefined;
       const waited = blocked === undefined ? {} : await waitInLine(blocked, until, maxSeconds);
       if (waited.unanswered !== undefined) {
@@ -131,7 +137,8 @@ export async function acquireLocks(
       start = waited.start;
       if (start?.kind === 'granted' || (await refreshGoal(until)) || start !== undefined) return;
       if (blocked === undefined || waited.held === undefined) break;
-      const free = await findFree(others, until);
+      const mayBeFree = others.filter(({ holder }) => holder !== undefined || read % readsPerKeptPath === 0);
+      const free = await findFree(mayBeFree, until);
       if (free.length > 0) {
         start = { kind: 'first', paths: free };
         return;
@@ -143,8 +150,10 @@ export async function acquireLocks(
   }
 
   /** The paths without a lock, including those whose locks cannot be listed. */
-  async function findFree(paths: readonly LockPath[], until: number): Promise<readonly LockPath[]> {
-    const lookup = await lookupIn(listOnPaths(client, terms.workspace, paths, { deadline: until, signal }));
+  async function findFree(conflicts: readonly Conflict[], until: number): Promise<readonly LockPath[]> {
+    const paths = conflicts.map(({ path }) => path);
+    const within = { deadline: Math.min(until, clock() + maxListMs), signal, maxBackoffMs: maxWaitingBackoffMs };
+    const lookup = await lookupIn(listOnPaths(client, terms.workspace, paths, within));
     return paths.filter((path) => lookup(path).kind !== 'locked');
   }
 

@@ -353,6 +353,21 @@ test('a step that needs several of its paths stays in line for one, and requests
   expect(result.round.kind).toBe('acquired');
 });
 
+test('a step that needs several of its paths requests one that is kept for another client only once a minute', async () => {
+  const first = { position: 1, length: 1 };
+  const { events } = await waiting({
+    paths: ['a', 'b', 'c'],
+    count: 2,
+    random: () => 0,
+    response: (path, number) =>
+      number === 1 ? { ...inLine(path, first), holder: undefined } : number === 0 ? inLine(path, first) : taken(path),
+    tell: ({ path, seconds }) => ({ result: inLine(path, first), afterMs: seconds * second + 50 }),
+    listed: () => [],
+  });
+  const asked = ['ask a', 'ask b', 'ask c', 'give back c'];
+  expect(events).toEqual([...asked, ...Array(6).fill('wait a 10'), 'list', 'ask b', 'ask a']);
+});
+
 describe('a wait in line', () => {
   const third = { position: 3, length: 5 };
   const stillHeld = (path: LockPath, afterMs: number, queue = third) => ({

@@ -59,7 +59,7 @@ async function releasing(target: ReleaseTarget, { lists = [], answers = [], atte
   };
 }
 
-const own = (lock: { readonly id?: string } = {}, mayBeReleased = false): ReleaseTarget => ({
+const own = (lock: { readonly id?: string; readonly key?: string } = {}, mayBeReleased = false): ReleaseTarget => ({
   kind: 'own',
   lock: { owner: 'grace', acquired_at: iso(1), expires_at: end, ...lock },
   mayBeReleased,
@@ -139,8 +139,13 @@ describe('the release of a lock of the job', () => {
     ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended']],
     ['reports a missing lock as absent, without a request', false, undefined, 'absent', ['ended']],
   ])('%s', async (_, mayBeReleased, listed, kind, recorded) => {
-    const result = await releasing(own({}, mayBeReleased), { lists: [listed] });
+    const result = await releasing(own({ key: 'k1' }, mayBeReleased), { lists: [listed] });
     expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
+  });
+
+  test('records no end if nothing shows which lock of the job another holder has replaced', async () => {
+    const result = await releasing(own({}, false), { lists: [later] });
+    expect(result).toEqual({ kind: 'other', events: ['look'], recorded: ['releasing'] });
   });
 
   test('keeps a lock in the ledger as one whose release has started if the service rejects the request', async () => {

@@ -140,7 +140,7 @@ test.each(['take', 'run'])('lock %s warns of paths that are not meant as written
       .toSorted(),
   ).toEqual([
     '',
-    'Hero.uasset is not in the repository. Did you mean Content/Hero.uasset, from its root?',
+    'Hero.uasset is not in this checkout. Did you mean Content/Hero.uasset, from its root?',
     'Maps is a folder. A lock on it covers none of its files: name the files.',
   ]);
 });

@@ -92,7 +92,7 @@ test.each(paths)('charges all growing work of %s to the token of the request', a
     .replace(/\{name\}|:name/, 'seats')
     .replace(':path', 'a');
   const { status, text } = await visitor.get(target, { authorization: `Bearer ${token}` });
-  expect(status, text).toBeLessThan(500);
+  expect([200, 303, 404, 422], text).toContain(status);
   expectCharged();
 });
 

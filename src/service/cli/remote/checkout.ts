@@ -27,7 +27,7 @@ export function pathWarnings(paths: readonly LockPath[]): readonly string[] {
     if (found !== undefined && existsSync(`${root}/${found}/`))
       return [`${path} is a folder. A lock on it covers none of its files: name the files.`];
     if (found !== undefined)
-      return found === path ? [] : [`${path} is not in the repository. Did you mean ${found}, from its root?`];
+      return found === path ? [] : [`${path} is not in this checkout. Did you mean ${found}, from its root?`];
     const isPattern =
       /[*?[]/.test(path) && Boolean(outputOf('ls-files', '--', ...candidates.map((each) => `:(top,glob)${each}`)));
     return isPattern ? [`${path} is not expanded. A lock on a pattern covers no files: name the files.`] : [];

@@ -76,7 +76,8 @@ async function refuseOutdated(
   for (const outdated of checked.outdated) {
     const text = outdatedText(outdated, branch);
     // With a warning, the service reports the others together with the locks.
-    if ((isRefused || outdated.behind !== undefined) && !told.has(text)) tell(text);
+    if (told.has(text) || !(isRefused || outdated.behind !== undefined)) continue;
+    tell(text);
     told.add(text);
   }
   if (isRefused) {

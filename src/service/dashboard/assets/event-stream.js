@@ -5,6 +5,7 @@
  * automatically.
  */
 const againAfterMs = 5_000;
+const maxAgainAfterMs = 60_000;
 
 /** The service sends an event every ten seconds. Browsers may take long to notice a dead connection. */
 const silenceMs = 25_000;
@@ -41,11 +42,13 @@ export function followStream({ url, on, lost, signedOut, gone }) {
     close();
     const response = await fetch(url, { headers: { accept: 'text/event-stream' } }).catch(() => undefined);
     void response?.body?.cancel();
+    // A gateway may answer with 404 while the service restarts.
+    const isOurs = response?.headers.get('content-type')?.startsWith('application/problem+json');
     if (response?.status === 401) signedOut();
-    else if (response !== undefined && isPermanent(response.status)) gone();
+    else if (isOurs && isPermanent(response?.status ?? 0)) gone();
     else if (!document.hidden) {
       const seconds = Number(response?.headers.get('retry-after'));
-      timer = window.setTimeout(open, seconds * 1_000 || againAfterMs);
+      timer = window.setTimeout(open, Math.min(seconds * 1_000, maxAgainAfterMs) || againAfterMs);
     }
   }
 

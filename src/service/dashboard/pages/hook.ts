@@ -66,7 +66,7 @@ export function addHookPages(site: Site): void {
         <div class="actions"><a class="button" href="${urlWith(page, { state: only })}">Refresh</a></div>
       </div>
       ${filterLinks(page, only)}
-      ${rows.length === 0 ? noDeliveries(page, only, before !== undefined) : htmlTable('deliveries', rows)}
+      ${rows.length === 0 ? noDeliveries(page, only, before !== undefined, withAudit) : htmlTable('deliveries', rows)}
       ${olderLinks(before !== undefined, next?.toString(), (before) => urlWith(page, { state: only, before }))}`;
     return {
       title: `Webhook to ${new URL(hook.url).host}`,
@@ -142,10 +142,11 @@ function facts({ now }: PageCall, hook: HookOverview): Markup {
   <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${whatATestDoes[hook.format]}</p>`;
 }
 
-function noDeliveries(page: string, only: DeliveryFilter | undefined, isLater: boolean): Markup {
+function noDeliveries(page: string, only: DeliveryFilter | undefined, isLater: boolean, withAudit: boolean): Markup {
   if (isLater) return empty('There are no older deliveries.', html`<a href="${page}">Show the newest</a>`);
-  const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are removed after some time.`;
-  const first = 'The next matching event appears here. Start a sync, or take and release a lock.';
+  const hidden = withAudit ? '' : ' Only administrators see those of audit events.';
+  const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are removed after some time.${hidden}`;
+  const first = `The next matching event appears here. Start a sync, or take and release a lock.${hidden}`;
   return only === undefined
     ? empty('Nothing has been delivered yet.', first)
     : empty('No delivery is in this state.', all);
