@@ -134,6 +134,7 @@ function parseSsh(text: string): Parsed<Remote> {
 
 /** Stricter than RFC 3986: further characters would have a special meaning for ssh or a shell. */
 const plainName = /^[a-z0-9_][a-z0-9._+-]*$/i;
+const nameRule = 'must start with a letter, digit or _, and may contain only letters, digits and . _ + -.';
 
 interface SshParts {
   readonly user: string | undefined;
@@ -147,10 +148,10 @@ function sshRemote({ user, host, port, path }: SshParts, address: string): Parse
     return refused('An ssh address must not have a password. Remove it, and give the service an SSH key.');
   }
   if (user !== undefined && !plainName.test(user)) {
-    return refused('The user name of an ssh address starts with a letter or digit and has only these, and . _ + -.');
+    return refused(`The user name in an ssh address ${nameRule}`);
   }
   if (!isHost(host)) {
-    return refused('The host of an ssh address starts with a letter or digit and has only these, and . _ + -.');
+    return refused(`The host in an ssh address ${nameRule}`);
   }
   const pathProblem = pathProblemOf(path);
   if (pathProblem !== undefined) return refused(pathProblem);
