@@ -89,7 +89,7 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
     const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
     const reason =
       known.failure === undefined
-        ? `${noKey(issuer, header)} that is known yet: it was asked less than a minute ago.`
+        ? `${noKey(issuer, header)}, which were requested less than a minute ago.`
         : `Could not fetch the keys of the issuer ${issuer}: ${known.failure}`;
     return { kind: 'unavailable', reason, retryAfterSeconds };
   };
@@ -97,7 +97,7 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
 
 /** The beginning of a sentence for the log. The id of the key is an untrusted value: quoted and truncated. */
 export const noKey = (issuer: string, { alg, kid }: KeyHeader): string =>
-  `The issuer ${issuer} has no key ${JSON.stringify(kid).slice(0, 200)} for ${alg}`;
+  `Key ${JSON.stringify(kid).slice(0, 200)} for ${alg} is not among the keys of the issuer ${issuer}`;
 
 /** The message completes "Could not fetch the keys of the issuer …: ". */
 class IssuerError extends Error {

@@ -40,7 +40,7 @@ describe('the keys of an issuer', () => {
     await find();
     issuer.rotate();
     now += 59_000;
-    const reason = expect.stringContaining('that is known yet: it was asked less than a minute ago.');
+    const reason = expect.stringContaining(', which were requested less than a minute ago.');
     expect([await findKey(issuer.url, currentHeader()), asked()]).toEqual([
       { kind: 'unavailable', reason, retryAfterSeconds: 1 },
       1,

@@ -60,7 +60,7 @@ describe('the token exchange', () => {
     [
       'that names a key of another type',
       () => rule.sign({}, { alg: 'ES256', kid: kidOf(rule.sign()) }),
-      /has no key ".*" for ES256/,
+      /Key ".*" for ES256 is not among the keys of the issuer/,
     ],
     ['that names no key', () => rule.sign({}, { kid: null }), /does not name its key/],
     ['with an unsupported extension', () => rule.sign({}, { crit: ['b64'], b64: false }), /cannot be verified \(ERR_/],
@@ -118,7 +118,7 @@ describe('the token exchange', () => {
     expect(Number(response.headers.get('retry-after'))).toBeGreaterThan(0);
     expect(Number(response.headers.get('retry-after'))).toBeLessThanOrEqual(60);
     expect(service.told(response)).toMatch(
-      /has no key ".*" for RS256 that is known yet: it was asked less than a minute ago/,
+      /Key ".*" for RS256 is not among the keys .*, which were requested less than a minute ago/,
     );
     expect([service.issuer.requests.length, stranger.requests]).toEqual([asked, []]);
   });
