@@ -23,7 +23,7 @@ import { commandEnvironment, readOnly, runMain } from './run-main.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 
-const oneOfThree = 'Name the paths to check, or give --staged or --receive: one of the three.';
+const oneOfThree = 'Pass paths, --staged or --receive, and only one of them.';
 
 const service = sharedService();
 let workspace: string;
@@ -216,7 +216,7 @@ describe('lock, over HTTP', () => {
     await expect(acquireRemoteLocks({ ...unreleased, tell: (line) => told.push(line) }, request)).rejects.toThrow(
       'b is held by bob',
     );
-    expect(told).toEqual([expect.stringMatching(/^The lock on a could not be released, and ends at \d/)]);
+    expect(told).toEqual([expect.stringMatching(/^Could not release the lock on a: .*\. It expires at \d/)]);
     const unanswered = remoteOf('ada', () => ({ acquireLock: async () => ({ kind: 'unanswered', error: away }) }));
     await expect(acquireRemoteLocks({ ...unanswered, tell: (line) => told.push(line) }, request)).rejects.toThrow(
       away.message,
@@ -329,7 +329,7 @@ describe('lock, over HTTP', () => {
     ['paths and --staged', {}, ['check', '--staged', 'a'], oneOfThree],
     ['--receive and --staged', {}, ['check', '--staged', '--receive'], oneOfThree],
     ['--unreachable', {}, ['check', '--receive', '--unreachable', 'ask'], 'It must be one of refuse, accept.'],
-    ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or leave it out.'],
+    ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or remove --reason.'],
     ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
   ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {
     const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });

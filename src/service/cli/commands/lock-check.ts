@@ -41,7 +41,7 @@ export const lockCheck = defineRemoteCommand({
   async run({ flags, arguments: { paths: named }, io, environment, exitWith }, connect) {
     const { staged, receive, owners: ownersFile, unreachable } = flags;
     if ([staged, receive, named.length > 0].filter(Boolean).length !== 1)
-      throw new CommandError('Name the paths to check, or give --staged or --receive: one of the three.', 2);
+      throw new CommandError('Pass paths, --staged or --receive, and only one of them.', 2);
     if (receive) {
       const { checkPush } = await import('../remote/receive.ts');
       const request = { input: io.input(), environment, ownersFile, unreachable };

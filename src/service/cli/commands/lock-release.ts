@@ -26,7 +26,7 @@ const remote = defineRemoteCommand({
   example: 'Content/Hero.uasset',
   async run({ flags: { force, reason }, arguments: { paths } }, connect) {
     if (reason && !force)
-      throw new CommandError('--reason is recorded only when a lock is taken away. Add --force, or leave it out.', 2);
+      throw new CommandError('--reason applies only to forced releases. Add --force, or remove --reason.', 2);
     const { releaseRemoteLocks } = await import('../remote/release.ts');
     const service = await connect();
     const { released, problems } = await releaseRemoteLocks(service, { paths, force, reason: reason ?? undefined });

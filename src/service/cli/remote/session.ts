@@ -36,7 +36,7 @@ export function openCommandSession({ client, service, workspace, interrupted, te
     const left = remainingRollback(back);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
-      tell(`The lock on ${grant.path} could not be released, and ends at ${end}: ${error.message}`);
+      tell(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);
     }
     return left.length;
   }
