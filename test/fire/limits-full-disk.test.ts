@@ -91,7 +91,7 @@ test('refuses writes without partial results on a full disk, still serves reads,
   expect([succeeded.status, succeeded.head]).toEqual(['succeeded', remote.head('main')]);
 
   const lines = readFileSync(disk.path('service.log'), 'utf8').split('\n');
-  const afterwards = lines.findLastIndex((line) => line.includes('"a sync succeeded"'));
+  const afterwards = lines.findLastIndex((line) => line.includes('"sync succeeded"'));
   expect(afterwards).toBeGreaterThan(0);
   // Lines written without room are lost, and may be cut off; all other lines are intact.
   const broken = lines.filter((line) => {

@@ -25,7 +25,7 @@ export function reportEvents(log: Logger, metrics: Metrics, clock: () => number)
       reportDropped((after) => log.warn(after, 'too many connections: closed a new one'));
     },
     onError(error: Error): void {
-      reportError((after) => log.error({ err: error, ...after }, 'a connection could not be accepted'));
+      reportError((after) => log.error({ err: error, ...after }, 'could not accept a connection'));
     },
   };
 }

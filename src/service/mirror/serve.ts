@@ -51,7 +51,7 @@ export function createServe({ storage, git, metrics, log, limits, slots }: Serve
       metrics.gitSentBytes.inc(response.sentBytes());
       const duration_ms = Math.round(performance.now() - began);
       const about = { request_id: requestId, workspace, token, bytes: response.sentBytes(), duration_ms, outcome };
-      if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...about, error }, 'the mirror was not served');
+      if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...about, error }, 'mirror request failed');
       else if (kind === 'fetch') log.info(about, 'mirror fetch ended');
     }
 

@@ -106,17 +106,16 @@ export async function runSync(
     if (removed === undefined) return;
     if (removed.length > 0) {
       const named = { branches: removed.slice(0, maxNamed), count: removed.length };
-      log.info({ ...about, ...named }, 'branches that the remote no longer has were removed');
+      log.info({ ...about, ...named }, 'removed branches that the remote deleted');
     }
     metrics.syncs.inc({ status: end.kind });
-    if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'a sync failed');
-    else
-      log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'a sync succeeded');
+    if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
+    else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
     maintainSoon(sync.workspace, end);
   } catch (error) {
     if (!lease.signal.aborted) throw error;
     if (stopping.aborted) await endLease(storage, 'syncs', sync);
-    else log.warn(about, 'a sync was taken over by another instance, or its workspace was removed');
+    else log.warn(about, 'sync taken over by another instance, or workspace removed');
   } finally {
     lease.end();
     quiet.end();

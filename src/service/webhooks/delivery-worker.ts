@@ -123,14 +123,14 @@ export async function runDelivery(
     settleDelivery(db, storage.now, delivery, end, made),
   );
   if (!isSettled) {
-    log.info(about, 'a delivery was taken over by another instance, or its webhook was removed');
+    log.info(about, 'delivery taken over by another instance, or webhook removed');
     return undefined;
   }
   metrics.deliveries.inc({ outcome: end.kind });
   if (end.kind !== 'delivered') {
     log.warn(
       { ...about, attempt: delivery.attempts + 1, outcome: end.kind, reason: end.reason },
-      'a webhook was not delivered',
+      'webhook delivery failed',
     );
   }
   return end;

@@ -50,7 +50,7 @@ export async function runService(
   const place = {
     ...{ data, environment, otherwise: otherWays },
     onCommit: (changes: number) => metrics.commits.observe(changes),
-    onIdleError: (error: Error) => log.warn({ err: error }, 'a connection to the database was lost'),
+    onIdleError: (error: Error) => log.warn({ err: error }, 'database connection lost'),
     onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
       log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
   };

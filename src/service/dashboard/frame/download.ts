@@ -24,7 +24,7 @@ export function download(
         yield Buffer.from(text);
       }
     } catch (error) {
-      log.warn({ err: error, filename }, 'a download was broken off');
+      log.warn({ err: error, filename }, 'download interrupted');
       // Close the connection, so that the browser reports an incomplete file.
       c.env.outgoing.destroy();
     }
