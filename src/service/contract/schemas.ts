@@ -92,7 +92,7 @@ export const syncSchema = z
     started_at: timestamp.nullable(),
     finished_at: timestamp.nullable(),
     clone_url: z.url().optional().openapi({
-      description: 'The URL for git clone. Absent if the service does not know its public URL.',
+      description: 'The URL for git clone. Absent if the service has no public URL.',
       example: 'https://assets.example.com/v1/workspaces/game/git',
     }),
   })

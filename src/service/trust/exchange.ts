@@ -90,7 +90,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
   async function exchange(request: ExchangeRequest, unverified: Unverified | undefined): Promise<WithSubject> {
     const audience = publicUrl();
     if (audience === undefined) {
-      return { kind: 'refused', reason: 'The service does not know its public URL: start it with --public-url.' };
+      return { kind: 'refused', reason: 'The service has no public URL. Start it with --public-url.' };
     }
     const { rules, issuers, now } = await readRules(storage, 'all');
     const verification = await verify(request.jwt, unverified, { issuers, audience, now });
@@ -107,8 +107,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     const requested = [...new Set(scopes.filter(isScope))];
     const decision = matchTrustRules(rules, identity.issuer, identity.claims, requested);
     if (decision.kind !== 'trusted') return decision;
-    if (!scopes.every(isScope))
-      return { kind: 'invalid-scope', reason: 'The job asks for a scope that does not exist.' };
+    if (!scopes.every(isScope)) return { kind: 'invalid-scope', reason: 'The job requested an unknown scope.' };
     // Only successful exchanges count against the limit of the rule.
     const admission = admitRule(decision.rule.id);
     if (admission.kind === 'refused') return { kind: 'limited', retryAfterSeconds: admission.retryAfterSeconds };
@@ -151,7 +150,7 @@ async function issue(
   const run = provenRun(identity.issuer, identity.claims, owner);
   const found = await db.selectFrom('trust_rules').select('id').where('id', '=', rule.id).executeTakeFirst();
   if (found === undefined) {
-    return { kind: 'refused', reason: 'The trust rule that allows the job was removed at the same moment.' };
+    return { kind: 'refused', reason: 'The trust rule that allows the job was just removed.' };
   }
   const secret = await createExchangedToken(db, now, { run, rule, scopes, identity });
   if (secret === undefined) return { kind: 'refused', reason: `The JWT of ${run.name} was exchanged before.` };

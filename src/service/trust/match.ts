@@ -38,7 +38,7 @@ export function matchTrustRules(
   if (wanted.every((scope) => grants(rule.scopes, scope))) {
     return { kind: 'trusted', rule, scopes: allScopes.filter((scope) => wanted.includes(scope)) };
   }
-  const reason = `The job asks for ${requested.join(', ')}, which the trust rule ${rule.id} does not allow.`;
+  const reason = `The job requested ${requested.join(', ')}, which the trust rule ${rule.id} does not allow.`;
   return { kind: 'invalid-scope', reason };
 }
 
@@ -90,7 +90,7 @@ const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims
 
 function shownClaim(value: unknown): string {
   if (value === undefined) return 'is missing';
-  return typeof value === 'string' ? `is ${shown(value)}` : 'is not a text';
+  return typeof value === 'string' ? `is ${shown(value)}` : 'is not a string';
 }
 
 const maxDifferences = 3;

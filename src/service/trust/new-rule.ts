@@ -98,8 +98,8 @@ export const ruleFields = {
   event: {
     title: 'Event',
     placeholder: 'EVENT',
-    hint: 'only jobs of this event',
-    otherwise: 'default any but those of pull requests',
+    hint: 'only jobs triggered by this event',
+    otherwise: 'default any except pull requests',
     parse: parseEvent,
   },
   owner: {

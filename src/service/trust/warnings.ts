@@ -41,7 +41,7 @@ function wideRuleWarning({ issuer, claims, workflow }: NewTrustRule): string | u
 
 function strangersWarning(rule: NewTrustRule): string | undefined {
   return isOfPullRequests(rule)
-    ? `Jobs of the event ${rule.claims['event_name']} can use this rule. What they do can come from a pull request of a fork: review their workflow with this in mind.`
+    ? `Jobs of the event ${rule.claims['event_name']} can use this rule. A pull request from a fork can control what they do: review their workflow with this in mind.`
     : undefined;
 }
 

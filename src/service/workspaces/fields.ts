@@ -46,7 +46,7 @@ export const workspaceFields = {
   lfs: {
     title: 'LFS objects that a sync fetches',
     placeholder: 'WHICH',
-    hint: "which LFS objects a sync fetches: those of the branch's head, of its whole history, or none",
+    hint: "which LFS objects a sync fetches: those of the branch's head, of its complete history, or none",
     otherwise: `default ${defaultLfsMode}`,
     parse: parseLfsMode,
   },

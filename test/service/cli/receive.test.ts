@@ -115,13 +115,13 @@ describe('lock check --receive', () => {
   test('takes the person from the variable of each forge, and nobody for the owner of its own token', async () => {
     await lock('ada', hero);
     server.change({ [hero]: 'better' });
-    expect(await server.push({}, 'main')).toEqual(refused('this server does not know who pushes', 'held by ada'));
+    expect(await server.push({}, 'main')).toEqual(refused('this server cannot identify the pusher', 'held by ada'));
     expect(await server.push({ ...as('ada'), GL_USERNAME: 'bob' }, 'main')).toEqual(refused('The push of bob'));
     expect(await server.push({ ...as('ada'), GITEA_PUSHER_NAME: 'bob' }, 'main')).toEqual(refused('The push of bob'));
     expect(await server.push({ ...as('ada'), GITHUB_USER_LOGIN: 'bob' }, 'main')).toEqual(refused('The push of bob'));
     // Gitea and Forgejo name the owner of the repository for a deploy key.
     const deployed = (id: string) => server.push({ GITEA_PUSHER_NAME: 'ada', GITEA_DEPLOY_KEY_ID: id }, 'main');
-    expect(await deployed('7')).toEqual(refused('this server does not know who pushes', 'held by ada'));
+    expect(await deployed('7')).toEqual(refused('this server cannot identify the pusher', 'held by ada'));
     expect(await deployed('0')).toEqual(accepted);
     server.change({ [hero]: 'better still' });
     expect(await server.push({ ...as('ada'), GL_USERNAME: '' }, 'main')).toEqual(accepted);

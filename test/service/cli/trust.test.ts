@@ -82,7 +82,10 @@ describe('trust add', () => {
     ['with a .github/workflows/a.yml of its own.', [...other, '--workflow=.github/workflows/a.yml']],
     ['Every workflow on every branch', [...other, '--event=push']],
     ['Every job there can use this rule', ['--owner=warned', '--issuer=https://gitlab.com', '--claim=project_id=9']],
-    ['can come from a pull request of a fork', [...other, '--event=pull_request_target', '--ref=refs/heads/main']],
+    [
+      'A pull request from a fork can control what they do',
+      [...other, '--event=pull_request_target', '--ref=refs/heads/main'],
+    ],
     ['The workspace "sampel" does not exist.', [...other, '--ref=refs/heads/main', '--workspaces=sample,sampel']],
   ])('warns: %s', async (says, args) => {
     expect(await warned(...args)).toContain(says);

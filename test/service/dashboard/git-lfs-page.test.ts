@@ -17,7 +17,7 @@ test('Git LFS setup is linked from the locks, and shows all settings with the UR
   expect(text).toContain(`<pre id="committed">${committed}</pre>`);
   expect(text).toContain(`<pre id="per-clone">${perClone.join('\n')}</pre>`);
   const behindProxy = await visitor.get(address, { 'x-forwarded-for': '192.0.2.1' });
-  expect(behindProxy.text).toContain('does not know its public URL');
+  expect(behindProxy.text).toContain('has no public URL');
 });
 
 test('Git LFS setup shows the public URL of the service', async () => {

@@ -219,7 +219,7 @@ describe('a service without a public URL', () => {
     const { sign } = await service.trust();
     const response = await service.exchange(sign());
     expect([response.status, response.body.error]).toEqual([400, 'invalid_request']);
-    expect(service.told(response)).toContain('start it with --public-url');
+    expect(service.told(response)).toContain('Start it with --public-url');
     expect(service.issuer.requests).toEqual([]);
   });
 });

@@ -130,11 +130,11 @@ describe('trust rules that do not match', () => {
     ['of an environment in different case', release, { environment: 'Production' }, 'and is "Production"'],
     ['of an empty environment', release, { environment: '' }, 'environment must be "production" and is ""'],
     ['with a leading zero in an id', release, { repository_id: '0123' }, 'and is "0123"'],
-    ['with a number as id', release, { repository_id: 123 }, 'repository_id must be "123" and is not a text'],
-    ['with a list as id', release, { repository_id: ['123'] }, 'and is not a text'],
-    ['with an object as branch', release, { ref: { toString: () => 'refs/heads/main' } }, 'and is not a text'],
-    ['with a boolean as environment', release, { environment: true }, 'and is not a text'],
-    ['with null as environment', release, { environment: null }, 'and is not a text'],
+    ['with a number as id', release, { repository_id: 123 }, 'repository_id must be "123" and is not a string'],
+    ['with a list as id', release, { repository_id: ['123'] }, 'and is not a string'],
+    ['with an object as branch', release, { ref: { toString: () => 'refs/heads/main' } }, 'and is not a string'],
+    ['with a boolean as environment', release, { environment: true }, 'and is not a string'],
+    ['with null as environment', release, { environment: null }, 'and is not a string'],
     ['without a claim named constructor', constructorRule, {}, 'constructor must be "x" and is missing'],
     ['of another file', release, { workflow_ref: mainJob.workflow_ref.replace('release', 'lint') }, 'lint.yml@refs'],
     [
@@ -187,7 +187,7 @@ describe('trust rules that do not match', () => {
     ],
     ['of a pull request on Enterprise Server', onEnterprise, pullRequest, 'event_name is "pull_request", and'],
     ['without an event', anyJob, { event_name: undefined }, 'event_name is missing, and pull requests'],
-    ['whose event is a list', anyJob, { event_name: ['push'] }, 'event_name is not a text, and'],
+    ['whose event is a list', anyJob, { event_name: ['push'] }, 'event_name is not a string, and'],
     ['of an event other than the one in the rule', pullRequests, {}, 'event_name must be "pull_request" and is "push"'],
     [
       'of pull_request_target if the rule names pull_request',
@@ -203,7 +203,7 @@ describe('trust rules that do not match', () => {
 
   test.each<readonly [rule: TrustRule, claims: Claims, says: string]>([
     [onGitLab, { ...gitlabJob, project_id: '23' }, 'project_id must be "22" and is "23"'],
-    [onGitLab, { ...gitlabJob, project_id: 22 }, 'project_id must be "22" and is not a text'],
+    [onGitLab, { ...gitlabJob, project_id: 22 }, 'project_id must be "22" and is not a string'],
     [onGitLab, { ...gitlabJob, ref_type: 'tag' }, 'ref_type must be "branch" and is "tag"'],
     [onGitLab, without(gitlabJob, 'namespace_id'), 'namespace_id must be "72" and is missing'],
     [onBuildkite, { ...buildkiteJob, pipeline_id: '018e' }, 'pipeline_id must be "018f" and is "018e"'],
@@ -221,9 +221,9 @@ describe('trust rules that do not match', () => {
     ['with an empty value', { ...assetJob, [property]: '' }, 'and is ""'],
     ['with a value that contains it', { ...assetJob, [property]: 'true,false' }, 'and is "true,false"'],
     ['with a value that starts with it', { ...assetJob, [property]: 'true ' }, 'and is "true "'],
-    ['with a list', { ...assetJob, [property]: ['true'] }, 'and is not a text'],
-    ['with a boolean', { ...assetJob, [property]: true }, 'and is not a text'],
-    ['with null', { ...assetJob, [property]: null }, 'and is not a text'],
+    ['with a list', { ...assetJob, [property]: ['true'] }, 'and is not a string'],
+    ['with a boolean', { ...assetJob, [property]: true }, 'and is not a string'],
+    ['with null', { ...assetJob, [property]: null }, 'and is not a string'],
     ['without the property', mainJob, `${property} must be "true" and is missing`],
     ['with its name in another case', { ...mainJob, 'repo_property_Asset-Repo': 'true' }, 'and is missing'],
     ['with a longer name', { ...mainJob, [`${property}s`]: 'true' }, 'and is missing'],
@@ -307,7 +307,7 @@ describe('the scopes of a job', () => {
     [['sync'], { kind: 'trusted', rule, scopes: ['sync'] }],
     [['locks:read'], { kind: 'trusted', rule, scopes: ['locks:read'] }],
     [['locks:write', 'sync'], { kind: 'trusted', rule, scopes: ['sync', 'locks:write'] }],
-    [['locks:admin'], { kind: 'invalid-scope', reason: expect.stringContaining('asks for locks:admin') }],
+    [['locks:admin'], { kind: 'invalid-scope', reason: expect.stringContaining('requested locks:admin') }],
     [['sync', 'hooks:write'], { kind: 'invalid-scope', reason: expect.stringContaining(rule.id) }],
   ])('are at most those of its rule if it requests %j', (requested, decided) => {
     expect(matchTrustRules([rule], github, mainJob, requested)).toEqual(decided);

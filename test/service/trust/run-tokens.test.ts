@@ -103,7 +103,7 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     };
     const response = await service.exchange(issuer.sign(audience, claims));
     expect([response.status, response.body.error]).toEqual([400, 'invalid_request']);
-    expect(service.told(response)).toContain('was removed at the same moment');
+    expect(service.told(response)).toContain('was just removed');
   });
 
   test('are not listed among the API tokens, and cannot be used to sign in to the dashboard', async () => {
@@ -162,10 +162,10 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     for (const scope of ['hooks:write', 'locks:read admin', 'locks:read moon']) {
       const refused = await service.exchange(jwt, { form: { scope } });
       expect([refused.status, refused.body.error]).toEqual([400, 'invalid_scope']);
-      expect(service.told(refused)).toMatch(/token exchange refused: The job asks for/);
+      expect(service.told(refused)).toMatch(/token exchange refused: The job requested/);
     }
     const repeated = await service.exchange(jwt, { form: { scope: 'hooks:write '.repeat(1_000) } });
-    expect(service.told(repeated)).toContain('The job asks for hooks:write, which');
+    expect(service.told(repeated)).toContain('The job requested hooks:write, which');
     // A job that no rule trusts does not learn which scopes exist.
     const stranger = await service.exchange(sign({ repository_id: '1' }), { form: { scope: 'moon' } });
     expect(stranger.body.error).toBe('invalid_request');

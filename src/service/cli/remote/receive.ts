@@ -108,7 +108,7 @@ function refusalLines(locks: readonly KnownLock[], pusher: string | undefined): 
   const more = locks.length - maxNamed;
   return [
     pusher === undefined
-      ? `The push is refused: it changes ${which} with a lock, and this server does not know who pushes.`
+      ? `The push is refused: it changes ${which} with a lock, and this server cannot identify the pusher.`
       : `The push of ${pusher} is refused: it changes ${which} that others have locked.`,
     ...locks.slice(0, maxNamed).map((lock) => `${lock.path} is held by ${holderText(lock)}.`),
     ...(more > 0 ? [`and ${more} more.`] : []),

@@ -17,7 +17,7 @@ export const eventMeanings: Readonly<Record<HookEvent, string>> = {
   'lock.released': 'A lock was released, by its holder or by force.',
   'lock.expired': 'A lock expired without being released.',
   'lock.requested': 'Someone began to wait for a lock that someone else holds.',
-  'audit.recorded': 'An act in this workspace was recorded in the audit. Administrators only.',
+  'audit.recorded': 'An action in this workspace was added to the audit log. Administrators only.',
 };
 
 export const formatNames: Readonly<Record<HookFormat, string>> = {

@@ -8,7 +8,7 @@ export const gitLfsUrl = (workspace: string): string => `/workspaces/${workspace
 
 const placeholder = 'https://URL-OF-THE-SERVICE';
 
-const unknownUrl = html`<p class="warning">The service does not know its public URL: start it with <code>--public-url</code>, or
+const unknownUrl = html`<p class="warning">The service has no public URL. Start it with <code>--public-url</code>, or
   write the URL in place of <code>${placeholder}</code>.</p>`;
 
 /** The same settings as the output of `workspace lfs`, for people without access to the command line. */

@@ -40,7 +40,7 @@ const nobody = empty(
 );
 
 /** Identity tokens need the public URL of the service as their audience. */
-const unreachable = html`<p class="warning">No job gets a token yet: the service does not know its public URL. Start it with
+const unreachable = html`<p class="warning">Token exchange is disabled: the service has no public URL. Start it with
   <code>--public-url</code>.</p>`;
 
 export function addTrustPages(site: Site): void {
