@@ -71,7 +71,7 @@ describe('the sync history', () => {
 
   test('has no page for an invalid position', async () => {
     for (const before of ['x', '1', `1.${'x'.repeat(41)}`, `1.${idOf(1)}'`, `-1.${idOf(1)}`]) {
-      expect(await show(`?before=${encodeURIComponent(before)}`)).toContain('There is no such page.');
+      expect(await show(`?before=${encodeURIComponent(before)}`)).toContain('Unknown page.');
     }
   });
 

@@ -67,11 +67,13 @@ export function numberedPages(
   );
 }
 
+export const unknownPage = 'Unknown page. Remove `before` from the URL.';
+
 /** Start position of a page of a list, from the query. */
 export function positionIn(text: string): number | undefined {
   if (text === '') return undefined;
   if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
+  throw invalid({ pointer: '#/before', detail: unknownPage });
 }
 
 export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>

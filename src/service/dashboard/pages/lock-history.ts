@@ -11,7 +11,7 @@ import {
   readLockHistory,
 } from '../../locks/read-history.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { link, olderLinks, urlWith } from '../elements/list.ts';
+import { link, olderLinks, unknownPage, urlWith } from '../elements/list.ts';
 import { changeNames, changeTable } from '../elements/lock.ts';
 import { listUrl } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
@@ -42,11 +42,10 @@ const filterSchema = z.object({
 type Filter = z.infer<typeof filterSchema>;
 
 const filterNames = ['prefix', 'owner', 'kind', 'from', 'to'] as const;
-const noSuchPage = 'There is no such page. Start again without it.';
 
 const historyPosition = z
   .string()
-  .regex(/^\d{1,15}\.\d{1,15}\.[a-z-]{1,32}$/, noSuchPage)
+  .regex(/^\d{1,15}\.\d{1,15}\.[a-z-]{1,32}$/, unknownPage)
   .transform((text): HistoryPosition => {
     const [at, fence, kind = ''] = text.split('.');
     return { at: Number(at), fence: Number(fence), kind };

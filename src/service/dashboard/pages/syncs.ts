@@ -8,7 +8,7 @@ import { findRecordedSync, listSyncs, type RecordedSync, type SyncPosition } fro
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, textInput } from '../elements/fields.ts';
-import { htmlTable, link, olderLinks, type Row, urlWith } from '../elements/list.ts';
+import { htmlTable, link, olderLinks, type Row, unknownPage, urlWith } from '../elements/list.ts';
 import {
   duration,
   empty,
@@ -51,7 +51,7 @@ const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}
 function readPosition(text: string): SyncPosition | undefined {
   if (text === '') return undefined;
   const [, createdAt = '', id = ''] = /^(\d{1,15})\.(.*)$/.exec(text) ?? [];
-  if (!isSyncId(id)) throw invalid({ pointer: '#/before', detail: 'There is no such page. Start again without it.' });
+  if (!isSyncId(id)) throw invalid({ pointer: '#/before', detail: unknownPage });
   return { createdAt: Number(createdAt), id };
 }
 

@@ -77,7 +77,7 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(pathsOn(await show(`${page}?state=dropped`))).toEqual(['file-8']);
     expect(await show(`${page}?before=1&state=failed`)).toContain('There are no older deliveries.');
     for (const before of ['x', '-1', '1e3', '9'.repeat(16)])
-      expect(await show(`${page}?before=${before}`)).toContain('There is no such page');
+      expect(await show(`${page}?before=${before}`)).toContain('Unknown page');
   });
 
   test('show the progress of each delivery, and when it is tried next', async () => {
