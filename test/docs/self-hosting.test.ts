@@ -45,7 +45,7 @@ test('the variables that Kubernetes sets are rejected as a port, and accepted as
 });
 
 test('git receives the variables that the page names', () => {
-  const paragraphs = section(selfHosting, 'How git gets in').text;
+  const paragraphs = section(selfHosting, 'Git credentials').text;
   const named = ['SSH_AUTH_SOCK', 'GIT_SSH_COMMAND', 'GIT_SSL_CAINFO', 'https_proxy', 'no_proxy'];
   for (const name of named) {
     expect(paragraphs).toContain(`\`${name}\``);
