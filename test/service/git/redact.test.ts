@@ -36,7 +36,7 @@ describe('redaction', () => {
 });
 
 describe('an error message of git', () => {
-  test('consists of the last lines, without progress and advice', () => {
+  test('keeps the last lines of the output, and drops progress and advice', () => {
     expect(
       wordsOfGit([
         'remote: Enumerating objects: 5, done.        ',

@@ -103,7 +103,7 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     expect(waiting.body.type).toContain('outdated');
   });
 
-  test('a deletion, a rename and a version by a merge are newer versions; the same change on both branches is not one', async () => {
+  test('deletions, renames and merges count as newer versions; the same change on both branches does not', async () => {
     const { repository, check } = await setUp();
     repository.git('branch', '-D', 'release/1.4');
     repository.commit(

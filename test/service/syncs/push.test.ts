@@ -123,7 +123,7 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     expect((await ended(queued)).status).toBe('failed');
   });
 
-  test('a storm of events is a handful of syncs, and the last one has the last head', async () => {
+  test('runs few syncs for many events, and the last one fetches the latest head', async () => {
     const { remote, workspace, secret } = await pushedWorkspace();
     const waves = runs(5, 10);
     const eachWave = runs(60, 100);

@@ -5,7 +5,7 @@ const none: Failures = { attempts: 0, wrongContents: 0 };
 const transient = { kind: 'transient', reason: 'The connection broke off.' } as const;
 
 describe('the step after an attempt to download an object', () => {
-  test('is a retry with doubled delays, and gives up after five attempts', () => {
+  test('retries with doubled delays, and gives up after five attempts', () => {
     let failures = none;
     const delays: number[] = [];
     for (;;) {
@@ -27,14 +27,14 @@ describe('the step after an attempt to download an object', () => {
     expect(nextStep(last, { kind: 'unauthorized', reason: 'No.' }, 100)).toEqual(missing);
   });
 
-  test('is one immediate retry for wrong content, and gives up after that', () => {
+  test('retries once, immediately, for wrong content, and then gives up', () => {
     const wrong = { kind: 'wrong-content', reason: 'Another hash.' } as const;
     const step = nextStep(none, wrong, 100);
     expect(step).toEqual({ kind: 'retry', failures: { attempts: 0, wrongContents: 1 }, delayMs: 0 });
     expect(nextStep({ attempts: 0, wrongContents: 1 }, wrong, 100).kind).toBe('missing');
   });
 
-  test('is a pause of all downloads if the store is busy, without counting an attempt', () => {
+  test('pauses all downloads if the store is busy, without counting an attempt', () => {
     expect(nextStep(none, { kind: 'busy', retryAfter: '7' }, 100)).toEqual({ kind: 'busy', retryAfter: '7' });
   });
 });
