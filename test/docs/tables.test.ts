@@ -186,7 +186,7 @@ test('"Where things happen" names only functions that exist, in at most three st
     expect(declares(source, name), place).toBe(true);
   }
   const [, ...answers] = text.split(/^\*\*.*\?\*\*.*$/m);
-  expect(answers).toHaveLength(4);
+  expect(answers).toHaveLength(5);
   for (const answer of answers) {
     const steps = [...answer.matchAll(/^(\d)\. /gm)].map(([, number]) => number);
     expect([['1'], ['1', '2'], ['1', '2', '3']]).toContainEqual(steps);
