@@ -2,7 +2,7 @@ import type { GitCommand } from './git-command.ts';
 import { eachLine, eachToken } from './git-output.ts';
 import type { Limits } from './run-git.ts';
 
-export interface Commit {
+interface Commit {
   readonly id: string;
   readonly author: string;
   /** Milliseconds since 1970. */

@@ -28,7 +28,7 @@ const settings: Readonly<Record<string, string>> = {
   'maintenance.auto': 'false',
 };
 
-export interface GitSetup {
+interface GitSetup {
   readonly allowFile: boolean;
   /** The repository that git works on. Without it, git must not discover another one. */
   readonly repository?: string | undefined;

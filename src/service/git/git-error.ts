@@ -1,6 +1,6 @@
 import { systemErrorText } from '../platform/system-errors.ts';
 
-export type GitFailure =
+type GitFailure =
   | 'timeout'
   | 'aborted'
   | 'failed'

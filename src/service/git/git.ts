@@ -22,7 +22,7 @@ import { lfsAuthenticate, type SshRemote } from './ssh.ts';
 
 export type Git = ReturnType<typeof createGit>;
 
-export interface GitOptions {
+interface GitOptions {
   /** Parent of the mirrors. Instances may share it. */
   readonly dataFolder: string;
   readonly allowFile: boolean;

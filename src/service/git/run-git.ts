@@ -23,7 +23,7 @@ export interface GitWork {
   readonly inBackground?: boolean | undefined;
 }
 
-export type GitOutcome =
+type GitOutcome =
   | {
       readonly kind: 'exited';
       readonly status: number;

@@ -8,7 +8,7 @@ import { type Remote, remoteArguments } from './remote.ts';
 import { endedBy, type Limits } from './run-git.ts';
 import { inScratchFolder } from './scratch.ts';
 
-export type Progress =
+type Progress =
   /** Objects that the remote considered for the pack. Includes delta bases, so it can be more than it sends. */
   | { readonly kind: 'announced'; readonly objects: number }
   /** `total` is the number of objects in the pack, from its header. */

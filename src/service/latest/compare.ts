@@ -9,7 +9,7 @@ import { latestMode } from '../workspaces/latest.ts';
 import { createFindNewerVersions } from './newer-versions.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 
-export interface CompareParts extends RefreshParts {
+interface CompareParts extends RefreshParts {
   readonly git: Pick<Git, 'heads' | keyof LimitedGit>;
   /** Whether paths that differ only in case name the same file. */
   readonly windowsPaths: boolean;
@@ -19,7 +19,7 @@ export interface CompareParts extends RefreshParts {
 type LimitedGit = Pick<Git, 'listBlobs' | 'listChanges' | 'listDifferences'>;
 
 /** A branch that the remote does not have is not compared. */
-export interface CompareRequest extends RefreshRequest {
+interface CompareRequest extends RefreshRequest {
   readonly paths: readonly string[];
   /** By path: the git blobs of the files in a clone. */
   readonly versions?: ReadonlyMap<string, string>;

@@ -10,7 +10,7 @@ export interface Usage {
 
 export type Eviction = Awaited<ReturnType<typeof evict>>;
 
-export interface EvictionRule {
+interface EvictionRule {
   /** Null for no limit. */
   readonly limitBytes: number | null;
   /** Objects that the heads of synced branches need. Called only if not everything fits. */

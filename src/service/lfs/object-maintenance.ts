@@ -13,7 +13,7 @@ import type { Oid } from './oid.ts';
 import { pointedObjects } from './pointer.ts';
 import { isOverLimit, recordUsage, totalUsage } from './usage.ts';
 
-export interface ObjectMaintenanceOptions {
+interface ObjectMaintenanceOptions {
   readonly storage: Storage;
   readonly git: Pick<Git, 'smallBlobs'>;
   readonly remoteMemory: Pick<RemoteMemory, 'ask'>;

@@ -25,7 +25,7 @@ import { windowsPathProblem } from './windows-path.ts';
 /** Keeps a single token from slowing down grantToPeople(). */
 export const maxAsksOfToken = 1_000;
 
-export interface AskRequest {
+interface AskRequest {
   readonly workspace: string;
   readonly path: LockPath;
   readonly bearer: Bearer;
@@ -35,9 +35,9 @@ export interface AskRequest {
   readonly isDefaultTtl?: boolean;
 }
 
-export type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
+type AskedPath = Pick<AskRequest, 'workspace' | 'path' | 'bearer'>;
 
-export interface AskingOptions {
+interface AskingOptions {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
   readonly idempotent: Idempotent;
   readonly quota: LockQuota;

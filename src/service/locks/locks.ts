@@ -28,7 +28,7 @@ export type Locks = ReturnType<typeof createLocks>;
 
 export type LockRequest = Omit<AcquireRequest, 'foldedPath' | 'place'>;
 
-export interface LocksOptions {
+interface LocksOptions {
   readonly storage: Storage;
   readonly idempotency: Idempotency;
   readonly quotas: LockQuotas;

@@ -11,7 +11,7 @@ import type { IdMatch } from './id-match.ts';
 import { type LockRow, lockOf } from './lock-row.ts';
 
 /** The caller: a token, or the operator at the command line. */
-export interface Releaser extends Actor {
+interface Releaser extends Actor {
   /** Null for the operator, who owns no lock. */
   readonly owner: string | null;
   /** Also releases locks of other owners. The caller must check the permission first. */

@@ -24,7 +24,7 @@ export type RenewDecision =
   | { readonly kind: 'renewed' | 'another-lock' | 'another-owner'; readonly lock: Lock }
   | { readonly kind: 'absent' };
 
-export type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
+type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
 
 /** A renewal by a person, which must not shorten the lock. Programs may shorten theirs. */
 export async function extendLock(db: Database, now: Now, request: RenewalRequest): Promise<Extension> {

@@ -36,7 +36,7 @@ export interface WaitTerms {
 
 const noWait = { seconds: 0, any: false, urgency: defaultUrgency, gone: new AbortController().signal } as const;
 
-export interface WaitingLineOptions {
+interface WaitingLineOptions {
   readonly storage: Pick<Storage, 'batchCommits' | 'commit' | 'read' | 'now'>;
   readonly waiters: LockWaiters;
   readonly attempt: (keyed: KeyedRequest | undefined, request: AcquireRequest) => Promise<ApiResponse>;

@@ -40,7 +40,7 @@ export interface PathState {
   readonly first: { readonly id: string; readonly presentMs: number } | undefined;
 }
 
-export interface LockWaitersOptions {
+interface LockWaitersOptions {
   /** Rejected when the database does not answer. */
   readonly look: (line: LinePath) => Promise<PathState>;
   /**

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Storage } from '../storage/storage.ts';
 import { lockSignature } from './list.ts';
 
-export interface LockWatchOptions {
+interface LockWatchOptions {
   /** Interval of checks for changes by other instances and commands, and for expired locks. */
   readonly pollMs: number;
   readonly onError: (error: unknown) => void;

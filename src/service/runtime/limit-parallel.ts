@@ -1,4 +1,4 @@
-export interface ParallelLimit {
+interface ParallelLimit {
   readonly max: number;
   /** Leaves slots for the work of other keys. */
   readonly maxPerKey?: number;

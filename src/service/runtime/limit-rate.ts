@@ -11,7 +11,7 @@ export type Admission =
   { readonly kind: 'admitted'; refund(): void } | { readonly kind: 'refused'; readonly retryAfterSeconds: number };
 
 /** Charges the key, down to the lowest level (default 0). A key below zero is refused until it has made up for it. */
-export type Admit = (key: string, lowest?: number) => Admission;
+type Admit = (key: string, lowest?: number) => Admission;
 
 interface Bucket {
   level: number;

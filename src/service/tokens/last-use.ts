@@ -2,8 +2,6 @@ import { sql } from 'kysely';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
 import type { Storage } from '../storage/storage.ts';
 
-export type LastUse = ReturnType<typeof createLastUse>;
-
 // Another instance may have seen the token later.
 const updateLastUse = batchQuery((db, members, now) =>
   db

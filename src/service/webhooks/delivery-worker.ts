@@ -19,7 +19,7 @@ import { deliveryRequest } from './delivery-request.ts';
 import { createDeliverySlots, type DueHook, maxAttempts } from './delivery-slots.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
 
-export interface DeliveryParts {
+interface DeliveryParts {
   readonly storage: Storage;
   readonly targets: TargetCheck;
   readonly metrics: Metrics;

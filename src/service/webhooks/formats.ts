@@ -11,7 +11,7 @@ export const subscriptionProblem = (format: HookFormat, events: readonly HookEve
   format === 'buildkite' && !events.every(isSyncEvent) ? onlySyncs : undefined;
 
 /** Body and headers of a delivery in a format. Header names are in lower case. */
-export interface Content {
+interface Content {
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string;
 }

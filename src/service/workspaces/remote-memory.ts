@@ -16,7 +16,7 @@ export interface RemoteListing {
   readonly answeredAt: number;
 }
 
-export interface RemoteFailure {
+interface RemoteFailure {
   /** A sentence for users. */
   readonly reason: string;
   /** True if the remote was not asked, because too many others were being asked. */
@@ -38,7 +38,7 @@ export type AskedRemote = KnownRemote &
 
 export type RemoteMemory = ReturnType<typeof createRemoteMemory>;
 
-export interface RemoteMemoryParts {
+interface RemoteMemoryParts {
   readonly storage: Pick<Storage, 'read' | 'now'>;
   readonly remotes: Pick<Remotes, 'branches'>;
   readonly stopping: AbortSignal;

@@ -2,7 +2,7 @@ import type { IpAddresses, TargetCheck } from '../../outbound/target-address.ts'
 import { toStoreError } from './store-error.ts';
 
 /** Decision about a URL, as plain data for the download thread. */
-export type CheckedAddress =
+type CheckedAddress =
   | { readonly kind: 'allowed'; readonly addresses: IpAddresses }
   /** `reason` is a sentence. */
   | { readonly kind: 'refused'; readonly reason: string }

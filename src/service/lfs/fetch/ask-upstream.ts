@@ -10,7 +10,7 @@ import { type Offers, openOffers } from './offers.ts';
 import type { StoreParts } from './store.ts';
 import { StoreUnusable } from './store-error.ts';
 
-export interface UpstreamParts extends StoreParts {
+interface UpstreamParts extends StoreParts {
   readonly allowFileRemotes: boolean;
   readonly log: Logger;
 }

@@ -13,7 +13,7 @@ export const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
 export const isBusy = ({ statusCode, headers }: IncomingMessage): boolean =>
   statusCode === 429 || (statusCode === 503 && headers['retry-after'] !== undefined);
 
-export interface StoreRequest {
+interface StoreRequest {
   readonly method: 'GET' | 'POST';
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;

@@ -19,7 +19,7 @@ export type DownloadResult =
   /** Received bytes are kept. */
   | { readonly kind: 'transient'; readonly reason: string };
 
-export interface DownloadTerms {
+interface DownloadTerms {
   readonly connection: StoreConnection;
   readonly objects: ObjectStore;
   readonly idleMs: number;

@@ -13,7 +13,7 @@ export interface Failures {
   readonly wrongContents: number;
 }
 
-export type NextStep =
+type NextStep =
   | { readonly kind: 'stored' }
   /** `isStore`: the store may be unreachable. Otherwise it has answered for this object. */
   | { readonly kind: 'missing'; readonly reason: string; readonly isStore: boolean }
