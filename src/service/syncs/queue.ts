@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { type Selectable, sql } from 'kysely';
+import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import { type MissingObject, type Sync, syncStatuses } from '../../interface/resources.ts';
 import { leasedUntil } from '../runtime/lease.ts';
@@ -73,53 +73,12 @@ export type ClaimedSync = NonNullable<Awaited<ReturnType<typeof claimSync>>>;
  * branch runs (an index guarantees this if two instances claim at once), and after several recent ones. Syncs of the
  * workspaces in `except` are not claimed.
  */
-export async function claimSync(
-  { claim, dialect, now }: Storage,
-  { except = [] }: { readonly except?: readonly string[] } = {},
-) {
+export async function claimSync(storage: Storage, { except = [] }: { readonly except?: readonly string[] } = {}) {
+  const { claim, now } = storage;
   const lease = randomUUID();
   try {
     return await claim(async (db) => {
-      const next = await db
-        .selectFrom('syncs')
-        .select('id')
-        .where('finished_at', 'is', null)
-        .$if(except.length > 0, (syncs) => syncs.where('workspace_id', 'not in', except))
-        .where((where) =>
-          where.or([
-            where.and([
-              where('status', '=', 'queued'),
-              where.not(
-                where.exists(
-                  where
-                    .selectFrom('syncs as other')
-                    .select('other.id')
-                    .whereRef('other.workspace_id', '=', 'syncs.workspace_id')
-                    .whereRef('other.branch', '=', 'syncs.branch')
-                    .where('other.status', '=', 'running'),
-                ),
-              ),
-              where(
-                where
-                  .selectFrom('syncs as other')
-                  .select(({ fn }) => fn.countAll<number>().as('ended'))
-                  .whereRef('other.workspace_id', '=', 'syncs.workspace_id')
-                  .whereRef('other.branch', '=', 'syncs.branch')
-                  .where(sql<boolean>`other.finished_at > (select ${now}) - ${sql.lit(rowMs)}`)
-                  // Ignores times in the future, which can exist for hours after the clock was set back.
-                  .where(sql<boolean>`other.finished_at <= (select ${now})`),
-                '<',
-                maxInARow,
-              ),
-            ]),
-            where.and([where('status', '=', 'running'), sql<boolean>`lease_until < ${now}`]),
-          ]),
-        )
-        .orderBy('created_at')
-        .orderBy('id')
-        .limit(1)
-        .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
-        .executeTakeFirst();
+      const next = await nextSync(db, storage, except);
       if (next === undefined) return undefined;
       const row = await db
         .updateTable('syncs')
@@ -162,6 +121,46 @@ export async function claimSync(
     throw error;
   }
 }
+
+const nextSync = (db: Database, { dialect, now }: Storage, except: readonly string[]) =>
+  db
+    .selectFrom('syncs')
+    .select('id')
+    .where('finished_at', 'is', null)
+    .$if(except.length > 0, (syncs) => syncs.where('workspace_id', 'not in', except))
+    .where((where) =>
+      where.or([
+        where.and([
+          where('status', '=', 'queued'),
+          where.not(where.exists(runningOf(where))),
+          where(countEnded(where, now), '<', maxInARow),
+        ]),
+        where.and([where('status', '=', 'running'), sql<boolean>`lease_until < ${now}`]),
+      ]),
+    )
+    .orderBy('created_at')
+    .orderBy('id')
+    .limit(1)
+    .$if(dialect === 'postgres', (query) => query.forUpdate().skipLocked())
+    .executeTakeFirst();
+
+type Where = ExpressionBuilder<Tables, 'syncs'>;
+
+const runningOf = (where: Where) => ofSameBranch(where).select('other.id').where('other.status', '=', 'running');
+
+/** Counts the syncs of the branch that ended recently. */
+const countEnded = (where: Where, now: Now) =>
+  ofSameBranch(where)
+    .select(({ fn }) => fn.countAll<number>().as('ended'))
+    .where(sql<boolean>`other.finished_at > (select ${now}) - ${sql.lit(rowMs)}`)
+    // Ignores times in the future, which can exist for hours after the clock was set back.
+    .where(sql<boolean>`other.finished_at <= (select ${now})`);
+
+const ofSameBranch = (where: Where) =>
+  where
+    .selectFrom('syncs as other')
+    .whereRef('other.workspace_id', '=', 'syncs.workspace_id')
+    .whereRef('other.branch', '=', 'syncs.branch');
 
 export type SyncRow = Selectable<Tables['syncs']>;
 
