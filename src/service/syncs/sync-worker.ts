@@ -89,7 +89,7 @@ export async function runSync(
   const quiet = watchQuiet(onQuiet);
   metrics.syncsRunning.inc();
   try {
-    const end = await fetch(parts, sync, lease.signal, {
+    const end = await fetchBranchAndObjects(parts, sync, lease.signal, {
       onProgress(now) {
         progress = now;
       },
@@ -125,7 +125,7 @@ export async function runSync(
 
 type SyncEvents = Required<Omit<FetchEvents, 'onReceived'>> & { readonly onProgress: (progress: Progress) => void };
 
-async function fetch(
+async function fetchBranchAndObjects(
   { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
