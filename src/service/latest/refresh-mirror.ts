@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { withinMs } from '../../interface/timers.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { createOnce } from '../runtime/once.ts';
@@ -8,7 +9,7 @@ import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
 import { comparedWith, patternsOf } from '../workspaces/latest.ts';
 import { type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
-import { type SyncedBranch, syncedBranches } from '../workspaces/synced-branches.ts';
+import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export interface RefreshParts {
@@ -52,6 +53,17 @@ interface Refresh {
   readonly fetched: ReadonlyMap<string, SyncedBranch>;
 }
 
+/** Name and head on the remote. */
+type ListedBranch = readonly [name: BranchName, head: string];
+
+/** A comparison of the mirror with a listing of the remote, which adds to `fetched`. */
+interface Comparison {
+  readonly id: string;
+  readonly askedAt: number;
+  readonly synced: SyncedBranches;
+  readonly fetched: Map<string, SyncedBranch>;
+}
+
 /** Brings the mirror up to date if that was tried longer ago than `maxAgeMs`, for at most a few seconds. */
 export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts) {
   const onceAnswered = createOnce<Answer>();
@@ -65,7 +77,7 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
     if (last !== undefined && performance.now() - last.at < maxAgeOf(last, branch, isFirst, maxAgeMs)) return last;
     return onceAnswered(key, async () => {
       const at = performance.now();
-      const asked = await Promise.race([remoteMemory.ask(workspace), sleep(timeoutMs, undefined, { ref: false })]);
+      const asked = await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
       const answer = { at, listing: asked?.failure === undefined ? asked?.listing : undefined };
       // A remote that was not asked for want of a process may answer the next request.
       if (!asked?.failure?.isBusy) remember(answers, key, answer, maxRemembered);
@@ -73,54 +85,56 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
     });
   }
 
-  async function refresh(request: RefreshRequest, answer: Answer, deadline: number): Promise<Refresh> {
-    const { workspace, branch, syncsBranch } = request;
-    const { id } = workspace;
-    const { at, listing } = answer;
+  async function refresh(request: RefreshRequest, { at, listing }: Answer, deadline: number): Promise<Refresh> {
     const fetched = new Map<string, SyncedBranch>();
     if (listing === undefined) return { at, isCurrent: false, fetched };
-    const counts = comparedWith(workspace, listing.defaultBranch);
+    const { id } = request.workspace;
     const synced = await syncedBranches(storage, id);
-    const statuses = branchStatuses({ listing, failure: undefined }, synced);
-    const wanted = new Set(
-      statuses.flatMap(({ name, state }) =>
-        state !== 'unknown' && (counts(name) || (syncsBranch && name === branch)) ? [name] : [],
-      ),
-    );
-    /** The branches whose head the mirror lacks: also those that it has lost, or that another instance has fetched. */
-    async function missing(branches: readonly (readonly [BranchName, string])[]) {
-      const heads = await git.heads(id);
-      return branches.filter(([name, listed]) => {
-        if (heads.get(name) !== listed) return true;
-        if (synced.get(name)?.head !== listed) fetched.set(name, { head: listed, syncedAt: askedAt });
-        return false;
-      });
-    }
-    /** Another instance with a mirror of its own may have run the sync. */
-    const isHere = async (name: BranchName): Promise<boolean> =>
-      (await git.heads(id)).get(name) === (await syncedBranches(storage, id)).get(name)?.head;
-    const { askedAt, branches } = listing;
-    const behind = await missing([...branches].filter(([name]) => wanted.has(name)));
-    if (behind.length === 0) return { at, isCurrent: true, fetched };
-    const syncs = await storage.commit({ workspace: id }, async (db) => {
-      const queued = new Map<BranchName, string>();
-      for (const [name] of behind) {
-        const sync = { workspace: id, branch: name, estimatedObjects: 0, requestedBy: 'a lock request' };
-        queued.set(name, (await enqueue(db, storage.now, sync)).sync_id);
+    const comparison = { id, askedAt: listing.askedAt, synced, fetched };
+    const behind = await branchesBehind(comparison, wantedBranches(request, listing, synced));
+    const isCurrent = behind.length === 0 || (await waitForSyncs(comparison, await queueSyncs(id, behind), deadline));
+    return { at, isCurrent, fetched };
+  }
+
+  /** The branches whose head the mirror lacks: also those that it has lost, or that another instance has fetched. */
+  async function branchesBehind({ id, askedAt, synced, fetched }: Comparison, branches: readonly ListedBranch[]) {
+    const heads = await git.heads(id);
+    return branches.filter(([name, listed]) => {
+      if (heads.get(name) !== listed) return true;
+      if (synced.get(name)?.head !== listed) fetched.set(name, { head: listed, syncedAt: askedAt });
+      return false;
+    });
+  }
+
+  /** Returns the ids of the syncs. */
+  const queueSyncs = (id: string, branches: readonly ListedBranch[]) =>
+    storage.commit({ workspace: id }, async (db) => {
+      const queued = new Map<ListedBranch, string>();
+      for (const branch of branches) {
+        const sync = { workspace: id, branch: branch[0], estimatedObjects: 0, requestedBy: 'a lock request' };
+        queued.set(branch, (await enqueue(db, storage.now, sync)).sync_id);
       }
       return queued;
     });
-    for (const [name, head] of behind) {
+
+  /** False if a sync fails, or does not fetch the head of its branch in time. */
+  async function waitForSyncs(comparison: Comparison, syncs: ReadonlyMap<ListedBranch, string>, deadline: number) {
+    const { id } = comparison;
+    for (const [branch, syncId] of syncs) {
       for (;;) {
-        const { status } = (await findSync(storage.read, id, syncs.get(name) ?? '')) ?? { status: 'failed' };
-        if ((await missing([[name, head]])).length === 0 || (status === 'succeeded' && (await isHere(name)))) break;
-        const isOver = status === 'succeeded' || status === 'failed' || performance.now() >= deadline;
-        if (isOver) return { at, isCurrent: false, fetched };
+        const { status } = (await findSync(storage.read, id, syncId)) ?? { status: 'failed' };
+        const [behind] = await branchesBehind(comparison, [branch]);
+        if (behind === undefined || (status === 'succeeded' && (await isHere(id, branch[0])))) break;
+        if (status === 'succeeded' || status === 'failed' || performance.now() >= deadline) return false;
         await sleep(pollMs);
       }
     }
-    return { at, isCurrent: true, fetched };
+    return true;
   }
+
+  /** Another instance with a mirror of its own may have run the sync. */
+  const isHere = async (id: string, name: BranchName): Promise<boolean> =>
+    (await git.heads(id)).get(name) === (await syncedBranches(storage, id)).get(name)?.head;
 
   async function lastRefresh(request: RefreshRequest, maxAgeMs: number): Promise<Refresh> {
     const { workspace, branch, syncsBranch } = request;
@@ -166,6 +180,20 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
       refreshedAt: at,
     };
   };
+}
+
+/** The branches to bring up to date. */
+function wantedBranches(
+  { workspace, branch, syncsBranch }: RefreshRequest,
+  listing: RemoteListing,
+  synced: SyncedBranches,
+): readonly ListedBranch[] {
+  const counts = comparedWith(workspace, listing.defaultBranch);
+  const clear = branchStatuses({ listing, failure: undefined }, synced).filter(({ state }) => state !== 'unknown');
+  const names = new Set(clear.map(({ name }) => name));
+  return [...listing.branches].filter(
+    ([name]) => names.has(name) && (counts(name) || (syncsBranch && name === branch)),
+  );
 }
 
 /**

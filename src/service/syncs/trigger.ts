@@ -1,6 +1,6 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { joinFirst } from '../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { withinMs } from '../../interface/timers.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
@@ -100,12 +100,9 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
       if (error instanceof GitError) return undefined;
       throw error;
     });
-    // Nothing handles an error after the deadline, which would end the process.
-    asked.catch(() => undefined);
-    const answered = new AbortController();
-    const timeout = sleep(timeoutMs, undefined, { ref: false, signal: answered.signal }).catch(() => undefined);
-    const inTime = await Promise.race([asked, timeout]).finally(() => answered.abort());
-    return inTime ?? accepted(await previousCount(storage.read, workspace, branch));
+    return (
+      (await withinMs(asked, timeoutMs, undefined)) ?? accepted(await previousCount(storage.read, workspace, branch))
+    );
   };
 }
 

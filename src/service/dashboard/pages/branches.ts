@@ -1,7 +1,7 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import type { Sync } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
+import { withinMs } from '../../../interface/timers.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { shownRemote } from '../../git/remote.ts';
@@ -81,13 +81,8 @@ export function addBranchPages(site: Site): void {
     const holdsMs = before.failure === undefined ? listingHoldsMs : failureHoldsMs;
     if (!isOutdated(before, synced, now, holdsMs)) return { known: before, isAwaited: false };
     const response = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
-    // Errors after the timeout are ignored, because the page has been sent.
-    response.catch(() => undefined);
-    const waiting = new AbortController();
     // Do not wait for a remote that recently failed to answer.
-    const patience = sleep(before.failure === undefined ? timeoutMs : 0, { known: before, isAwaited: true }, waiting);
-    patience.catch(() => undefined);
-    return Promise.race([response, patience]).finally(() => waiting.abort());
+    return withinMs(response, before.failure === undefined ? timeoutMs : 0, { known: before, isAwaited: true });
   }
 
   async function show(call: WorkspaceCall, refused?: RefusedBranch): Promise<View> {
