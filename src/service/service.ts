@@ -12,7 +12,6 @@ import { startServer } from './http/server.ts';
 import { createCompare } from './latest/compare.ts';
 import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createLfs } from './lfs/lfs.ts';
-import { removeObjects } from './lfs/object-store.ts';
 import { sendRefusal } from './lfs/responses.ts';
 import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
 import { foldHeldPaths } from './locks/fold-held-paths.ts';
@@ -22,6 +21,7 @@ import { createMirror } from './mirror/mirror.ts';
 import { asTextToGit } from './mirror/responses.ts';
 import { setHookQuotas } from './outbox/hook-quotas.ts';
 import { createParts, type ServiceOptions, type ServiceParts } from './parts.ts';
+import { removeWorkspaceFiles } from './startup-cleanup.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
 import { createExchangeToken } from './trust/exchange.ts';
 import { createSuggestPaths } from './workspaces/suggest-paths.ts';
@@ -95,9 +95,7 @@ async function createServiceApp(
     compare: createCompare(shared),
     prepareSync: createPrepareSync(shared),
     suggestPaths: createSuggestPaths(shared),
-    // Remaining files are removed at the next start.
-    removeFiles: async (workspace: string) =>
-      void (await Promise.allSettled([git.forget(workspace), removeObjects(dataFolder, workspace)])),
+    removeFiles: (workspace: string) => removeWorkspaceFiles(git, dataFolder, workspace).catch(() => undefined),
     mirrorLimits: { ...defaultMirrorLimits, parallelClones, ...shared.mirrorLimits },
     urlSigner: createUrlSigner(await urlKey(storage), Date.now),
     askUpstream: createAskUpstream(shared),

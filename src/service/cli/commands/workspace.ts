@@ -1,9 +1,9 @@
 import { pluralize, timeCell } from '../../../interface/format.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { createGit } from '../../git/git.ts';
-import { removeObjects } from '../../lfs/object-store.ts';
 import { commitReleasesOf } from '../../locks/commit-releases.ts';
 import { listLocks } from '../../locks/list.ts';
+import { removeWorkspaceFiles } from '../../startup-cleanup.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
 import { maxNamedLocks, removeWorkspaceInBatches } from '../../workspaces/remove-workspace.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
@@ -83,8 +83,7 @@ export const workspaceRemove = defineStorageCommand({
     }
     if (removal.kind === 'unknown') throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
     const git = createGit({ dataFolder: flags.data, allowFile: false, environment });
-    // The next start of the service removes leftovers, such as a mirror that belongs to another user.
-    await Promise.allSettled([git.forget(id), removeObjects(flags.data, id)]);
+    await removeWorkspaceFiles(git, flags.data, id).catch(() => undefined);
     const { count, named } = removal.ended;
     const ended = count === 0 ? '' : ` Ended ${countAndName(named, count)}.`;
     return {

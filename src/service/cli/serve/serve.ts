@@ -2,18 +2,16 @@ import type { Logger } from 'pino';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { shellWord } from '../../../interface/shell-word.ts';
 import { createGit, type Git } from '../../git/git.ts';
-import { createObjectStore, removeObjects, storedWorkspaces } from '../../lfs/object-store.ts';
 import { createTargetCheck } from '../../outbound/target-address.ts';
 import { watchFreeDisk } from '../../runtime/free-disk.ts';
-import { endAllLeases } from '../../runtime/lease.ts';
 import { createMetrics, type Metrics } from '../../runtime/metrics.ts';
 import { type Service, startService } from '../../service.ts';
 import { offerSignInLink } from '../../sessions/sign-in-link.ts';
+import { cleanUpAtStart } from '../../startup-cleanup.ts';
 import type { Migration } from '../../storage/migrate.ts';
 import { schemaVersion } from '../../storage/migrations.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { listTrustRules } from '../../trust/rules.ts';
-import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
 import { printJson } from '../output/print.ts';
 import { type ProcessIo, packageVersion, revision, versionText } from '../output/process-io.ts';
@@ -83,7 +81,7 @@ interface Parts {
 
 async function serveOn(parts: Parts): Promise<void> {
   const { settings, storage, git, log, io } = parts;
-  await tidyUp(parts);
+  await cleanUpAtStart({ storage, git, log, dataFolder: settings.data });
   const stop = awaitStop(io);
   try {
     const service = await listen(parts);
@@ -99,32 +97,6 @@ async function serveOn(parts: Parts): Promise<void> {
   } finally {
     stop.forget();
   }
-}
-
-/**
- * Cleans up after earlier processes. A database without workspaces may be the wrong one, or wait for a restore: the
- * mirrors then stay.
- */
-async function tidyUp({ settings, storage, git, log }: Parts): Promise<void> {
-  // Only with SQLite, the instance lock ensures that no other process uses the folder.
-  if (storage.dialect === 'sqlite') {
-    await endAllLeases(storage);
-    for (const workspace of await storedWorkspaces(settings.data))
-      await createObjectStore(settings.data, workspace).keepLargestPartials();
-  }
-  // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
-  const stored = new Set([...(await git.mirrored()), ...(await storedWorkspaces(settings.data))]);
-  const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);
-  const left = [...stored.difference(new Set(existing))];
-  if (existing.length === 0 && left.length > 0) {
-    log.warn({ workspaces: left }, 'kept the mirrors in the data folder, because the database has no workspaces');
-    return;
-  }
-  for (const workspace of left) {
-    await git.forget(workspace);
-    await removeObjects(settings.data, workspace);
-  }
-  if (left.length > 0) log.info({ workspaces: left }, 'removed the mirrors of workspaces that no longer exist');
 }
 
 async function listen({ settings, ...parts }: Parts): Promise<Service> {

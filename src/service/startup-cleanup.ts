@@ -1,0 +1,42 @@
+import type { Git } from './git/git.ts';
+import { createObjectStore, removeObjects, storedWorkspaces } from './lfs/object-store.ts';
+import type { ServiceParts } from './parts.ts';
+import { endAllLeases } from './runtime/lease.ts';
+import { listWorkspaces } from './workspaces/workspaces.ts';
+
+/**
+ * Cleans up after earlier processes. A database without workspaces may be the wrong one, or wait for a restore: the
+ * mirrors then stay.
+ */
+export async function cleanUpAtStart({
+  storage,
+  git,
+  dataFolder,
+  log,
+}: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>): Promise<void> {
+  // Only with SQLite, the instance lock ensures that no other process uses the folder.
+  if (storage.dialect === 'sqlite') {
+    await endAllLeases(storage);
+    for (const workspace of await storedWorkspaces(dataFolder))
+      await createObjectStore(dataFolder, workspace).keepLargestPartials();
+  }
+  // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
+  const stored = new Set([...(await git.mirrored()), ...(await storedWorkspaces(dataFolder))]);
+  const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);
+  const left = [...stored.difference(new Set(existing))];
+  if (existing.length === 0 && left.length > 0) {
+    log.warn({ workspaces: left }, 'kept the mirrors in the data folder, because the database has no workspaces');
+    return;
+  }
+  for (const workspace of left) await removeWorkspaceFiles(git, dataFolder, workspace);
+  if (left.length > 0) log.info({ workspaces: left }, 'removed the mirrors of workspaces that no longer exist');
+}
+
+/** Files that remain after an error, such as those of another user, are removed at the next start. */
+export async function removeWorkspaceFiles(git: Pick<Git, 'forget'>, dataFolder: string, id: string): Promise<void> {
+  try {
+    await git.forget(id);
+  } finally {
+    await removeObjects(dataFolder, id);
+  }
+}
