@@ -9,7 +9,7 @@ export type OutputResponse = ReturnType<typeof sendOutput>;
 export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<string, string>>, maxMsPerPiece: number) {
   const gone = new AbortController();
   let sent = 0;
-  let tooSlow = false;
+  let cutReason: 'too-slow' | 'refused' | undefined;
   let waitedMs = 0;
   let waitingSince: number | undefined;
   outgoing.once('close', () => gone.abort());
@@ -19,9 +19,9 @@ export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<st
     if (!outgoing.headersSent) outgoing.writeHead(200, headers);
   };
 
-  /** Happens automatically if a chunk takes too long. */
-  const cutAsTooSlow = (): void => {
-    tooSlow = true;
+  /** Closes the connection, so that the client sees that the response is incomplete. */
+  const cut = (reason?: typeof cutReason): void => {
+    cutReason ??= reason;
     outgoing.destroy();
   };
 
@@ -29,7 +29,7 @@ export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<st
 
   const written = (chunk: Buffer): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(cutAsTooSlow, maxMsPerPiece);
+      const timer = setTimeout(cut, maxMsPerPiece, 'too-slow');
       waitingSince = performance.now();
       const proceed = (): void => {
         clearTimeout(timer);
@@ -47,8 +47,9 @@ export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<st
     sentBytes: (): number => sent,
     /** Total time spent waiting for the client to read. */
     waitedMs: (): number => waitedMs + waitingMs(),
-    isTooSlow: (): boolean => tooSlow,
-    cutAsTooSlow,
+    cut,
+    /** Also set if a chunk took too long. */
+    cutReason: () => cutReason,
     /** Fulfilled when the chunk has left this process, or the client has disconnected. The first one sends the headers. */
     async write(chunk: Buffer): Promise<void> {
       if (gone.signal.aborted) return;
@@ -61,7 +62,5 @@ export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<st
       begin();
       outgoing.end();
     },
-    /** Closes the connection, so that the client sees that the response is incomplete. */
-    cut: (): void => void outgoing.destroy(),
   };
 }

@@ -10,7 +10,7 @@ import { type OutputResponse, sendOutput } from '../http/send-output.ts';
 import type { GitOutcomeLabel, GitRequestLabel, Metrics } from '../runtime/metrics.ts';
 import { repeat } from '../runtime/repeat.ts';
 import type { Storage } from '../storage/storage.ts';
-import { isRevoked as isTokenRevoked } from '../tokens/tokens.ts';
+import { type Bearer, isRevoked } from '../tokens/tokens.ts';
 import { formerHeads, publishedBranches } from '../workspaces/synced-branches.ts';
 import type { MirrorLimits, MirrorSlots } from './limits.ts';
 import { protocolOf } from './read-request.ts';
@@ -29,7 +29,8 @@ export interface ServeParts {
  * the text of an error response to `info-refs`, and from an error packet in later requests, where it ignores such a
  * text.
  */
-export function createServe({ storage, git, metrics, log, limits, slots }: ServeParts) {
+export function createServe(parts: ServeParts) {
+  const { storage, git, metrics, log, limits, slots } = parts;
   const noteLacking = logLacking(log);
 
   return async (c: Context<Environment>, workspace: string, request?: UploadPackRequest): Promise<Response> => {
@@ -44,7 +45,6 @@ export function createServe({ storage, git, metrics, log, limits, slots }: Serve
       limits.maxMsPerPiece,
     );
     const began = performance.now();
-    let isRevoked = false;
 
     function note(outcome: GitOutcomeLabel, error?: string): void {
       metrics.gitRequests.inc({ request: kind satisfies GitRequestLabel, outcome });
@@ -58,25 +58,10 @@ export function createServe({ storage, git, metrics, log, limits, slots }: Serve
     /** Resolves when the response has started, or has ended without output. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
-    /** Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes. */
-    async function endIfRevoked(): Promise<void> {
-      isRevoked = await isTokenRevoked(storage.read, bearer);
-      if (isRevoked) response.cut();
-    }
-
-    const isSlow = watchPace(response, limits.minPaceIfWaitedFor);
-
-    /** Ends a slow clone if another owner is waiting for a slot. */
-    async function endIfOthersAreFaster(): Promise<void> {
-      if (isSlow() && slots.clones.isWaitedFor(owner) && kind === 'fetch') response.cutAsTooSlow();
-    }
-
     async function run(): Promise<void> {
       if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
-      // The next check retries if the database does not respond.
-      const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
-      const stopWatching = repeat(limits.minPaceIfWaitedFor.forMs, endIfOthersAreFaster, () => undefined);
+      const stopChecks = startChecks(parts, { bearer, response, kind });
       try {
         await git.serve(workspace, {
           request,
@@ -91,8 +76,7 @@ export function createServe({ storage, git, metrics, log, limits, slots }: Serve
           },
         });
       } finally {
-        void stopChecking();
-        void stopWatching();
+        stopChecks();
         metrics.gitServing.dec();
       }
     }
@@ -104,7 +88,7 @@ export function createServe({ storage, git, metrics, log, limits, slots }: Serve
         note('failed', String(error));
         return reject(error);
       }
-      const outcome = isRevoked ? 'refused' : outcomeOf(error, response);
+      const outcome = outcomeOf(error, response);
       if (!hasStarted && outcome !== 'gone') {
         const message = messageOf(error, requestId);
         if (kind === 'info-refs') reject(unavailable(message));
@@ -128,8 +112,38 @@ export function createServe({ storage, git, metrics, log, limits, slots }: Serve
   };
 }
 
+interface Serving {
+  readonly bearer: Bearer;
+  readonly response: OutputResponse;
+  readonly kind: GitRequestLabel;
+}
+
+/** Repeats the checks of a running response until the returned function is called. */
+function startChecks({ storage, limits, slots }: ServeParts, { bearer, response, kind }: Serving): () => void {
+  /** Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes. */
+  async function endIfRevoked(): Promise<void> {
+    if (await isRevoked(storage.read, bearer)) response.cut('refused');
+  }
+
+  const isSlow = watchPace(response, limits.minPaceIfWaitedFor);
+
+  /** Ends a slow clone if another owner is waiting for a slot. */
+  async function endIfOthersAreFaster(): Promise<void> {
+    if (isSlow() && slots.clones.isWaitedFor(bearer.owner) && kind === 'fetch') response.cut('too-slow');
+  }
+
+  // The next check retries if the database does not respond.
+  const stopChecking = repeat(limits.checkTokenEveryMs, endIfRevoked, () => undefined);
+  const stopWatching = repeat(limits.minPaceIfWaitedFor.forMs, endIfOthersAreFaster, () => undefined);
+  return () => {
+    void stopChecking();
+    void stopWatching();
+  };
+}
+
 function outcomeOf({ kind }: GitError, response: OutputResponse): GitOutcomeLabel {
-  if (response.isTooSlow()) return 'too-slow';
+  const cutReason = response.cutReason();
+  if (cutReason !== undefined) return cutReason;
   if (response.gone.aborted) return 'gone';
   switch (kind) {
     case 'not-published':
