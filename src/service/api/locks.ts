@@ -6,7 +6,7 @@ import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
 import { acquiredLockSchema, describedBranch, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
-import { authenticateRequest, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { admitRelease, authenticateRequest, refundRelease, requireFreeDisk } from '../http/access.ts';
 import {
   actorOf,
   addressedWorkspace,
@@ -145,12 +145,9 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
     responses: { 204: { description: 'Released.' } },
     refusals: { 403: optionalHeaders('WWW-Authenticate'), 412: requiredHeaders('ETag') },
     async handle({ c, query }) {
-      const admission = c.get('releaseAdmission');
       // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
       const named = lockPathFromUrl(lastSegment(c.req.path));
-      if (admission.kind === 'refused' && !(named.ok && (await isOwnAt(c, storage, named.value)))) {
-        throw tooManyRequests(admission.retryAfterSeconds);
-      }
+      await admitRelease(c, async () => named.ok && isOwnAt(c, storage, named.value));
       const workspace = await addressedWorkspace(c, storage);
       if (!named.ok) throw invalid({ pointer: '#/path', detail: named.reason });
       const path = named.value;

@@ -62,7 +62,7 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
 /** Requirement of a request: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;
 
-/** With `ownReleaseIsFree`, the handler must use `releaseAdmission`: whether a release is free is known only there. */
+/** With `ownReleaseIsFree`, the handler must call `admitRelease`: whether a release is free is known only there. */
 export function requireAccess(
   control: AccessControl,
   access: Exclude<Access, 'anyone'>,
@@ -76,6 +76,12 @@ export function requireAccess(
     } else admitBearer(c, control, bearer, access);
     return next();
   };
+}
+
+/** Refuses a request beyond the rate limit, unless it would release a lock of the token's own owner. */
+export async function admitRelease(c: Context<Environment>, isOwn: () => Promise<boolean>): Promise<void> {
+  const admission = c.get('releaseAdmission');
+  if (admission.kind === 'refused' && !(await isOwn())) throw tooManyRequests(admission.retryAfterSeconds);
 }
 
 /** Must be called when a lock of the token's own owner was released. */
@@ -116,7 +122,7 @@ function admit(
   return admission;
 }
 
-export const tooManyRequests = (retryAfterSeconds: number): Refusal =>
+const tooManyRequests = (retryAfterSeconds: number): Refusal =>
   new Refusal('rate-limited', 'Too many requests with this token. Try again after the time in Retry-After.', {
     headers: { 'retry-after': String(retryAfterSeconds) },
   });

@@ -5,7 +5,7 @@ import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { parseRequestPart } from '../contract/validate.ts';
-import { type AccessControl, refundRelease, requireFreeDisk, tooManyRequests } from '../http/access.ts';
+import { type AccessControl, admitRelease, refundRelease, requireFreeDisk } from '../http/access.ts';
 import { type App, actorOf, bearerOf, type Environment, keyedRequestOf } from '../http/context.ts';
 import { runOriginOf } from '../http/origin.ts';
 import { measureCost } from '../http/request-scheduler.ts';
@@ -138,12 +138,10 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
     ownReleaseIsFree: true,
     hasBody: true,
     async handle(c, { id: workspace }): Promise<ApiResponse> {
-      const admission = c.get('releaseAdmission');
       const { force: asked } = parseRequestPart(releaseSchema, () => c.get('body'));
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
-      const own = found?.live === true && isOwnLock(found, bearerOf(c));
-      if (admission.kind === 'refused' && !own) throw tooManyRequests(admission.retryAfterSeconds);
+      await admitRelease(c, async () => found?.live === true && isOwnLock(found, bearerOf(c)));
       const absent = lfsError(
         404,
         'There is no lock with this id. It was released, has expired, or was never taken.',
