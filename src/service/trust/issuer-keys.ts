@@ -9,6 +9,7 @@ import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { readLimited } from '../platform/read-limited.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
 import { createOnce } from '../runtime/once.ts';
+import { shown } from './shown.ts';
 
 type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
 
@@ -95,9 +96,9 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
   };
 }
 
-/** The beginning of a sentence for the log. The id of the key is an untrusted value: quoted and truncated. */
+/** The beginning of a sentence for the log. */
 export const noKey = (issuer: string, { alg, kid }: KeyHeader): string =>
-  `Key ${JSON.stringify(kid).slice(0, 200)} for ${alg} is not among the keys of the issuer ${issuer}`;
+  `Key ${shown(kid)} for ${alg} is not among the keys of the issuer ${issuer}`;
 
 /** The message completes "Could not fetch the keys of the issuer …: ". */
 class IssuerError extends Error {
@@ -117,9 +118,7 @@ async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal
   const discovered = await getJson(address, discoverySchema, check, signal);
   // Section 4.3: otherwise one issuer could impersonate another.
   if (discovered.issuer !== issuer) {
-    throw new IssuerError(
-      `its discovery document names another issuer: ${JSON.stringify(discovered.issuer.slice(0, 200))}`,
-    );
+    throw new IssuerError(`its discovery document names another issuer: ${shown(discovered.issuer)}`);
   }
   const set = await getJson(discovered.jwks_uri, keySetSchema, check, signal);
   return { find: createLocalJWKSet(set), ids: new Set(set.keys.map(({ kid }) => kid)) };

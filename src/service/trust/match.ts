@@ -1,9 +1,9 @@
 import { joinFirst } from '../../interface/format.ts';
 import { isGitHub } from '../../interface/github-issuer.ts';
 import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
-import { safeText } from '../platform/safe-text.ts';
 import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';
+import { shown } from './shown.ts';
 
 export type TrustDecision =
   | { readonly kind: 'trusted'; readonly rule: TrustRule; readonly scopes: readonly Scope[] }
@@ -112,9 +112,3 @@ function noMatchReason(
     .map(({ reason }) => reason)
     .join('; ')}.`;
 }
-
-const maxShownLength = 100;
-
-/** Quotes an untrusted value for the log, so that it cannot end the line, or hide or reorder parts of it. */
-const shown = (text: string): string =>
-  safeText(JSON.stringify(text.length > maxShownLength ? `${text.slice(0, maxShownLength)}…` : text));

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { type FindKey, type FoundKey, noKey } from './issuer-keys.ts';
+import { shown } from './shown.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
@@ -127,9 +128,6 @@ function refusalReason(error: unknown, audience: string): string {
 
 const audienceReason = (aud: unknown, audience: string): string =>
   `The audience of the JWT is ${shown(aud)}; expected ${audience} alone.`;
-
-/** An untrusted value, quoted and truncated, so that it cannot end a line of the log. */
-const shown = (value: unknown): string => (JSON.stringify(value) ?? 'missing').slice(0, 200);
 
 /**
  * Based on `jti`, or otherwise on the signed text. Ignores the signature: for ES256, two are valid for the same text.
