@@ -1,4 +1,5 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
+import type { LatestMode, PushLockMode } from '../../interface/resources.ts';
 import { parseTtl } from '../../interface/ttl.ts';
 import type { Field } from '../contract/field.ts';
 import { parseBranchName } from '../git/branch-name.ts';
@@ -12,7 +13,7 @@ import {
 } from './latest.ts';
 import { parseLfsUrl } from './lfs-endpoint.ts';
 import { defaultLfsLockTtl } from './lfs-lock-ttl.ts';
-import { defaultLfsMode, parseLfsMode } from './lfs-mode.ts';
+import { defaultLfsMode, type LfsMode, parseLfsMode } from './lfs-mode.ts';
 import { parseWorkspaceId } from './workspace-id.ts';
 
 interface EnteredRemote {
@@ -49,6 +50,11 @@ export const workspaceFields = {
     hint: "which LFS objects a sync fetches: those of the branch's head, of its complete history, or none",
     otherwise: `default ${defaultLfsMode}`,
     parse: parseLfsMode,
+    meanings: {
+      head: "A sync fetches the objects of the branch's head.",
+      history: "A sync fetches the objects of the branch's complete history.",
+      none: 'A sync fetches no objects. Clients fetch them from the LFS server of the repository.',
+    } satisfies Record<LfsMode, string>,
   },
   lfs_url: {
     title: 'LFS URL',
@@ -63,6 +69,11 @@ export const workspaceFields = {
     hint: 'if another branch has a newer version of the file: refuse the lock, warn, or off',
     otherwise: `default ${defaultLatestMode}`,
     parse: parseLatestMode,
+    meanings: {
+      refuse: 'A lock on a file with a newer version on another branch is refused.',
+      warn: 'A lock on a file with a newer version on another branch is acquired, with a warning.',
+      off: 'Locks are not compared with other branches.',
+    } satisfies Record<LatestMode, string>,
   },
   latest_branches: {
     title: 'Branches that locks are compared with',
@@ -84,8 +95,12 @@ export const workspaceFields = {
     hint: 'the locks of others that refuse a push: all, or those of the pushed branch and those without one (branch)',
     otherwise: `default ${defaultPushLockMode}`,
     parse: parsePushLockMode,
+    meanings: {
+      all: 'A push is refused by any lock of someone else.',
+      branch: 'A push is refused by locks of others for its branch, or without one.',
+    } satisfies Record<PushLockMode, string>,
   },
-} satisfies Readonly<Record<string, Field<unknown>>>;
+} satisfies Readonly<Record<string, Field<unknown> & { readonly meanings?: object }>>;
 
 /** Accepts repositories on the disk: whether they are allowed is a separate setting. */
 function parseAnyRemote(text: string): Parsed<EnteredRemote> {

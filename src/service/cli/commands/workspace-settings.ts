@@ -1,13 +1,13 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted } from '../../../interface/parsed.ts';
-import type { LatestMode, PushLockMode } from '../../../interface/resources.ts';
 import { byteSize } from '../../../interface/transfer.ts';
+import type { Field } from '../../contract/field.ts';
 import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
 import { latestMode, patternsOf, pushLockMode } from '../../workspaces/latest.ts';
-import { lfsEndpoint, parseLfsUrl } from '../../workspaces/lfs-endpoint.ts';
+import { lfsEndpoint } from '../../workspaces/lfs-endpoint.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import { type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
+import { lfsMode } from '../../workspaces/lfs-mode.ts';
 import { findWorkspace, updateWorkspaceAudited, type WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, optionalField } from '../definition/flags.ts';
@@ -16,14 +16,15 @@ import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
 
+const optionalOrNone = <T>({ hint, parse, ...field }: Field<T>, none: string) =>
+  optionalField<T | null>({
+    ...{ ...field, hint: `${hint}; none ${none}` },
+    parse: (text) => (text === 'none' ? accepted(null) : parse(text)),
+  });
+
 export const lfsFlags = {
   deskTtl: optionalField(workspaceFields.desk_ttl),
-  lfsUrl: optional(
-    workspaceFields.lfs_url.placeholder,
-    `${workspaceFields.lfs_url.hint}; none for the one of the remote`,
-    workspaceFields.lfs_url.otherwise,
-    (text) => (text === 'none' ? accepted(null) : parseLfsUrl(text)),
-  ),
+  lfsUrl: optionalOrNone(workspaceFields.lfs_url, 'for the one of the remote'),
   lfs: optionalField(workspaceFields.lfs),
   lfsLimit: optional(
     'SIZE',
@@ -36,12 +37,7 @@ export const lfsFlags = {
 export const latestFlags = {
   latest: optionalField(workspaceFields.latest),
   latestBranches: optionalField(workspaceFields.latest_branches),
-  releaseOn: optional(
-    workspaceFields.release_on.placeholder,
-    `${workspaceFields.release_on.hint}; none for never`,
-    workspaceFields.release_on.otherwise,
-    (text) => (text === 'none' ? accepted(null) : workspaceFields.release_on.parse(text)),
-  ),
+  releaseOn: optionalOrNone(workspaceFields.release_on, 'for never'),
   pushLocks: optionalField(workspaceFields.push_locks),
 };
 
@@ -65,12 +61,6 @@ export const settingsOf = ({
   ...(releaseOn !== undefined && { release_on: releaseOn }),
   ...(pushLocks !== undefined && { push_locks: pushLocks }),
 });
-
-const fetched: Readonly<Record<LfsMode, string>> = {
-  head: "A sync fetches the objects of the branch's head.",
-  history: "A sync fetches the objects of the branch's complete history.",
-  none: 'A sync fetches no objects.',
-};
 
 const asItIs = 'as it is';
 
@@ -124,33 +114,22 @@ export const workspaceUpdate = defineStorageCommand({
     return {
       document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit, ...latest },
       lines: [
-        `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${fetched[lfs]}${limit} ${latestText(workspace)}`,
+        `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${workspaceFields.lfs.meanings[lfs]}${limit} ${latestText(workspace)}`,
       ],
     };
   },
 });
 
-const onOutdated: Readonly<Record<LatestMode, string>> = {
-  refuse: 'A lock on an outdated file is refused.',
-  warn: 'A lock on an outdated file is acquired with a warning.',
-  off: 'Locks are not compared with other branches.',
-};
-
-const onPush: Readonly<Record<PushLockMode, string>> = {
-  all: 'A push is refused by any lock of someone else.',
-  branch: 'A push is refused by locks of others for its branch, or without one.',
-};
-
 function latestText(workspace: WorkspaceSettings): string {
   const { release_on: branch } = workspace;
   const compared = patternsOf(workspace)?.join(', ') ?? 'the default branch';
   return [
-    onOutdated[latestMode(workspace)],
+    workspaceFields.latest.meanings[latestMode(workspace)],
     ...(latestMode(workspace) === 'off' && workspace.latest_branches === null
       ? []
       : [`Branches to compare with: ${compared}.`]),
     branch === null ? 'A merge ends no lock.' : `A lock of a person ends when its file has changed on ${branch}.`,
-    onPush[pushLockMode(workspace)],
+    workspaceFields.push_locks.meanings[pushLockMode(workspace)],
   ].join(' ');
 }
 

@@ -1,6 +1,5 @@
 import { formatDuration } from '../../../interface/duration.ts';
 import { accepted, type Parsed } from '../../../interface/parsed.ts';
-import type { LatestMode, PushLockMode } from '../../../interface/resources.ts';
 import { parseRemote, type Remote, type RemoteCredentials } from '../../git/remote.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
 import {
@@ -11,7 +10,7 @@ import {
   pushLockMode,
 } from '../../workspaces/latest.ts';
 import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import { defaultLfsMode, type LfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
+import { defaultLfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { FoundWorkspace, WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
@@ -20,23 +19,6 @@ import { type Form, filledIn } from '../frame/form.ts';
 import { allValues, type FieldErrors, type FormResult } from '../frame/form-values.ts';
 
 export type WorkspaceErrors = FieldErrors<keyof typeof workspaceFields | 'remote' | 'username' | 'password'>;
-
-const meanings: Readonly<Record<LfsMode, string>> = {
-  head: 'The objects of the files on the branch.',
-  history: 'The objects of every file that was ever on the branch.',
-  none: 'Clients fetch them from the LFS server of the repository.',
-};
-
-const onOutdated: Readonly<Record<LatestMode, string>> = {
-  refuse: 'A lock on a file with a newer version on another branch is refused.',
-  warn: 'It is acquired, with a warning.',
-  off: 'Locks are not compared with branches.',
-};
-
-const ofPushes: Readonly<Record<PushLockMode, string>> = {
-  all: 'All locks of others.',
-  branch: 'Locks of the pushed branch, and locks without a branch.',
-};
 
 export function workspaceForm(form: Form, errors: WorkspaceErrors, stored: FoundWorkspace | undefined): Markup {
   const isNew = stored === undefined;
@@ -58,12 +40,12 @@ export function workspaceForm(form: Form, errors: WorkspaceErrors, stored: Found
           : 'Only git uses it, and it is never shown again. For ssh, the service has its own key.',
       }),
       fieldInput(of.desk_ttl, 'desk_ttl'),
-      radioGroup(of.lfs, 'lfs', meanings),
+      radioGroup(of.lfs, 'lfs'),
       fieldInput(of.lfs_url, 'lfs_url'),
-      radioGroup(of.latest, 'latest', onOutdated),
+      radioGroup(of.latest, 'latest'),
       fieldInput(of.latest_branches, 'latest_branches'),
       fieldInput(of.release_on, 'release_on'),
-      radioGroup(of.push_locks, 'push_locks', ofPushes),
+      radioGroup(of.push_locks, 'push_locks'),
     ],
     errors,
     nothingDone: isNew ? 'No workspace was added.' : 'Nothing was changed.',
@@ -74,9 +56,8 @@ export function workspaceForm(form: Form, errors: WorkspaceErrors, stored: Found
 }
 
 const radioGroup = (
-  { title }: { readonly title: string },
+  { title, meanings }: { readonly title: string; readonly meanings: Readonly<Record<string, string>> },
   name: string,
-  meanings: Readonly<Record<string, string>>,
 ): FormField =>
   group(name, title, (values, wrong) =>
     choices(values, {
