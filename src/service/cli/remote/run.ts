@@ -60,16 +60,10 @@ export async function runUnderLocks(
     else child.signal(signal);
   });
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
-  /** When the current requests are given up; 0 after that was reported, and once the locks are acquired. */
-  let retriesEnd = steadyClock() + withoutWaitMs;
-  const requestTerms: RequestTerms = {
-    ...{ requestTimeoutMs, retries: 1_000, branch: request.branch },
-    onRetry({ reason }) {
-      const leftMs = retriesEnd - steadyClock();
-      if (leftMs > 0) tell(`${reason} Trying again for up to ${formatElapsed(leftMs)}.`);
-      retriesEnd = 0;
-    },
-  };
+  const retryReport = createRetryReport((line) => tell(line));
+  retryReport.start(withoutWaitMs);
+  const { onRetry } = retryReport;
+  const requestTerms = { requestTimeoutMs, retries: 1_000, branch: request.branch, onRetry };
   const { goal, wait, priority, ttl, grace } = request;
   const remote = await connect(interruption.signal, requestTerms);
   const { client, workspace, tell } = remote;
@@ -120,7 +114,7 @@ export async function runUnderLocks(
         : undefined;
     const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
     if (goal.kind === 'paths') for (const warning of pathWarnings(paths)) tell(warning);
-    retriesEnd = steadyClock() + Math.max(withoutWaitMs - rollBackMs, milliseconds(wait));
+    retryReport.start(Math.max(withoutWaitMs - rollBackMs, milliseconds(wait)));
     const acquired = await acquireLocks(
       {
         ...context,
@@ -130,7 +124,7 @@ export async function runUnderLocks(
       { paths, count },
       { wait, urgency: urgencies[priority] },
     );
-    retriesEnd = 0;
+    retryReport.stop();
     if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
     const { grants } = acquired.round;
     const items = await pool?.itemsOf(grants);
@@ -154,6 +148,24 @@ export async function runUnderLocks(
     forgetSuspension();
     client.dispose();
   }
+}
+
+/** Reports the first retry after each start, and when the requests are given up. */
+function createRetryReport(tell: (line: string) => void) {
+  let end = 0;
+  return {
+    start(ms: number): void {
+      end = steadyClock() + ms;
+    },
+    stop(): void {
+      end = 0;
+    },
+    onRetry({ reason }: { readonly reason: string }): void {
+      const leftMs = end - steadyClock();
+      if (leftMs > 0) tell(`${reason} Trying again for up to ${formatElapsed(leftMs)}.`);
+      end = 0;
+    },
+  };
 }
 
 function privateFolder(): string {
