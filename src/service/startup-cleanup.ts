@@ -8,12 +8,8 @@ import { listWorkspaces } from './workspaces/workspaces.ts';
  * Cleans up after earlier processes. A database without workspaces may be the wrong one, or wait for a restore: the
  * mirrors then stay.
  */
-export async function cleanUpAtStart({
-  storage,
-  git,
-  dataFolder,
-  log,
-}: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>): Promise<void> {
+export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
+  const { storage, git, dataFolder, log } = parts;
   // Only with SQLite, the instance lock ensures that no other process uses the folder.
   if (storage.dialect === 'sqlite') {
     await endAllLeases(storage);

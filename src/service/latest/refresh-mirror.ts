@@ -183,17 +183,12 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
 }
 
 /** The branches to bring up to date. */
-function wantedBranches(
-  { workspace, branch, syncsBranch }: RefreshRequest,
-  listing: RemoteListing,
-  synced: SyncedBranches,
-): readonly ListedBranch[] {
-  const counts = comparedWith(workspace, listing.defaultBranch);
-  const clear = branchStatuses({ listing, failure: undefined }, synced).filter(({ state }) => state !== 'unknown');
-  const names = new Set(clear.map(({ name }) => name));
-  return [...listing.branches].filter(
-    ([name]) => names.has(name) && (counts(name) || (syncsBranch && name === branch)),
-  );
+function wantedBranches(request: RefreshRequest, listing: RemoteListing, synced: SyncedBranches) {
+  const counts = comparedWith(request.workspace, listing.defaultBranch);
+  const wants = (name: string): boolean => counts(name) || (request.syncsBranch && name === request.branch);
+  const statuses = branchStatuses({ listing, failure: undefined }, synced);
+  const unknown = new Set(statuses.flatMap(({ name, state }) => (state === 'unknown' ? [name] : [])));
+  return [...listing.branches].filter(([name]) => wants(name) && !unknown.has(name));
 }
 
 /**

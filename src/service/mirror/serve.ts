@@ -61,7 +61,7 @@ export function createServe(parts: ServeParts) {
     async function run(): Promise<void> {
       if (response.gone.aborted) throw new GitError('aborted', 'The client has left.');
       metrics.gitServing.inc();
-      const stopChecks = startChecks(parts, { bearer, response, kind });
+      const stopChecks = startChecks(parts, bearer, response, kind);
       try {
         await git.serve(workspace, {
           request,
@@ -112,14 +112,9 @@ export function createServe(parts: ServeParts) {
   };
 }
 
-interface Serving {
-  readonly bearer: Bearer;
-  readonly response: OutputResponse;
-  readonly kind: GitRequestLabel;
-}
-
 /** Repeats the checks of a running response until the returned function is called. */
-function startChecks({ storage, limits, slots }: ServeParts, { bearer, response, kind }: Serving): () => void {
+function startChecks(parts: ServeParts, bearer: Bearer, response: OutputResponse, kind: GitRequestLabel): () => void {
+  const { storage, limits, slots } = parts;
   /** Tokens that only expire do not end a clone: they were valid at its start, and may live only for minutes. */
   async function endIfRevoked(): Promise<void> {
     if (await isRevoked(storage.read, bearer)) response.cut('refused');
