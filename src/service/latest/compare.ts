@@ -135,6 +135,6 @@ const outdatedBy = ({ path, blob, commit }: FileChange, branch: string): Outdate
   ...(blob === null && { deleted: true }),
 });
 
-/** Infinite if the mirror lacks a branch, or all. */
+/** Infinite if the mirror lacks a branch, or if it is unknown which branches count. */
 const ageOf = (asOf: number | undefined): Pick<Comparison, 'as_of'> =>
   asOf === undefined ? {} : { as_of: Number.isFinite(asOf) ? asTimestamp(asOf) : null };

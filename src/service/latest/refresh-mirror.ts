@@ -145,7 +145,8 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
       const answer = await answerOf(request, last === undefined, maxAgeMs);
       if (last?.at === answer.at) return last;
       const done = await refresh(request, answer, deadline);
-      remember(refreshes, key, done, maxRemembered);
+      // A branch that was never compared with a listing is still new to the next request.
+      if (answer.listing !== undefined) remember(refreshes, key, done, maxRemembered);
       return done;
     });
   }
@@ -173,7 +174,7 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
       own: branch === undefined ? undefined : heads.get(branch)?.head,
       /**
        * Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. Infinite
-       * if the mirror lacks a branch.
+       * if the mirror lacks a branch, or if it is unknown which branches count.
        */
       asOf: lacksAny ? Infinity : isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
       /** When the mirror was last compared with the remote, by the clock of this process. */

@@ -15,7 +15,8 @@ const processes = {
   max: 8,
   maxPerKey: 4,
   timeout: {
-    ms: 5_000,
+    // Earlier than callers give up, which take a remote without a response for a silent one.
+    ms: 4_000,
     error: () => new GitError('busy', 'Too many remotes are being queried. Try again in a few seconds.'),
   },
 };

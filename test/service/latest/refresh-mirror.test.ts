@@ -1,7 +1,9 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
+import { createGit } from '../../../src/service/git/git.ts';
 import { createRefreshMirror } from '../../../src/service/latest/refresh-mirror.ts';
-import type { AskedRemote } from '../../../src/service/workspaces/remote-memory.ts';
+import { type AskedRemote, createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
+import { createRemotes, listBranchesTimeout } from '../../../src/service/workspaces/remotes.ts';
 import { addWorkspace, findWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { sqlite } from '../../support/databases.ts';
 import { branchNamed } from '../../support/git-service.ts';
@@ -61,7 +63,7 @@ async function setUp(
   );
   const refresh = (branch: string, maxAgeMs = 60_000) =>
     refreshMirror({ workspace, branch, syncsBranch: true }, maxAgeMs);
-  return { refresh, calls, id };
+  return { refresh, calls, id, workspace };
 }
 
 test('without a branch of the remote, the comparison has no time', async () => {
@@ -101,6 +103,27 @@ test('a silent remote is not asked again within a minute, not even before a refu
   const { refresh, calls } = await setUp(['main'], ['main'], { failure: 'silent' });
   for (const maxAgeMs of [60_000, 0]) await refresh('main', maxAgeMs);
   expect(calls.asks).toBe(1);
+});
+
+test('a remote for which no process is free is asked again, although its requests wait for one', async () => {
+  const { workspace } = await setUp([], []);
+  const stopping = new AbortController().signal;
+  const hanging = { branches: () => new Promise<never>(() => undefined), estimate: () => Promise.reject(new Error()) };
+  const unused = createGit({ dataFolder: '', allowFile: false, environment: {} });
+  const remotes = createRemotes({ git: { ...unused, ...hanging }, allowFile: false });
+  const remoteMemory = createRemoteMemory({ storage, remotes, stopping });
+  const git = { heads: async () => new Map() };
+  const refreshMirror = createRefreshMirror({ storage, git, remoteMemory });
+  const ask = vi.spyOn(remoteMemory, 'ask');
+  for (let slot = 0; slot < 4; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  for (const asks of [1, 2]) {
+    const refreshed = refreshMirror({ workspace, branch: 'main', syncsBranch: true }, 60_000);
+    await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(asks));
+    await vi.advanceTimersByTimeAsync(5_000);
+    await refreshed;
+  }
 });
 
 test('requests for a new branch that arrive while it is fetched share one request to the remote', async () => {
