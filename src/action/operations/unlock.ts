@@ -31,6 +31,32 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
 
+  // The job's own locks come first: a slow list must not use up their time.
+  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
+    // A lock that this job may have released itself is not lost.
+    release(path, { kind: 'own', lock, mayBeReleased }, (holder) =>
+      mayBeReleased ? { path, kind: 'held', holder, via } : { path, kind: 'lost', holder },
+    ),
+  );
+  await Promise.all([releaseFound(), lookUpOthers()]);
+  results.sort(byPath);
+
+  const now = client.serverNow();
+  const caution = cautionText(results, now);
+  if (caution !== undefined) log.warn(caution);
+  const outcome = unlockOutcome(
+    results,
+    { service: connection.baseUrl, workspace, selection: task.selection.kind, gap },
+    now,
+  );
+  log.group(
+    outcome.sentence,
+    results.map((result) => `${result.path}: ${resultText(result, now)}`),
+  );
+  const leftAlone = othersText(results, now);
+  if (leftAlone !== undefined) log.line(leftAlone);
+  return outcome;
+
   function failed(path: LockPath, error: ServiceError, holder?: KnownLock, more = ''): UnlockResult {
     const { reason, advice, request } = error;
     if (!force && refusesThisLock(error)) return { path, kind: 'refused', holder, request };
@@ -94,32 +120,6 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
       else if (via === 'named') results.push({ path, kind: found.kind === 'absent' ? 'absent' : 'not-ours' });
     }
   }
-
-  // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
-    // A lock that this job may have released itself is not lost.
-    release(path, { kind: 'own', lock, mayBeReleased }, (holder) =>
-      mayBeReleased ? { path, kind: 'held', holder, via } : { path, kind: 'lost', holder },
-    ),
-  );
-  await Promise.all([releaseFound(), lookUpOthers()]);
-  results.sort(byPath);
-
-  const now = client.serverNow();
-  const caution = cautionText(results, now);
-  if (caution !== undefined) log.warn(caution);
-  const outcome = unlockOutcome(
-    results,
-    { service: connection.baseUrl, workspace, selection: task.selection.kind, gap },
-    now,
-  );
-  log.group(
-    outcome.sentence,
-    results.map((result) => `${result.path}: ${resultText(result, now)}`),
-  );
-  const leftAlone = othersText(results, now);
-  if (leftAlone !== undefined) log.line(leftAlone);
-  return outcome;
 }
 
 /** The lock that an unlock means by a path. */

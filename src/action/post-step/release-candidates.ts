@@ -62,6 +62,34 @@ export async function releaseCandidates(
   /** Grants of intents, by key. Without keys in the service, asking again after a release would acquire another lock. */
   const granted = new Map<string, Grant>();
 
+  let candidates: readonly Pending[] = longestTtlFirst(held, endOfCandidate).map((one) => ({
+    requests: 0,
+    // A bug that affects one lock must not prevent the release of the others.
+    attempt: (sentAt) => release(one, sentAt).catch((error) => ({ result: failedOr(one, errorText(error)) })),
+  }));
+  let intents: readonly Pending[] = longestTtlFirst(unanswered, endOfIntent).map((one) => ({
+    requests: 0,
+    attempt: (sentAt) =>
+      settle(one, sentAt).catch((error) => ({ result: { kind: 'unanswered', intent: one, reason: errorText(error) } })),
+  }));
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    candidates = await attemptAll(candidates);
+    intents = await attemptAll(intents);
+    const failed = [...candidates, ...intents].flatMap(({ before, requests }) =>
+      before ? [{ before, requests }] : [],
+    );
+    const pause = withJitter(pauseMs, random);
+    const isOutOfTime = within.signal?.aborted === true || clock() + pause >= within.deadline;
+    const [first] = failed;
+    if (first === undefined || isOutOfTime) {
+      return [...results, ...failed.map(({ before, requests }) => withRequests(before, requests))];
+    }
+    const { reason, request } = first.before.error;
+    const left = `${pluralize(failed.length, 'lock')} could not be released yet.`;
+    log.line(`${left} ${withRequest(reason, request)} Trying again in ${formatElapsed(pause)}.`);
+    await sleep(pause, within.signal);
+  }
+
   async function release(candidate: ReleaseCandidate, sentAt: number | undefined): Promise<Attempt> {
     const {
       grant,
@@ -165,34 +193,6 @@ export async function releaseCandidates(
       });
     });
     return again;
-  }
-
-  let candidates: readonly Pending[] = longestTtlFirst(held, endOfCandidate).map((one) => ({
-    requests: 0,
-    // A bug that affects one lock must not prevent the release of the others.
-    attempt: (sentAt) => release(one, sentAt).catch((error) => ({ result: failedOr(one, errorText(error)) })),
-  }));
-  let intents: readonly Pending[] = longestTtlFirst(unanswered, endOfIntent).map((one) => ({
-    requests: 0,
-    attempt: (sentAt) =>
-      settle(one, sentAt).catch((error) => ({ result: { kind: 'unanswered', intent: one, reason: errorText(error) } })),
-  }));
-  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
-    candidates = await attemptAll(candidates);
-    intents = await attemptAll(intents);
-    const failed = [...candidates, ...intents].flatMap(({ before, requests }) =>
-      before ? [{ before, requests }] : [],
-    );
-    const pause = withJitter(pauseMs, random);
-    const isOutOfTime = within.signal?.aborted === true || clock() + pause >= within.deadline;
-    const [first] = failed;
-    if (first === undefined || isOutOfTime) {
-      return [...results, ...failed.map(({ before, requests }) => withRequests(before, requests))];
-    }
-    const { reason, request } = first.before.error;
-    const left = `${pluralize(failed.length, 'lock')} could not be released yet.`;
-    log.line(`${left} ${withRequest(reason, request)} Trying again in ${formatElapsed(pause)}.`);
-    await sleep(pause, within.signal);
   }
 }
 

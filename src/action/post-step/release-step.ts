@@ -67,6 +67,16 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     releases.push(entry);
   };
 
+  const { results, now } = await releaseAll();
+  const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
+  const onLost = lossReaction(state('on-lost'), raw['on-lost']);
+  const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost });
+  log.group(outcome.sentence, lines);
+  for (const text of warnings) log.warn(text);
+  // The step itself has rejected an invalid `summary`. Here it means the default.
+  const summary = parseBoolean(raw.summary);
+  await reporter.finish('Workspace: locks at the end of the job', outcome, !summary.ok || summary.value);
+
   /** The results, and the current time by the clock of the service. */
   async function releaseAll() {
     if (nothing) return { results: [], now: Date.now() };
@@ -90,16 +100,6 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
       client.dispose();
     }
   }
-
-  const { results, now } = await releaseAll();
-  const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
-  const onLost = lossReaction(state('on-lost'), raw['on-lost']);
-  const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost });
-  log.group(outcome.sentence, lines);
-  for (const text of warnings) log.warn(text);
-  // The step itself has rejected an invalid `summary`. Here it means the default.
-  const summary = parseBoolean(raw.summary);
-  await reporter.finish('Workspace: locks at the end of the job', outcome, !summary.ok || summary.value);
 }
 
 /**
