@@ -42,7 +42,7 @@ export function openIssuer(
     onThrottled: undefined,
   });
 
-  const expect = expectFound(identityIn, 'the response contains no identity token');
+  const expect = expectFound(identityIn, 'it contains no identity token');
 
   return async (within: CallLimits): Promise<string> => {
     const target = address.pathname + address.search;

@@ -75,7 +75,7 @@ export async function readPages<Item>(
     before = entries;
     bytes += response.body.kind === 'json' ? response.body.byteLength : 0;
     // A page beyond the limit is dropped completely: keeping it would take too much memory.
-    if (bytes > maxListBytes) return list('its pages exceed 64 MB in total');
+    if (bytes > maxListBytes) return list('its pages exceed 64 MiB in total');
     if (items.length + unread + entries.length > maxEntries) return list(`it has more than ${maxEntries} entries`);
     for (const entry of entries) {
       const item = readEntry(entry, texts);

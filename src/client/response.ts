@@ -66,7 +66,7 @@ export function deprecationIn(response: ClientResponse, texts: ServiceText): str
   const deprecation = headerOf(response, 'deprecation');
   const sunset = headerOf(response, 'sunset');
   if (deprecation === undefined && sunset === undefined) return undefined;
-  const outdated = deprecation === undefined ? '' : ` is deprecated${sinceOf(deprecation)}`;
+  const outdated = deprecation === undefined ? '' : deprecatedText(deprecation);
   const ending = sunset === undefined ? '' : ` ends on ${sunset}`;
   const links = parseLinks(headerOf(response, 'link'));
   const more = links.get('deprecation') ?? links.get('sunset');
@@ -120,8 +120,8 @@ function readBody({ headers, bytes, tooLarge }: RawResponse, texts: ServiceText)
 }
 
 /** RFC 9745 defines `@` and seconds since 1970; its drafts used a date or `true`. */
-function sinceOf(deprecation: string): string {
+function deprecatedText(deprecation: string): string {
   const seconds = /^@(\d{1,11})$/.exec(deprecation)?.[1];
   const ms = seconds === undefined ? Date.parse(deprecation) : Number(seconds) * 1_000;
-  return Number.isNaN(ms) ? '' : ` since ${new Date(ms).toISOString().slice(0, 10)}`;
+  return Number.isNaN(ms) ? ' is deprecated' : ` has been deprecated since ${new Date(ms).toISOString().slice(0, 10)}`;
 }

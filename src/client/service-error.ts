@@ -213,7 +213,10 @@ function explainConnection({ untrusted, notTls, message }: ConnectionFailed): Ex
       ' Check the port of the base URL, and whether it must begin with http:// instead of https://.',
     ];
   }
-  return [asSentence(`The connection failed: ${message}`), ' Check the address, and that it can be reached from here.'];
+  return [
+    asSentence(`The connection failed: ${message}`),
+    ' Check the URL, and that this machine can reach the server.',
+  ];
 }
 
 function refusedText(refused: Refused, server: string): string {
@@ -254,7 +257,7 @@ function adviceOnRefusal({ status, isRecognized, message, missingScope, requestI
   if (!isRecognized) {
     return status === 404
       ? ' Check the base URL, whose path may be wrong, and any gateway in front of the service: it may have answered in its place.'
-      : ' Check the address, and any gateway in front of the service: it may have answered in its place.';
+      : ' Check the URL, and any gateway in front of the service: it may have answered in its place.';
   }
   if (status === 400 && message !== undefined && httpsNeeded.test(message)) {
     return ' This port expects https: begin the base URL with https://.';

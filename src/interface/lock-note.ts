@@ -13,10 +13,10 @@ const forbidden = new RegExp(forbiddenInNote);
 export function parseNote(text: string): Parsed<string | null> {
   // A character has at most two UTF-16 units, so a text that is much too long is not split into characters.
   if (text.length > 2 * maxNoteLength || [...text].length > maxNoteLength) {
-    return refused(`It has at most ${maxNoteLength} characters.`);
+    return refused(`It must have at most ${maxNoteLength} characters.`);
   }
   if (!text.isWellFormed() || forbidden.test(text)) {
-    return refused('It is one line, without control characters and characters that change the direction of text.');
+    return refused('It must be one line, without control characters and characters that change the direction of text.');
   }
   const note = text.normalize('NFC').trim();
   return accepted(note === '' ? null : note);

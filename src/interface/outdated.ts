@@ -4,12 +4,12 @@ export function outdatedText(outdated: Outdated, branch: string | undefined): st
   const { path, commit, author, at, behind } = outdated;
   const change = `commit ${commit.slice(0, 10)} by ${author} at ${at}`;
   if (behind !== undefined) {
-    const newest = outdated.deleted ? `${change} deleted it` : `the newest is of ${change}`;
+    const newest = outdated.deleted ? `${change} deleted it` : `the newest version is from ${change}`;
     return `Your copy of ${path} is ${behind} ${behind === 1 ? 'version' : 'versions'} behind ${outdated.branch}: ${newest}. Update your clone first.`;
   }
   const newer = outdated.deleted
     ? `${change} deleted it on ${outdated.branch}`
-    : `${outdated.branch} has a newer version, of ${change}`;
+    : `${outdated.branch} has a newer version, from ${change}`;
   return `${path} is outdated${branch === undefined ? '' : ` on ${branch}`}: ${newer}. Merge ${outdated.branch} first.`;
 }
 

@@ -43,7 +43,7 @@ test('logs the first ten retries, and the rest at debug level', async () => {
   expect(debug).toHaveLength(3);
 });
 
-test('logs the first rejection by the rate limit also after a pause for that limit, and the limit once', () => {
+test('logs the first refusal by the rate limit also after a pause for that limit, and the limit once', () => {
   const lines: string[] = [];
   const ignore = () => undefined;
   const log = { line: (text: string) => void lines.push(text), warn: ignore, debug: ignore, group: ignore };

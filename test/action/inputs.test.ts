@@ -214,7 +214,7 @@ describe('the credentials of a step', () => {
     ['the identity endpoint has no valid URL', { ...someIdentity, ACTIONS_ID_TOKEN_REQUEST_URL: 'x' }],
   ])('are missing if %s, and one problem names both ways to authenticate', (_, environment) => {
     expect(problemsOf(rightStep('list-workspaces', { token: '' }), environment)).toEqual([
-      expect.stringMatching(/^Input `token` is missing\..*`permissions: id-token: write`.*trust rule\.$/),
+      expect.stringMatching(/^Input `token` is missing\..*`id-token: write`, under `permissions:`.*trust rule\.$/),
     ]);
   });
 });

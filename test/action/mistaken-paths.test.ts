@@ -141,7 +141,7 @@ describe('a folder of the checkout', () => {
   test('is an error if it does not exist and the line ends with a slash', async () => {
     for (const folders of ['mistakes', 'accepted'] as const) {
       expect(await problemsOf('Content/Nothing/', { folders })).toEqual([
-        'Input `path` has the line "Content/Nothing/". It ends with a slash, and the checkout has no such folder. A path is that of a file; `Content/Nothing/**` stands for the files below a folder of the checkout.',
+        'Input `path` has the line "Content/Nothing/". It ends with a slash, and the checkout has no such folder. A path names a file; `Content/Nothing/**` stands for the files below a folder of the checkout.',
       ]);
     }
     expect(await problemsOf('Content/Hero.uasset/')).toHaveLength(1);

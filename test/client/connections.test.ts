@@ -140,7 +140,7 @@ test('retries an unreachable server, and reports the reason and that no lock can
   const error = await errorOf(client.ask());
   expect(error.failure).toMatchObject({ kind: 'connection', code: 'ECONNREFUSED', mayHaveArrived: false });
   expect(error.message).toBe(
-    `The connection failed: connect ECONNREFUSED 127.0.0.1:${port}. Check the address, and that it can be reached from here (GET /v1/workspaces, 5 attempts).`,
+    `The connection failed: connect ECONNREFUSED 127.0.0.1:${port}. Check the URL, and that this machine can reach the server (GET /v1/workspaces, 5 attempts).`,
   );
   const request = { workspace: game, path: lockPath('a'), type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'k' };
   for (const [firstSentAt, kind] of [[undefined, 'failed'] as const, [Number.NaN, 'unanswered'] as const]) {
@@ -175,11 +175,11 @@ describe('an interface with an end date', () => {
 
   test.each<[string, Readonly<Record<string, string>>]>([
     [
-      `is deprecated since 2026-01-01 and ends on ${july}. See https://example.com/v2`,
+      `has been deprecated since 2026-01-01 and ends on ${july}. See https://example.com/v2`,
       { deprecation: '@1767225600', sunset: july, link },
     ],
     ['is deprecated.', { deprecation: 'true' }],
-    ['is deprecated since 2026-01-01.', { deprecation: 'Thu, 01 Jan 2026 00:00:00 GMT' }],
+    ['has been deprecated since 2026-01-01.', { deprecation: 'Thu, 01 Jan 2026 00:00:00 GMT' }],
     [`ends on ${july}. See https://a.test/`, { sunset: july, link: '<https://a.test/>; rel=sunset' }],
   ])('is reported in one warning, however often the service announces it: %s', async (words, headers) => {
     const { client } = await clientOf(json(200, [], headers));

@@ -125,7 +125,7 @@ describe('the client', () => {
     [
       'does not suggest scopes if the token is rejected for another reason',
       nothing(403, { 'www-authenticate': 'Bearer scope="locks:read"' }),
-      `The service refused the request. Check the address, and any gateway in front of the service: it may have answered in its place (${request}: 403 Forbidden).`,
+      `The service refused the request. Check the URL, and any gateway in front of the service: it may have answered in its place (${request}: 403 Forbidden).`,
     ],
     [
       'says what to do about an invalid token',

@@ -128,7 +128,7 @@ describe('the pages of a list', () => {
 
   test.each([
     ['a thousand', '["a"]', 1_000, 1_000, 'it has more than 1000 pages'],
-    ['64 MB in total', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages exceed 64 MB in total'],
+    ['64 MiB in total', JSON.stringify(['x'.repeat(9_437_184)]), 8, 7, 'its pages exceed 64 MiB in total'],
     ['a million entries', million, 4, 3, 'it has more than 1000000 entries; 900000 of its entries could not be read'],
   ])('are limited to %s', async (_, body, asked, read, reason) => {
     let n = 0;

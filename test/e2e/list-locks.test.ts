@@ -116,5 +116,5 @@ test('a thousand locks produce a short log, ten annotations, and an empty output
   const page = await scene.service.ask('GET', '/workspaces/game/locks');
   expect(page.status).not.toBe(404);
   expect(result.annotations).toHaveLength(10);
-  expect(result.annotations.at(-1)?.message).toMatch(/^And \d+ more of these: see the log of the step\.$/);
+  expect(result.annotations.at(-1)?.message).toMatch(/^And \d+ more: see the log of the step\.$/);
 });

@@ -63,7 +63,7 @@ export function parseChange(event: string, payload: Json): Parsed<Change> {
   if (event === 'merge_group') return parseMergeGroup(payload);
   const what = event === '' ? 'The run has no event' : `The event of the run is ${JSON.stringify(event)}`;
   return refused(
-    `${what}, which has no list of changed files. Supported are events with a pull request (pull_request, pull_request_target, pull_request_review and others), of push and of merge_group. ${instead}`,
+    `${what}, which has no list of changed files. Supported events: push, merge_group and those with a pull request (pull_request, pull_request_target, pull_request_review and others). ${instead}`,
   );
 }
 

@@ -21,7 +21,7 @@ export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
 const parseServiceToken = parseToken('It must be an API token, without spaces or line breaks. Pass it from a secret.');
 
 const neitherWay =
-  'Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `permissions: id-token: write`, and have the operator of the service add a trust rule.';
+  'Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `id-token: write`, under `permissions:`, and have the operator of the service add a trust rule.';
 
 /** A given token takes precedence over the identity of the job. */
 function readCredentials(

@@ -119,7 +119,7 @@ const folderText = (path: LockPath, { folder }: Checkout): string =>
   `It is a folder of the checkout in ${folder}. Write ${below(path)} for the files below it. To use the path of the folder itself, set \`glob: false\`.`;
 
 const endsWithSlashText = (path: LockPath): string =>
-  `It ends with a slash, and the checkout has no such folder. A path is that of a file; ${below(path)} stands for the files below a folder of the checkout.`;
+  `It ends with a slash, and the checkout has no such folder. A path names a file; ${below(path)} stands for the files below a folder of the checkout.`;
 
 /** A pattern for the files below a folder. `?` replaces characters that have a meaning in patterns. */
 const below = (folder: LockPath): string => `\`${folder.replace(/[*?[\]{}()!]/g, '?')}/**\``;

@@ -57,7 +57,7 @@ export function releaseReport(
   return {
     outputs: {},
     sentence: sentenceOf(results),
-    tables: [{ head: ['Path', 'Result', 'Ends'], rows, rest }],
+    tables: [{ head: ['Path', 'Result', 'Until'], rows, rest }],
     chart,
     annotations: [],
     failures: onLost === 'fail' ? lost.map((one) => lostText(one, now)) : [],

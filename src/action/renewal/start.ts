@@ -109,7 +109,7 @@ async function renewFirst(
   grant: Grant,
 ): Promise<FirstRenewal> {
   const { path, workspace, lock } = grant;
-  if (!hasIdentity(lock)) return { grant, reason: 'it gives its locks neither ids nor ETags' };
+  if (!hasIdentity(lock)) return { grant, reason: 'its locks have neither ids nor ETags' };
   const idempotencyKey = crypto.randomUUID();
   const renewal = await client.renewLock(
     { workspace, path, type: lock.type, ttl: task.ttl, idempotencyKey, proof: lock },

@@ -103,7 +103,7 @@ export function createReporter(secrets: readonly string[]) {
     if (hiddenWarnings > 0) core.warning(`And ${pluralize(hiddenWarnings, 'more warning')}: see the log of the step.`);
     for (const annotation of shown) annotate(annotation);
     if (others.length > 0) {
-      const text = `And ${pluralize(others.length, 'more of these', 'more of these')}: see the log of the step.`;
+      const text = `And ${formatNumber(others.length)} more: see the log of the step.`;
       annotate({ text, isWarning: failures.length === 0 });
     }
     if (failures.length > 0) process.exitCode = core.ExitCode.Failure;

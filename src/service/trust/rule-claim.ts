@@ -31,7 +31,7 @@ const maxClaimValueLength = 500;
 /** Values are compared exactly, so invisible characters must be mistakes. */
 export function parseClaimValue(text: string): Parsed<string> {
   if (text === '') return refused('It must not be empty.');
-  if (text.length > maxClaimValueLength) return refused(`It has at most ${maxClaimValueLength} characters.`);
+  if (text.length > maxClaimValueLength) return refused(`It must have at most ${maxClaimValueLength} characters.`);
   if (text.trim() !== text) return refused('It begins or ends with a space.');
   return /\p{C}/u.test(text) ? refused('It must not have control or invisible characters.') : accepted(text);
 }

@@ -112,7 +112,7 @@ describe('the release at the end of a job', () => {
     expect(tookMs).toBeLessThan(45 * second);
   });
 
-  test('does not retry after a permanent rejection', async () => {
+  test('does not retry after a permanent refusal', async () => {
     const { results, tries } = await ending([candidateOf('a')], () => failing(refused(403)));
     expect(results).toMatchObject([{ kind: 'failed' }]);
     expect(tries).toEqual(['a']);

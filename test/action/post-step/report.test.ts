@@ -123,7 +123,7 @@ describe('the report at the end of a job', () => {
     ]);
     expect(tables).toEqual([
       {
-        head: ['Path', 'Result', 'Ends'],
+        head: ['Path', 'Result', 'Until'],
         rows: [
           ['f', 'not released', '2026-03-01 13:00 UTC'],
           ['a', 'released', ''],

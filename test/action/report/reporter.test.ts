@@ -37,7 +37,7 @@ describe('the annotations of a step', () => {
     const result = await tell({ failures: many(20, 'failure'), annotations }, warnings(30));
     expect(result.annotations).toHaveLength(10);
     expect(texts(result, 'warning')).toEqual([...many(3, 'caution'), 'And 27 more warnings: see the log of the step.']);
-    expect(texts(result, 'error')).toEqual([...many(5, 'failure'), 'And 35 more of these: see the log of the step.']);
+    expect(texts(result, 'error')).toEqual([...many(5, 'failure'), 'And 35 more: see the log of the step.']);
     for (const text of [...many(30, 'caution'), ...many(20, 'failure'), ...many(20, 'note')]) {
       expect(result.log).toMatch(new RegExp(`${text}$`, 'm'));
     }

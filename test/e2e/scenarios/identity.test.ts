@@ -273,7 +273,7 @@ describe('a job without a token', () => {
     const { proxy, job } = await openJobWithIdentity({ env: { ACTIONS_ID_TOKEN_REQUEST_TOKEN: '' } });
     const result = await job.run(listing);
     expect(errorsOf(result)).toEqual([
-      'Input `token` is missing. Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `permissions: id-token: write`, and have the operator of the service add a trust rule.',
+      'Input `token` is missing. Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `id-token: write`, under `permissions:`, and have the operator of the service add a trust rule.',
     ]);
     expect(proxy.passed).toEqual([]);
   });
@@ -297,12 +297,12 @@ describe('a job without a token', () => {
     [
       'returns an invalid response',
       () => runnerSays(200, { token: secret }),
-      'The response cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
+      'The response cannot be used: it contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
     [
       'returns something other than JSON',
       () => runnerSays(200, secret),
-      'The response cannot be used: the response contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
+      'The response cannot be used: it contains no identity token. Run the job again (GET /runner/idtoken: 200 OK, 2 attempts).',
     ],
   ])('reports that the endpoint of GitHub %s', async (_, behave, reason) => {
     behave();

@@ -43,7 +43,7 @@ test('lock take is refused for the files that the checked-out branch has outdate
   const { repository, clone, lock } = await setUp({ latest: 'refuse' });
   const refused = await lock('take', 'a.umap', 'b.umap');
   expect([refused.code, refused.stdout]).toEqual([1, '']);
-  expect(refused.stderr).toContain('b.umap is outdated on feature: release/1.4 has a newer version, of commit');
+  expect(refused.stderr).toContain('b.umap is outdated on feature: release/1.4 has a newer version, from commit');
   expect(refused.stderr).toContain(
     'Merge release/1.4 first.\nworkspace-service: 1 of 2 paths is outdated. Nothing was locked.\n',
   );
@@ -64,7 +64,9 @@ test('lock take says how many versions the file of the clone is behind', async (
   repository.commit({ branch: 'feature', files: { 'c.umap': '2' } }, { branch: 'feature', files: { 'c.umap': '3' } });
   const refused = await lock('take', 'c.umap');
   expect(refused.code).toBe(1);
-  expect(refused.stderr).toContain('Your copy of c.umap is 2 versions behind feature: the newest is of commit');
+  expect(refused.stderr).toContain(
+    'Your copy of c.umap is 2 versions behind feature: the newest version is from commit',
+  );
 });
 
 test('lock take compares the files of the clone again after it has waited', async () => {

@@ -58,7 +58,7 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     expect([refused.status, refused.body.type]).toEqual([409, 'urn:workspace-automation:problem:outdated']);
     expect(refused.body.outdated).toEqual({ path: 'b.umap', ...newest(repository, 'release/1.4') });
     expect(refused.body.detail).toBe(
-      `b.umap is outdated on feature: release/1.4 has a newer version, of commit ${repository.head('release/1.4').slice(0, 10)} by Test at ${refused.body.outdated.at}. Merge release/1.4 first.`,
+      `b.umap is outdated on feature: release/1.4 has a newer version, from commit ${repository.head('release/1.4').slice(0, 10)} by Test at ${refused.body.outdated.at}. Merge release/1.4 first.`,
     );
     // A branch that has the version, or a request without a branch, is not outdated.
     expect((await take('b.umap', 'release/1.4')).status).toBe(201);

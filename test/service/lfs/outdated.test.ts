@@ -67,7 +67,7 @@ test('a lock on an outdated file is refused with the reason, and granted after a
   const refused = await bob.run('lfs', 'lock', hero);
   expect(refused.code).not.toBe(0);
   expect(refused.stderr + refused.stdout).toMatch(
-    /Content\/Hero\.uasset is outdated on feature: release\/1\.4 has a newer version, of commit \w+ by ada .*Merge release\/1\.4 first/s,
+    /Content\/Hero\.uasset is outdated on feature: release\/1\.4 has a newer version, from commit \w+ by ada .*Merge release\/1\.4 first/s,
   );
   expect(await held()).toEqual([]);
   // A file that is the same on all branches.

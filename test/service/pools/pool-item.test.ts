@@ -25,8 +25,11 @@ test.each([
   [['a', 'X=s3cret'], 'A property name has'],
   [['a', '=s3cret'], 'A property name has'],
   [['a', 'x='], 'The property x has no value'],
-  [['a', `x=s3cret${'x'.repeat(200)}`], 'The value of the property x cannot be used. It has at most 200 characters.'],
-  [['a', 'x=s3cret\n'], 'The value of the property x cannot be used. It is one line'],
+  [
+    ['a', `x=s3cret${'x'.repeat(200)}`],
+    'The value of the property x cannot be used. It must have at most 200 characters.',
+  ],
+  [['a', 'x=s3cret\n'], 'The value of the property x cannot be used. It must be one line'],
   [['a', many(21)], 'more than 20 properties'],
   [['../a', 'x=s3cret'], '"../a": A path must not have'],
 ])('refuses the words %j without quoting a value', (words, reason) => {
