@@ -194,7 +194,7 @@ describe('a lost response', () => {
     expect(server.requests).toHaveLength(3);
   });
 
-  test('ends as unanswered if a later attempt is rejected', async () => {
+  test('ends as unanswered if a later attempt is refused', async () => {
     const { result } = await acquire(inTurn(reset, problem(401, { detail: 'The token was revoked.' })));
     expect(ofKind(result, 'unanswered').error.status).toBe(401);
   });

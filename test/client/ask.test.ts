@@ -17,13 +17,13 @@ test('asking for a lock sends note and time, and returns the place in line', asy
   expect(JSON.parse(request?.body ?? '')).toEqual({ path: 'a', note: 'Lights', ttl: '8h' });
 });
 
-test('a refusal to be asked is an error in the words of the service', async () => {
+test('reports a refused request in the words of the service', async () => {
   const { client } = await clientOf(problem(422, { detail: 'You hold the lock on a already.' }));
   const { message } = await errorOf(client.askForLock(asked, client.within()));
   expect(message).toMatch(/^You hold the lock on a already\. \(POST|^You hold the lock on a already \(POST/);
 });
 
-test('those who wait are listed, and an entry without a path does not count', async () => {
+test('lists waiting clients, without entries that have no path', async () => {
   const { client } = await clientOf(json(200, { queue: [place, { ...place, position: 'first' }, { owner: 'cy' }] }));
   const { items, incomplete } = await client.listQueue({ workspace: game }, client.within());
   expect(items).toMatchObject([read, { path: 'a', position: undefined }]);

@@ -119,7 +119,7 @@ test.each<[string, object, readonly (readonly [minutes: number, token: string])[
   }
 });
 
-describe('a rejected token', () => {
+describe('a refused token', () => {
   const refusing =
     (...refused: readonly string[]): Answer =>
     (response, request) =>

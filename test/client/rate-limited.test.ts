@@ -18,7 +18,7 @@ const lockRequest = (path: string) => ({
 const numbered = <T>(length: number, each: (name: string) => T): readonly T[] =>
   Array.from({ length }, (_, number) => each(`${number}`));
 
-describe('a rejection by the rate limit', () => {
+describe('a refusal by the rate limit', () => {
   test.each([0, 4])('does not count as an attempt, however often it comes: %i retries', async (retries) => {
     const limited = numbered(9, () => nothing(429, { 'retry-after': '1' }));
     const { server, client } = await clientOf(inTurn(nothing(429), ...limited, fine), { retries });
@@ -95,7 +95,7 @@ test('releases do not queue behind requests that wait for the rate limit', async
   expect(ended.filter(({ kind }) => kind === 'acquired').length).toBe(locked);
 });
 
-test('a rejected release waits on its own, and is retried', async () => {
+test('a refused release waits on its own, and is retried', async () => {
   const { client } = await clientOf(inTurn(nothing(429, { 'retry-after': '3' }), nothing(204)), { retries: 0 });
   expect(await client.releaseLock(onPath('a'), client.within())).toEqual({ kind: 'released' });
   expect(client.sleeps).toEqual([3_125]);

@@ -210,7 +210,7 @@ describe('a 412 for an ETag derived from the id', () => {
   });
 });
 
-test.each([400, 401, 403, 409, 422, 423])('a rejection with %i is a failure', async (status) => {
+test.each([400, 401, 403, 409, 422, 423])('a refusal with %i is a failure', async (status) => {
   const { result } = await release(problem(status, { detail: 'This is not allowed.' }));
   expect(ofKind(result, 'failed').error.message).toContain('This is not allowed');
 });
@@ -238,7 +238,7 @@ describe('an encoded slash', () => {
     },
   );
 
-  test('is also sent raw by releases that started before the first rejection', async () => {
+  test('is also sent raw by releases that started before the first refusal', async () => {
     const known = Promise.withResolvers<void>();
     const service = await startOtherServer((response, request) => {
       nothing(204)(response, request);
@@ -259,7 +259,7 @@ describe('an encoded slash', () => {
     expect(service.requests.map(({ url }) => url).toSorted()).toEqual(paths.map((path) => `${locks}/${path}`));
   });
 
-  test('may be decoded on the way, and is a failure, not an absence, if the service then rejects the path', async () => {
+  test('may be decoded on the way, and is a failure, not an absence, if the service then refuses the path', async () => {
     const releasing = async (answer: Answer) => {
       const service = await startOtherServer(answer);
       const client = testClient((await startDecodingProxy(service.port)).baseUrl);

@@ -117,17 +117,17 @@ describe('the step after a failed attempt', () => {
     expect(nextStep(unavailable, often, limits)).toMatchObject({ kind: 'retry', retry: { kind: 'unavailable' } });
   });
 
-  test('is to give up if the request may have taken effect and must not be sent twice', () => {
+  test('gives up if the request may have taken effect and must not be sent twice', () => {
     expect(nextStep(timeout, first, { ...limits, once: true }).kind).toBe('give-up');
     const undone = { ...timeout, mayBeDone: false };
     expect(nextStep(undone, progressAfter(start, undone), { ...limits, once: true }).kind).toBe('retry');
   });
 
-  test('is to give up if another attempt would not help', () => {
+  test('gives up if another attempt would not help', () => {
     expect(nextStep({ ...timeout, retry: undefined }, first, limits).kind).toBe('give-up');
   });
 
-  test('is to give up at the deadline if the pause would exceed it, and to report the requested pause', () => {
+  test('gives up at the deadline if the pause would exceed it, and reports the requested pause', () => {
     const asked = { ...timeout, retryAfterMs: 90_000 };
     const failure = { kind: 'deadline', last: timeout.failure, retryAfterMs: 90_000 };
     expect(nextStep(asked, first, limits)).toEqual({ kind: 'give-up', failure });
@@ -137,7 +137,7 @@ describe('the step after a failed attempt', () => {
     });
   });
 
-  test('waits for the rate limit as long as all rejected requests do', () => {
+  test('waits for the rate limit as long as all refused requests do', () => {
     const limited = { ...timeout, retry: 'limited' } as const;
     expect(nextStep(limited, first, { ...limits, limitedForMs: 7_000 })).toEqual({
       kind: 'retry',

@@ -114,7 +114,7 @@ describe('clients that share a rate-limited token', () => {
   const forAnyLoad = (check: (load: Load) => void): void =>
     fc.assert(fc.property(load, check), { numRuns: runs(60, 2_000) });
 
-  test('are all served, with few rejections at the start, in little more time than the limit requires', () => {
+  test('are all served, with few refusals at the start, in little more time than the limit requires', () => {
     forAnyLoad((its) => {
       const { refused, tookMs, longestGapMs } = play(its);
       // Requests in progress when the first responses arrived, and occasional later ones.
@@ -125,7 +125,7 @@ describe('clients that share a rate-limited token', () => {
     });
   });
 
-  test('are all served even if the service announces its limit only in rejections', () => {
+  test('are all served even if the service announces its limit only in refusals', () => {
     forAnyLoad((its) => {
       const { refused, tookMs } = play(its, false);
       expect(refused).toBeLessThanOrEqual(4 * parallel * its.clients + 4 * its.clients * its.requestsEach);
@@ -148,7 +148,7 @@ describe('a throttle', () => {
   const second = 1_000;
   const throttle = () => createThrottle(() => 0);
 
-  test('pauses all requests after one rejection, for as long as the service asks', () => {
+  test('pauses all requests after one refusal, for as long as the service asks', () => {
     const its = throttle();
     for (let request = 0; request < 100; request += 1) {
       expect(its.delayMs(0)).toBe(0);
@@ -165,7 +165,7 @@ describe('a throttle', () => {
     expect(its.delayMs(5_150)).toBe(200);
   });
 
-  test('pauses longer after each consecutive rejection, and starts over after a success', () => {
+  test('pauses longer after each consecutive refusal, and starts over after a success', () => {
     const its = throttle();
     const delayAfterRefusal = (now: number): number => {
       its.refused(now, undefined, now);

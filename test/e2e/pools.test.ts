@@ -105,7 +105,7 @@ test('a step that waits gets a seat that is added meanwhile, with its properties
   expect(await scene.locked(workspace)).toEqual(['seats/1', 'seats/2']);
 }, 60_000);
 
-test('a step that waits gives back a seat that was removed meanwhile, and gets the next one', async () => {
+test('a step that waits rolls back the lock on a seat that was removed meanwhile, and gets the next one', async () => {
   const workspace = await workspaceWith('seats/1');
   for (const seat of ['seats/1', 'seats/2']) await scene.lock(workspace, seat);
   const job = await scene.job({ workspace, timeoutMs: 60_000 });

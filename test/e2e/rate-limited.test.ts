@@ -32,7 +32,7 @@ test('an unannounced rate limit pauses all requests together, and is logged once
   expect(await scene.locked(workspace)).toEqual([]);
 });
 
-test('a rate limit that a response announces after a rejection is not logged again', async () => {
+test('a rate limit that a response announces after a refusal is not logged again', async () => {
   const onward = passOn(scene.service.port);
   let requests = 0;
   const server = await startOtherServer((response, request) => {

@@ -76,7 +76,7 @@ describe('a webhook', () => {
     expect(everythingOf(result)).not.toContain('whsec_');
   });
 
-  test('is rejected if its address is forbidden', async () => {
+  test('is refused if its address is forbidden', async () => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const result = await job.run({ with: { operation: 'register-hook', 'hook-url': 'https://127.0.0.1/hook' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1, outputs: {} });

@@ -84,7 +84,7 @@ test('releases the locks of another job by its output, but leaves those with a n
 });
 
 describe('the release of a lock of another owner', () => {
-  test('fails the step if it is rejected, after everything else was released', async () => {
+  test('fails the step if it is refused, after everything else was released', async () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace, scopes: ['locks:write'] });
     await job.run({ with: { operation: 'lock', path: 'a\nc', 'auto-release': 'false' } });

@@ -191,7 +191,7 @@ describe('a wait', () => {
     );
   });
 
-  test('is jittered: jobs that were rejected together do not retry together', async () => {
+  test('is jittered: jobs that were refused together do not retry together', async () => {
     const retryAfter = fc.option(fc.integer({ min: 1, max: 30 }), { nil: undefined });
     await fc.assert(
       fc.asyncProperty(chance, chance, retryAfter, async (one, other, seconds) => {
@@ -316,7 +316,7 @@ describe('a wait for paths that may change', () => {
 
   const grantedInLine = ({ path }: WaitingRequest) => ({ result: taken(path), afterMs: second });
 
-  test('gives a lock back that is granted on a path that was removed meanwhile, and requests the others', async () => {
+  test('rolls back a lock that is granted on a path that was removed meanwhile, and requests the others', async () => {
     const { events, result } = await waiting({
       response: onlyFree('b'),
       tell: grantedInLine,
@@ -326,7 +326,7 @@ describe('a wait for paths that may change', () => {
     expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'b' }] });
   });
 
-  test('gives the lock back if the refresh fails', async () => {
+  test('rolls back the lock if the refresh fails', async () => {
     const events: string[] = [];
     const refusal = new Error('The pool has no items.');
     const growing = () => {
@@ -392,7 +392,7 @@ describe('a wait in line', () => {
     expect(result).toMatchObject({ round: { kind: 'acquired' }, waitedMs: 7 * second + 3 * requestMs });
   });
 
-  test('gives the lock back before it waits for another path', async () => {
+  test('rolls back the lock before it waits for another path', async () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
       response: (path, number) => (number < 2 ? inLine(path, third) : taken(path)),

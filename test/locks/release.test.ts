@@ -96,7 +96,7 @@ describe('the release of a lock of the job', () => {
     ['may be done if there was no response', lostAnswer, true],
     ['may be done if a gateway answered', errorOf(refused(404, { isRecognized: false })), true],
     ['may be done if the service failed', errorOf(refused(502)), true],
-    ['is not done if the service rejected it', errorOf(refused(429)), false],
+    ['is not done if the service refused it', errorOf(refused(429)), false],
     ['is not done if it never arrived', errorOf(unreached), false],
   ])('with a single attempt, a failed release %s', async (_, error, mayBeDone) => {
     for (const lock of [{}, { id: 'l1' }]) {
@@ -148,7 +148,7 @@ describe('the release of a lock of the job', () => {
     expect(result).toEqual({ kind: 'other', events: ['look'], recorded: ['releasing'] });
   });
 
-  test('keeps a lock in the ledger as one whose release has started if the service rejects the request', async () => {
+  test('keeps a lock in the ledger as one whose release has started if the service refuses the request', async () => {
     const result = await releasing(own({ id: 'l1' }), { answers: [failing(errorOf(refused(403)))] });
     expect(result).toMatchObject({ kind: 'failed', recorded: ['releasing'] });
   });

@@ -22,8 +22,8 @@ const speed = 5;
 
 const slowAnswers: readonly (readonly [string, Manner, readonly Fault[]])[] = [
   ['each response asks to wait longer than the wait', { retryAfter: 90 }, []],
-  ['the first status request is rejected with 429 for longer than the wait', {}, [refusing(429, 3_600)]],
-  ['the first status request is rejected with 503 for longer than the wait', {}, [refusing(503, 90)]],
+  ['the first status request is refused with 429 for longer than the wait', {}, [refusing(429, 3_600)]],
+  ['the first status request is refused with 503 for longer than the wait', {}, [refusing(503, 90)]],
   [
     'the first two status requests are rejected with 429 for half of the wait',
     {},

@@ -252,7 +252,7 @@ describe('the renewal of locks', () => {
     expect(end).toBe('nothing-left');
   });
 
-  test('keeps its normal rate if only one lock is rejected', async () => {
+  test('keeps its normal rate if only one lock is refused', async () => {
     const response = ({ path }: Sent) => (path === 'b' ? { status: 422 } : undefined);
     const { sent } = await renewing({ paths: ['a', 'b'], response });
     expect(times(sent).length).toBeLessThan(40);
