@@ -10,8 +10,8 @@ import { type OwnLock, ownLockOf, standingOf } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { gapText, logOtherWorkspaces } from '../locks/job-locks.ts';
-import { failed, type Outcome, type Outputs } from '../report/outcome.ts';
-import { locksPage, ofKind } from '../report/table.ts';
+import { failed, type Outcome, type Outputs, ofKind } from '../report/outcome.ts';
+import { locksPage } from '../report/table.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { locksOutput } from './locks-output.ts';
 

@@ -4,8 +4,8 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { ResolvedPath } from '../paths/resolve-paths.ts';
-import type { Outcome } from '../report/outcome.ts';
-import { locksPage, ofKind } from '../report/table.ts';
+import { type Outcome, ofKind } from '../report/outcome.ts';
+import { locksPage } from '../report/table.ts';
 
 export type UnlockResult = { readonly path: LockPath } & (
   | { readonly kind: 'released' }

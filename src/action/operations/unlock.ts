@@ -16,8 +16,7 @@ import type { HandoffLock } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { briefly, gapText, logOtherWorkspaces, warnOfLostLocks } from '../locks/job-locks.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
-import type { Outcome } from '../report/outcome.ts';
-import { ofKind } from '../report/table.ts';
+import { type Outcome, ofKind } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome } from './unlock-report.ts';
 

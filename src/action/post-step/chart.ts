@@ -3,7 +3,7 @@ import { byPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
 import { historyOf } from '../../locks/ledger/history.ts';
-import { ofKind } from '../report/table.ts';
+import { ofKind } from '../report/outcome.ts';
 import type { CandidateResult } from './candidates.ts';
 
 interface ChartOptions {

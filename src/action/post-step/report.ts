@@ -5,8 +5,8 @@ import { shellQuoted } from '../../interface/shell-word.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
 import { heldText, howItEnded, lostRenewalText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { OnLost } from '../inputs/parse.ts';
-import type { Outcome } from '../report/outcome.ts';
-import { locksPage, ofKind } from '../report/table.ts';
+import { type Outcome, ofKind } from '../report/outcome.ts';
+import { locksPage } from '../report/table.ts';
 import type { CandidateResult } from './candidates.ts';
 
 /** Words for the result of one lock, and of several if they differ. Most important first, as in the report. */

@@ -60,3 +60,9 @@ export const failed = (outputs: Outputs, reason: string, ...tables: readonly Tab
   failures: [reason],
   annotations: [],
 });
+
+export const ofKind = <Result extends { readonly kind: string }, Kind extends Result['kind']>(
+  results: readonly Result[],
+  kind: Kind,
+): readonly Extract<Result, { readonly kind: Kind }>[] =>
+  results.filter((result): result is Extract<Result, { readonly kind: Kind }> => result.kind === kind);

@@ -33,9 +33,3 @@ export const locksPage = (service: string, workspace: string): NonNullable<Table
   text: `all locks of ${workspace}`,
   address: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
 });
-
-export const ofKind = <Result extends { readonly kind: string }, Kind extends Result['kind']>(
-  results: readonly Result[],
-  kind: Kind,
-): readonly Extract<Result, { readonly kind: Kind }>[] =>
-  results.filter((result): result is Extract<Result, { readonly kind: Kind }> => result.kind === kind);
