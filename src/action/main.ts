@@ -4,7 +4,7 @@ import * as core from '@actions/core';
 import { InputError } from './inputs/input-error.ts';
 import { loadInputs } from './inputs/load.ts';
 import type { Task } from './inputs/read-task.ts';
-import { readRawInputs, secretsIn, wantsLedger } from './inputs/table.ts';
+import { readRawInputs, secretsIn, unusedText, wantsLedger } from './inputs/table.ts';
 import { errorText, stackLines } from './report/error-text.ts';
 import { failed, type Outcome } from './report/outcome.ts';
 import { createReporter } from './report/reporter.ts';
@@ -19,17 +19,13 @@ async function main(): Promise<void> {
   const fromLedger = wantsLedger(raw)
     ? (await import('./inputs/job-workspace.ts')).findJobWorkspace(raw, readRunner(process.env).temporaryFolder)
     : undefined;
-  const loaded = loadInputs(core.getInput, process.env, fromLedger);
+  const loaded = loadInputs(raw, core.getInput, process.env, fromLedger);
   if (!loaded.ok) {
     reporter.refuse(loaded.problems);
     return;
   }
   const { connection, task, summary, unused } = loaded.inputs;
-  if (unused.length > 0) {
-    const names = unused.map((name) => `\`${name}\``).join(', ');
-    const what = unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`;
-    reporter.log.warn(`${what} not used by \`operation: ${task.operation}\`.`);
-  }
+  if (unused.length > 0) reporter.log.warn(unusedText(unused, task.operation));
 
   const title = `Workspace: ${task.operation}`;
   let context: Context | undefined;

@@ -31,6 +31,7 @@ async function load(
   const environment = stepEnvironment(step, { RUNNER_TEMP: temporaryFolder, ...more });
   const raw = readRawInputs(getInputOf(environment), environment);
   return loadInputs(
+    raw,
     getInputOf(environment),
     environment,
     wantsLedger(raw) ? findJobWorkspace(raw, environment['RUNNER_TEMP'] ?? '') : undefined,

@@ -1,5 +1,5 @@
 import { type LoadedInputs, loadInputs } from '../../src/action/inputs/load.ts';
-import type { GetInput, OperationName } from '../../src/action/inputs/table.ts';
+import { type GetInput, type OperationName, readRawInputs } from '../../src/action/inputs/table.ts';
 import { inputVariable, readActionFile, resolveInputs } from '../support/runner/action-file.ts';
 
 const action = await readActionFile();
@@ -21,7 +21,8 @@ export const getInputOf =
 /** Loads the inputs of a step. */
 export function loadStep(given: Given, environment?: NodeJS.ProcessEnv): LoadedInputs {
   const itsEnvironment = stepEnvironment(given, environment);
-  return loadInputs(getInputOf(itsEnvironment), itsEnvironment);
+  const getInput = getInputOf(itsEnvironment);
+  return loadInputs(readRawInputs(getInput, itsEnvironment), getInput, itsEnvironment);
 }
 
 const connection = { 'base-url': 'https://workspaces.example.com/v1', token: 'wsa_0123456789abcdef' };

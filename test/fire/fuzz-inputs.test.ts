@@ -66,8 +66,9 @@ test('reads any inputs, or reports each invalid one in a sentence', {
     'arbitrary inputs, parsed',
     fc.asyncProperty(given, async (inputs) => {
       const getInput = (name: string): string => (inputs[name] ?? '').trim();
-      for (const secret of secretsIn(readRawInputs(getInput, {}))) expect(secret.length).toBeGreaterThan(3);
-      const loaded = loadInputs(getInput, {});
+      const raw = readRawInputs(getInput, {});
+      for (const secret of secretsIn(raw)) expect(secret.length).toBeGreaterThan(3);
+      const loaded = loadInputs(raw, getInput, {});
       if (loaded.ok) return;
       expect(loaded.problems).not.toEqual([]);
       for (const problem of loaded.problems) {

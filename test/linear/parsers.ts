@@ -253,7 +253,8 @@ export const parsers: readonly Parser[] = [
     (text) =>
       operations.map((operation, index) => {
         const inputs = (name: string) => (index > 0 && inputsOfAll.includes(name) ? '' : text);
-        return loadInputs((name) => (name === 'operation' ? operation : inputs(name)), {});
+        const getInput = (name: string) => (name === 'operation' ? operation : inputs(name));
+        return loadInputs(readRawInputs(getInput, {}), getInput, {});
       }),
     ...['a\n', 'a,'],
     ['https://a/', '/', 'x'],

@@ -3,22 +3,22 @@ import { readConnection } from './connection.ts';
 import { parseBoolean } from './parse.ts';
 import { readTask } from './read-task.ts';
 import { createReader } from './reader.ts';
-import { type FromLedger, type GetInput, operations, readRawInputs, unusedInputs } from './table.ts';
+import { type FromLedger, type GetInput, operations, type RawInputs, unusedInputs } from './table.ts';
 
 export type LoadedInputs = ReturnType<typeof loadInputs>;
 
 /** The task of the step, or all problems with its inputs: each with the name, the value and what is allowed. */
 export function loadInputs(
+  raw: RawInputs,
   getInput: GetInput,
   environment: NodeJS.ProcessEnv,
   { values, missing }: FromLedger = { values: {}, missing: {} },
 ) {
-  const given = readRawInputs(getInput, environment);
   const fromLedger = {
-    'base-url': given['base-url'] || (values['base-url'] ?? ''),
-    workspace: given.workspace || (values.workspace ?? ''),
+    'base-url': raw['base-url'] || (values['base-url'] ?? ''),
+    workspace: raw.workspace || (values.workspace ?? ''),
   };
-  const reader = createReader({ ...given, ...fromLedger }, missing);
+  const reader = createReader({ ...raw, ...fromLedger }, missing);
   const operation = reader.read('operation', oneOf(operations));
   const connection = readConnection(reader, environment);
   const summary = reader.read('summary', parseBoolean);

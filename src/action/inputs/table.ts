@@ -101,6 +101,12 @@ export const unusedInputs = (getInput: GetInput, operation: OperationName): read
     return usedBy !== 'all' && !usedBy.includes(operation);
   });
 
+export function unusedText(unused: readonly InputName[], operation: OperationName): string {
+  const names = unused.map((name) => `\`${name}\``).join(', ');
+  const what = unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`;
+  return `${what} not used by \`operation: ${operation}\`.`;
+}
+
 /** Masking a shorter text would hide half of the log. */
 const minSecretLength = 4;
 
