@@ -1,0 +1,128 @@
+import type { Duration } from '../../interface/duration.ts';
+import { clockTime, formatElapsed, formatTime, pluralize, timeCell } from '../../interface/format.ts';
+import type { LockPath } from '../../interface/lock-path.ts';
+import type { AcquireAllResult } from '../../locks/acquire.ts';
+import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
+import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import type { AlreadyHeld } from '../../locks/ownership.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
+import { alreadyHeldText, blockedAdvice, stepText } from '../locks/advice.ts';
+import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
+import { rollBackTexts } from '../locks/roll-back-texts.ts';
+import type { Renewal } from '../renewal/start.ts';
+import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
+import { holderTable, locksPage } from '../report/table.ts';
+import { fitsVariable } from '../report/variable.ts';
+import type { Context } from '../step/context.ts';
+
+export interface LockStep {
+  readonly context: Context;
+  readonly task: TaskOf<'lock'>;
+  readonly step: string;
+  readonly paths: readonly LockPath[];
+  readonly wanted: number;
+  readonly began: number;
+  readonly renewal: Renewal | undefined;
+}
+
+const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
+
+export function heldByThisJob({ context, task, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
+  const now = context.client.serverNow();
+  const asked = { paths, count: wanted, ttl: task.ttl };
+  const rows = own.map(({ path, stepName, expiresAt }) => [
+    path,
+    // Tables do not support code formatting.
+    stepText(stepName).replaceAll('`', ''),
+    Number.isNaN(expiresAt) ? '' : clockTime(expiresAt),
+  ]);
+  const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
+  const table = { head: ['Path', 'Locked by', 'Until'], rows };
+  return {
+    ...failed(outputs, alreadyHeldText(own, asked, now), table),
+    sentence: alreadyHeldText(own, asked, now, true),
+  };
+}
+
+export function acquired(
+  { context, task, began }: LockStep,
+  grants: readonly Grant[],
+  { waitedMs, unanswered }: AcquireAllResult,
+  outputs: Outputs,
+): Outcome {
+  const { client, log, clock, compared, connection } = context;
+  const now = client.serverNow();
+  const locks = grants.map(({ lock }) => lock);
+  const soonest = soonestEnd(locks);
+  const waited = waitedMs > 0 ? ` after waiting for ${formatElapsed(waitedMs)}` : '';
+  const what = locks.length === 1 ? (locks[0]?.path ?? '') : pluralize(locks.length, 'path');
+  const sentence = (read?: number): string => {
+    const until = Number.isNaN(soonest) ? '' : ` until ${formatTime(soonest, read)}`;
+    return `Locked ${what} in ${task.workspace}${until}${waited}.`;
+  };
+  log.group(
+    waitedMs > 0 ? sentence(now) : `${sentence(now)} It took ${formatElapsed(clock() - began)}.`,
+    locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
+  );
+  for (const intent of unanswered) log.line(unansweredText(intent));
+  if (!task.autoRelease) {
+    const named = fitsVariable(outputs.locks ?? '') ? 'output `locks`' : 'file in the output `locks_file`';
+    log.line(`The locks outlive this job: \`auto-release\` is false. Release them with \`unlock\` and the ${named}.`);
+  }
+  const rows = locks.map(({ path, expires_at }) => [path, timeCell(expires_at)]);
+  const rest = locksPage(connection.baseUrl, task.workspace);
+  warnOfAge(context, compared);
+  const outdated = compared.flatMap((comparison) => comparison.outdated ?? []);
+  const ofGrants = outdated.filter(({ path }) => grants.some((grant) => grant.path === path));
+  return {
+    ...succeeded(outputs, sentence(), { head: ['Path', 'Until'], rows, rest }),
+    annotations: outdatedAnnotations(context, ofGrants, true),
+  };
+}
+
+export function notAcquired(
+  { context, task, paths, wanted }: LockStep,
+  round: Exclude<AcquireAllResult['round'], { kind: 'acquired' }>,
+  { waitedMs, lastBlocked, unanswered }: AcquireAllResult,
+): Outcome {
+  const { client, log } = context;
+  const now = client.serverNow();
+  for (const text of rollBackTexts(round.back, paths.length, now)) log.line(text);
+  for (const intent of unanswered) log.line(unansweredText(intent));
+  const outputs: Outputs = {
+    ...noLocks,
+    waited_seconds: String(Math.floor(waitedMs / 1_000)),
+  };
+  function heldBy(blocked: Blocked, waited: Duration | undefined): Outcome {
+    const advice = blockedAdvice(blocked, waited, now);
+    const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
+    const reason = `${blockedText(blocked, now)}. ${advice}`;
+    return { ...failed(known, reason, holderTable(blocked.conflicts)), sentence: `${blockedText(blocked)}. ${advice}` };
+  }
+  switch (round.kind) {
+    case 'held':
+      return heldBy(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
+    case 'cancelled': {
+      const left = round.back.releases.filter(({ result }) =>
+        ['ambiguous', 'unanswered', 'failed'].includes(result.kind),
+      );
+      const all = left.length + unanswered.length === 0;
+      return failed(
+        outputs,
+        all
+          ? 'The step was cancelled. It released all locks that it had acquired.'
+          : 'The step was cancelled. Some of its locks could not be released in time: the post-step tries again.',
+      );
+    }
+    case 'too-short': {
+      const { path, lock } = round.ended;
+      const reason = (read?: number): string =>
+        `The lock on ${path} expired at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`;
+      return { ...failed(outputs, reason(now)), sentence: reason() };
+    }
+    case 'failed':
+      // The end of the wait cut off the last attempt: report the obstacle before it.
+      if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, task.wait);
+      return failed(outputs, context.explain(round.error));
+  }
+}
