@@ -54,8 +54,7 @@ export interface Conflict {
 }
 
 type AcquireLockResult =
-  /** `replayed`: the service repeated its response to an earlier request with the same key, which acquired the lock. */
-  | { readonly kind: 'acquired'; readonly lock: AcquiredLock; readonly replayed: boolean }
+  | { readonly kind: 'acquired'; readonly lock: AcquiredLock }
   /**
    * `mayBeOurs`: an earlier attempt had no response. Without idempotency keys in the service, the holder may be this
    * request.
@@ -105,16 +104,16 @@ export const createAcquireLock = (context: AcquireContext) => {
 
   function acquired(answered: AnsweredCall, request: AcquireLockRequest): AcquireLockResult {
     const { response, sentAt } = answered;
-    const replayed = isReplayed(response);
     // The lock was acquired at the earliest when the request was sent.
     const from = ({ acquired_at }: KnownLock): number => (acquired_at === undefined ? sentAt : Date.parse(acquired_at));
     const lock = grantedIn(answered, request, from);
     // Some services return the existing lock of an owner. It is another job's, unless it is as new as this request.
     const existedBefore = from(lock) < (request.firstSentAt ?? sentAt) - clockSlackMs;
-    if (response.status === 200 && !replayed && existedBefore) return held(answered, request.path, lock, false);
+    if (response.status === 200 && existedBefore && !isReplayed(response))
+      return held(answered, request.path, lock, false);
     const comparison = comparisonIn(response, answered.texts);
     if (comparison !== undefined) onCompared?.(comparison);
-    return { kind: 'acquired', lock, replayed };
+    return { kind: 'acquired', lock };
   }
 
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {

@@ -31,7 +31,7 @@ export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
 export { type Priority, type Queue, type QueueWait, type Urgency, urgencies } from './queue.ts';
 export type { CallLimits, Retry } from './request.ts';
-export { isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
+export { backoff, isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';
 export type { StartedSync, SyncReport, SyncStatusTarget } from './sync.ts';
 export { sleep } from './time-limit.ts';

@@ -1,4 +1,5 @@
 import {
+  backoff,
   type CallLimits,
   isTransient,
   type KnownLock,
@@ -6,7 +7,6 @@ import {
   lookUp,
   type ServiceError,
   type WorkspaceId,
-  withJitter,
 } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
@@ -113,7 +113,6 @@ async function send(context: ReleaseContext, request: LockToRelease, within: Cal
 export const hasIdentity = ({ etag, id }: Pick<OwnLock, 'etag' | 'id'>): boolean =>
   etag !== undefined || id !== undefined;
 
-const firstPauseMs = 500;
 const maxPauseMs = 5_000;
 
 type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
@@ -151,7 +150,7 @@ async function releaseUnidentified(
     if (result.kind !== 'failed') return result.kind === 'absent' && sent ? { kind: 'released' } : result;
     const { error } = result;
     sent ||= mayBeDone(error);
-    const pauseMs = withJitter(Math.min(maxPauseMs, firstPauseMs * 2 ** failed), random);
+    const pauseMs = backoff(failed + 1, undefined, random, maxPauseMs);
     if (attempts === 'once' || !isTransient(error) || clock() + pauseMs >= within.deadline) {
       return { ...result, mayBeDone: sent };
     }
