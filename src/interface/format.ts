@@ -58,3 +58,5 @@ export function clockTime(time: number, now?: number): string {
   const isToday = now !== undefined && iso.slice(0, 10) === new Date(now).toISOString().slice(0, 10);
   return isToday ? clock : `${iso.slice(0, 10)} ${clock}`;
 }
+
+export const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { asObject, isObject, type Json, type JsonObject, nameIn, parseJson } from '../../client/json.ts';
+import { errorMessage } from '../../interface/format.ts';
 import { isLoopback } from '../../interface/loopback.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { RunEvent } from '../step/runner.ts';
@@ -72,7 +73,7 @@ function readEvent(file: string): Parsed<string> {
   try {
     return accepted(readFileSync(file, 'utf8'));
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     return refused(`The file with the event of the run cannot be read: ${reason}.`);
   }
 }

@@ -1,4 +1,5 @@
 import { type CallLimits, ServiceError, withRequest } from '../../client/client.ts';
+import { errorMessage } from '../../interface/format.ts';
 import { type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { isFault } from '../report/error-text.ts';
 import type { Context } from '../step/context.ts';
@@ -32,7 +33,7 @@ export async function lookUpChangedFiles(
     if (isFault(error)) throw error;
     const what = `Could not look up the files of ${change.name} of ${repository.owner}/${repository.repo}.`;
     if (!(error instanceof ServiceError)) {
-      throw new Error(`${what} ${error instanceof Error ? error.message : String(error)}`);
+      throw new Error(`${what} ${errorMessage(error)}`);
     }
     throw new Error(withRequest(`${what} ${error.reason}${adviceOn(error, change)}`, error.request));
   } finally {

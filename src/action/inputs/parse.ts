@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
 import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
+import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
@@ -97,7 +98,7 @@ export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
   try {
     return parseHandoff(readFileSync(file, 'utf8'));
   } catch (error) {
-    const message = error instanceof Error ? error.message : String(error);
+    const message = errorMessage(error);
     // The message repeats the complete path. The problem already shows it, truncated.
     return refused(`The file cannot be read: ${message.replace(/, open '.*$/s, '')}.`);
   }

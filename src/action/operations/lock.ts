@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import { type CallLimits, ServiceError } from '../../client/client.ts';
-import { formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
+import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
@@ -149,7 +149,7 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
     writeFileSync(file, locks, { mode: 0o600 });
     return { locks_file: file };
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = errorMessage(error);
     context.log.warn(
       `Could not write the file of the locks: ${reason}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
     );

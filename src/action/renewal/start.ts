@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
-import { formatTime } from '../../interface/format.ts';
+import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
 import { hasIdentity } from '../../locks/release.ts';
@@ -78,7 +78,7 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
       } else if (response.kind === 'ended') couldNotStart(isOrphan() ? orphaned : response.how);
       else log.line('The locks are renewed until the job ends: `renew` is true.');
     } catch (error) {
-      couldNotStart(error instanceof Error ? error.message : String(error));
+      couldNotStart(errorMessage(error));
     }
     return all;
   }

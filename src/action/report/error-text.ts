@@ -1,8 +1,10 @@
+import { errorMessage } from '../../interface/format.ts';
+
 /**
  * Formats an error for users. A bug in the action is reported as such, so that nobody looks for it in their network.
  */
 export function errorText(error: unknown): string {
-  const text = error instanceof Error ? error.message : String(error);
+  const text = errorMessage(error);
   if (!isFault(error)) return text;
   return `Internal error: ${text.replace(/\.$/, '')}. This is a bug in the action: report it with the log of a run that has debug logging enabled.`;
 }

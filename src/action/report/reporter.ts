@@ -1,5 +1,5 @@
 import * as core from '@actions/core';
-import { formatNumber, pluralize, runName } from '../../interface/format.ts';
+import { errorMessage, formatNumber, pluralize, runName } from '../../interface/format.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { type FileAnnotation, type Outcome, type OutputName, type Outputs, outputNames } from './outcome.ts';
 import { inAttribute, inHtml, oneLine, openRedactor } from './redact.ts';
@@ -115,7 +115,7 @@ export function createReporter(secrets: readonly string[]) {
     try {
       await core.summary.addRaw(summaryHtml(title, sentence, tables, redact) + chart).write();
     } catch (error) {
-      warn(`Could not write the job summary: ${error instanceof Error ? error.message : String(error)}`);
+      warn(`Could not write the job summary: ${errorMessage(error)}`);
     }
   }
 

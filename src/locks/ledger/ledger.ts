@@ -1,6 +1,6 @@
 import { appendFileSync, closeSync, fstatSync, mkdirSync, openSync, readFileSync, readSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { pluralize } from '../../interface/format.ts';
+import { errorMessage, pluralize } from '../../interface/format.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { type Entry, readEntry } from './entry.ts';
 
@@ -42,7 +42,7 @@ export function openLedger(file: string, redact: Redact) {
         return { entries, problem: damaged === 0 ? undefined : `${what} of the ledger in ${file} cannot be read.` };
       } catch (error) {
         if (isMissing(error)) return { entries: [], problem: undefined };
-        const reason = error instanceof Error ? error.message : String(error);
+        const reason = errorMessage(error);
         return { entries: [], problem: `The ledger of this job's locks cannot be read (${reason}).` };
       }
     },
@@ -95,7 +95,7 @@ export function createRecorder(ledger: Ledger, log: { warn(text: string): void }
     } catch (error) {
       if (failed) return;
       failed = true;
-      const reason = error instanceof Error ? error.message : String(error);
+      const reason = errorMessage(error);
       log.warn(
         `Could not write the ledger of this job's locks (${reason}). If a step is killed now, locks that it is acquiring or releasing may stay until their \`ttl\` expires. Make sure that the runner's temporary folder is writable and has free space.`,
       );

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { errorMessage } from '../../../interface/format.ts';
 import { parseTokenOwner } from '../../tokens/new-token.ts';
 import { CommandError } from '../definition/command.ts';
 
@@ -35,6 +36,6 @@ function textOf(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CommandError(`--owners cannot be read: ${error instanceof Error ? error.message : String(error)}.`, 2);
+    throw new CommandError(`--owners cannot be read: ${errorMessage(error)}.`, 2);
   }
 }
