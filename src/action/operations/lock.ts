@@ -82,8 +82,9 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
       ...writeLocksFile(lockStep, lockJson(locks, redact)),
       ...(read !== undefined && { properties: JSON.stringify(read.properties) }),
     };
+    const outcome = acquired(lockStep, grants, result, outputs);
     saveLocks(lockStep, grants, outputs);
-    return acquired(lockStep, grants, result, outputs);
+    return outcome;
   } finally {
     renewal?.end();
   }

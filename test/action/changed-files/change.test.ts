@@ -58,7 +58,12 @@ describe('the change of an event', () => {
 
   test.each<[string, string, object, string]>([
     ['an event of another kind', 'workflow_dispatch', { inputs: {} }, 'The event of the run is "workflow_dispatch"'],
-    ['a comment', 'issue_comment', { issue: { number: 7, pull_request: {} } }, 'of push and of merge_group.'],
+    [
+      'a comment',
+      'issue_comment',
+      { issue: { number: 7, pull_request: {} } },
+      'Supported events: push, merge_group and those with a pull request',
+    ],
     ['an event without a name', '', {}, 'The run has no event, which has no list of changed files'],
     [
       'a pull request without a number',
@@ -82,7 +87,7 @@ describe('the change of an event', () => {
       'does not name the branch to compare it with.',
     ],
     ['an event file with a list', 'push', [], 'The event file does not contain a JSON object.'],
-  ])('is rejected for %s, with advice on what to do instead', (_name, event, payload, words) => {
+  ])('is refused for %s, with advice on what to do instead', (_name, event, payload, words) => {
     expect(parse(event, payload).ok).toBe(false);
     expect(nameIn(event, payload)).toContain(words);
     expect(nameIn(event, payload).endsWith(instead)).toBe(true);
