@@ -25,7 +25,7 @@ export interface CheckedLock extends KnownLock {
   readonly branch: string | undefined;
 }
 
-interface Checked extends Comparison {
+interface CheckedPaths extends Comparison {
   readonly kind: 'checked';
   readonly locks: readonly CheckedLock[];
   readonly pushLocks: PushLockMode;
@@ -41,7 +41,7 @@ export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
   async function checkSome(
     { workspace, paths, branch, versions, attempts }: CheckPathsRequest,
     within: CallLimits,
-  ): Promise<Checked> {
+  ): Promise<CheckedPaths> {
     const body = {
       paths: [...paths],
       ...(branch !== undefined && { branch }),
@@ -52,8 +52,8 @@ export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
     return readChecked(objectIn(response), texts);
   }
 
-  async function checkAll(request: CheckPathsRequest, within: CallLimits): Promise<Checked> {
-    let all: Checked = { kind: 'checked', latest: 'off', pushLocks: 'all', locks: [], outdated: [] };
+  async function checkAll(request: CheckPathsRequest, within: CallLimits): Promise<CheckedPaths> {
+    let all: CheckedPaths = { kind: 'checked', latest: 'off', pushLocks: 'all', locks: [], outdated: [] };
     await inParallel(inParts([...new Set(request.paths)]), async (part) => {
       const some = await checkSome({ ...request, paths: part }, within);
       all = {
@@ -90,7 +90,7 @@ const expect: Request['expect'] = (response, texts) =>
   unusable(response, texts) ??
   (isArray(objectIn(response)['locks']) ? undefined : notUnderstood(response, texts, 'it contains no locks'));
 
-function readChecked(body: JsonObject, texts: ServiceText): Checked {
+function readChecked(body: JsonObject, texts: ServiceText): CheckedPaths {
   const { locks, outdated } = body;
   return {
     kind: 'checked',

@@ -48,7 +48,7 @@ const tokenExchange = {
 };
 
 /** `isOutOfTime`: the request that started the exchange ran out of time. Another one may have more time. */
-type Outcome = TokenResult & { readonly isOutOfTime?: boolean };
+type ExchangeResult = TokenResult & { readonly isOutOfTime?: boolean };
 
 /** Exchanges tokens by RFC 8693, and uses each until it is about to expire. Concurrent requests share an exchange. */
 export function createTokenSource({
@@ -61,16 +61,16 @@ export function createTokenSource({
 }: ExchangeOptions): TokenSource {
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
-  let running: Promise<Outcome> | undefined;
-  let refusal: { readonly outcome: Outcome; readonly until: number } | undefined;
+  let running: Promise<ExchangeResult> | undefined;
+  let refusal: { readonly outcome: ExchangeResult; readonly until: number } | undefined;
   let replacedAt = Number.NEGATIVE_INFINITY;
 
-  const failed = (reason: string, { request }: ServiceError): Outcome => ({
+  const failed = (reason: string, { request }: ServiceError): ExchangeResult => ({
     kind: 'failed',
     failure: { kind: 'no-token', reason, request, transient: false },
   });
 
-  function keepToken({ response }: AnsweredCall, requestedAt: number): Outcome {
+  function keepToken({ response }: AnsweredCall, requestedAt: number): ExchangeResult {
     const token = tokenIn(response) ?? '';
     const { expires_in } = objectIn(response);
     onToken(token);
@@ -79,7 +79,7 @@ export function createTokenSource({
     return { kind: 'token', token };
   }
 
-  async function exchange(within: CallLimits): Promise<Outcome> {
+  async function exchange(within: CallLimits): Promise<ExchangeResult> {
     for (let identityTokens = 1; ; identityTokens += 1) {
       let identityToken: string;
       try {
@@ -112,7 +112,7 @@ export function createTokenSource({
     }
   }
 
-  async function begin(within: CallLimits): Promise<Outcome> {
+  async function begin(within: CallLimits): Promise<ExchangeResult> {
     try {
       const outcome = await exchange(within);
       const isFinal = outcome.kind === 'failed' && !outcome.failure.transient;
@@ -123,14 +123,14 @@ export function createTokenSource({
     }
   }
 
-  async function next(within: CallLimits, signal: AbortSignal): Promise<Outcome> {
+  async function next(within: CallLimits, signal: AbortSignal): Promise<ExchangeResult> {
     if (current !== undefined && clock() < current.usedUntil) return { kind: 'token', token: current.token };
     if (refusal !== undefined && clock() < refusal.until) return refusal.outcome;
     if (running === undefined) {
       running = begin(within);
       return running;
     }
-    const outcome = await unlessAborted(running, signal).catch((error: unknown): Outcome => {
+    const outcome = await unlessAborted(running, signal).catch((error: unknown): ExchangeResult => {
       if (signal.aborted) return { kind: 'interrupted' };
       throw error;
     });
@@ -151,7 +151,7 @@ export function createTokenSource({
   };
 }
 
-function withoutToken(error: unknown, prefix: string, advice: string): Outcome {
+function withoutToken(error: unknown, prefix: string, advice: string): ExchangeResult {
   if (!(error instanceof ServiceError)) throw error;
   const { failure, request } = error;
   if (failure.kind === 'aborted') return { kind: 'interrupted' };

@@ -98,7 +98,7 @@ export function readLock(lock: JsonObject, path: string, texts: ServiceText) {
 /** Whether a body is a lock, and not a message of a gateway. */
 export function namesLock(body: JsonObject): boolean {
   const lock = lockIn(body);
-  return firstName(lock, [...names.path, ...names.id]) !== undefined || tellsOfAHolder(lock);
+  return firstName(lock, [...names.path, ...names.id]) !== undefined || describesHolder(lock);
 }
 
 export const lockIn = (body: JsonObject): JsonObject => unwrapped(body, ['lock', 'data', 'result']);
@@ -113,8 +113,8 @@ export function holderIn(response: ClientResponse): JsonObject | undefined {
   );
   if (named !== undefined) return named;
   // `holder` is either the lock or its owner.
-  if (isObject(holder)) return tellsOfAHolder(holder) ? holder : { owner: holder };
-  return tellsOfAHolder(body) ? body : undefined;
+  if (isObject(holder)) return describesHolder(holder) ? holder : { owner: holder };
+  return describesHolder(body) ? body : undefined;
 }
 
 /** The characters of an entity tag, RFC 9110 section 8.8.3. Any other id cannot be sent as proof. */
@@ -148,7 +148,7 @@ function fenceIn(lock: JsonObject): number | undefined {
   return Number.isSafeInteger(number) ? number : undefined;
 }
 
-const tellsOfAHolder = (body: JsonObject): boolean =>
+const describesHolder = (body: JsonObject): boolean =>
   ownerIn(body) !== undefined || timestampIn(firstMember(body, names.expires)) !== undefined;
 
 function ownerIn(lock: JsonObject): string | undefined {

@@ -62,7 +62,7 @@ export function createReleaseLock(context: ClientContext) {
         expect: expectResource('lock', namesLock),
         async confirm() {
           const listed = await lookUpOnce(context, request, within);
-          return isGone(listed, proof) ? listed : undefined;
+          return isLockGone(listed, proof) ? listed : undefined;
         },
       },
       within,
@@ -80,7 +80,7 @@ export function createReleaseLock(context: ClientContext) {
   }
 
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
-    if (isGone(found, proof)) {
+    if (isLockGone(found, proof)) {
       if (found.kind === 'locked') return heldByOther(result, found.lock);
       return { kind: result.mayBeDone || isSuccess(result.response) ? 'released' : 'absent' };
     }
@@ -157,5 +157,5 @@ export function changedEtag(
 }
 
 /** Whether a list shows that the lock is gone: no lock on the path, or a different one. */
-export const isGone = (found: LookupResult, proof: LockProof | undefined): found is FoundLock =>
+export const isLockGone = (found: LookupResult, proof: LockProof | undefined): found is FoundLock =>
   found.kind === 'absent' || (found.kind === 'locked' && isSameLock(proof ?? {}, found.lock) === false);

@@ -3,7 +3,7 @@ import { type AcquiredLock, type AcquireLockRequest, grantedIn } from './acquire
 import { holderOf, isSameLock, type KnownLock, type LockProof, namesLock } from './known-lock.ts';
 import { lookUpOnce } from './lookup.ts';
 import { expectResource } from './refusal.ts';
-import { changedEtag, conditionOf, isGone } from './release-lock.ts';
+import { changedEtag, conditionOf, isLockGone } from './release-lock.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
 import { isSuccess } from './response.ts';
 import type { ServiceError } from './service-error.ts';
@@ -36,7 +36,7 @@ export function createRenewLock(context: ClientContext) {
           if (![403, 404, 409, 410, 412].includes(status)) return undefined;
           const listed = await lookUpOnce(context, request, within);
           // In a service without renewal, our own lock blocks the request.
-          return (status === 409 && listed.kind === 'locked') || isGone(listed, request.proof) ? listed : undefined;
+          return (status === 409 && listed.kind === 'locked') || isLockGone(listed, request.proof) ? listed : undefined;
         },
       },
       within,
@@ -60,7 +60,7 @@ export function createRenewLock(context: ClientContext) {
   ): Promise<RenewLockResult> {
     const { response, texts } = answered;
     const error = answered.refuse(response);
-    const listed = answered.found && isGone(answered.found, proof) ? answered.found : undefined;
+    const listed = answered.found && isLockGone(answered.found, proof) ? answered.found : undefined;
     if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
     const holder = holderOf(response, path, texts);
     const isSame = holder && isSameLock(proof, holder);
@@ -70,7 +70,7 @@ export function createRenewLock(context: ClientContext) {
     const isProof = response.status === 412 ? proof.etag !== undefined || isSame === false : holder !== undefined;
     if (isProof) return { kind: 'lost', holder, error };
     const found = listed ?? (await lookUpOnce(context, { workspace, path }, within));
-    if (!isGone(found, proof)) return { kind: 'refused', error };
+    if (!isLockGone(found, proof)) return { kind: 'refused', error };
     return { kind: 'lost', holder: found.kind === 'locked' ? found.lock : undefined, error };
   }
 

@@ -117,25 +117,25 @@ export function cloneUrlIn(body: JsonObject, baseUrl: URL): string | undefined {
   return isSafe && username === '' && password === '' ? href : undefined;
 }
 
-const good = /^(succeeded|success|successful|synced|up_to_date|passed|ok)$/;
+const succeededWords = /^(succeeded|success|successful|synced|up_to_date|passed|ok)$/;
 
 /** The sync has ended. Other fields may show the result. */
-const over = /^(completed?|done|finished|ended|closed)$/;
+const endedWords = /^(completed?|done|finished|ended|closed)$/;
 
-const bad =
+const failedWords =
   /^(fail|failed|failure|error|errored|cancell?ed|aborted|rejected|timeout|timed_?out|expired|completed_with_errors)$/;
 
 function stateOf(status: string, body: JsonObject): SyncState {
   const word = normal(status);
-  if (bad.test(word)) return 'failed';
-  if (good.test(word)) return 'succeeded';
-  if (!over.test(word)) return 'running';
-  return saysFailed(body) ? 'failed' : 'succeeded';
+  if (failedWords.test(word)) return 'failed';
+  if (succeededWords.test(word)) return 'succeeded';
+  if (!endedWords.test(word)) return 'running';
+  return reportsFailure(body) ? 'failed' : 'succeeded';
 }
 
-const saysFailed = (body: JsonObject): boolean => {
+const reportsFailure = (body: JsonObject): boolean => {
   const conclusion = firstName(body, ['conclusion', 'result', 'outcome']);
-  if (conclusion !== undefined && bad.test(normal(conclusion))) return true;
+  if (conclusion !== undefined && failedWords.test(normal(conclusion))) return true;
   const { error, success } = body;
   return success === false || (typeof error === 'string' && error !== '') || Object.keys(asObject(error)).length > 0;
 };

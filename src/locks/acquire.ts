@@ -110,8 +110,8 @@ export async function acquireLocks(
 
   function remember(round: RoundResult): void {
     for (const { key } of unsettled.unanswered) unanswered.delete(key);
-    for (const { intent } of round.back.unanswered) unanswered.set(intent.key, intent);
-    unsettled = unsettledAfter(round.back);
+    for (const { intent } of round.rollback.unanswered) unanswered.set(intent.key, intent);
+    unsettled = unsettledAfter(round.rollback);
     if (round.kind === 'held') lastBlocked = round.blocked;
   }
 

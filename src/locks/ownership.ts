@@ -26,10 +26,15 @@ export interface OwnLock {
   readonly grantedAt?: string | undefined;
 }
 
-export const ownLockOf = ({ lock, key, at }: Grant): OwnLock => ({ ...lock, key, grantedAt: at });
+export const ownLockOf = ({ lock, key, at }: Grant): OwnLock => ({
+  ...lock,
+  // The saved state of a step has no keys.
+  ...(key !== '' && { key }),
+  grantedAt: at,
+});
 
 /** The state of a lock that was ours, from a lookup of its path. */
-type Standing =
+type OwnLockState =
   | 'ours'
   /** The current lock cannot be identified, but ours was not released and has not expired. */
   | 'assumed'
@@ -39,11 +44,11 @@ type Standing =
   | 'unknown';
 
 /** Determines the state of a lock. One that may already have been released is never assumed to exist. */
-export function standingOf(
+export function ownLockState(
   own: OwnLock,
   found: LookupResult,
   { serverNow, mayBeReleased }: { readonly serverNow: number; readonly mayBeReleased: boolean },
-): Standing {
+): OwnLockState {
   const withoutProof = mayBeReleased || mayHaveExpired(own, serverNow) ? 'unknown' : 'assumed';
   switch (found.kind) {
     case 'absent':

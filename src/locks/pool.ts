@@ -4,7 +4,7 @@ import type { LockPath } from '../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../interface/parsed.ts';
 import { withoutSecrets } from '../interface/secret-properties.ts';
 import type { LockContext } from './context.ts';
-import { type Grant, soonestEnd } from './ledger/entry.ts';
+import { type Grant, soonestExpiry } from './ledger/entry.ts';
 
 /** The items of a pool that have all these properties. */
 export interface PoolSelection {
@@ -120,7 +120,7 @@ const maxReadingMs = 30_000;
 
 /** The time to read the properties of locked items, before the first of the locks expires. */
 function readingMs(grants: readonly Grant[], now: number): number {
-  const left = soonestEnd(grants.map(({ lock }) => lock)) - now;
+  const left = soonestExpiry(grants.map(({ lock }) => lock)) - now;
   return Number.isNaN(left) ? maxReadingMs : Math.min(maxReadingMs, left);
 }
 

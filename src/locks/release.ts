@@ -10,7 +10,7 @@ import {
 } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
-import { type OwnLock, standingOf } from './ownership.ts';
+import { type OwnLock, ownLockState } from './ownership.ts';
 
 /** Identifies the lock to release, so that no other one is released instead. */
 export type ReleaseTarget =
@@ -132,7 +132,7 @@ async function releaseUnidentified(
   for (let failed = 1; ; failed += 1) {
     const found = await lookUp(client, request, within);
     if (found.kind === 'failed') return { ...found, mayBeDone: sent };
-    switch (standingOf(lock, found, { serverNow: client.serverNow(), mayBeReleased: mayBeReleased || sent })) {
+    switch (ownLockState(lock, found, { serverNow: client.serverNow(), mayBeReleased: mayBeReleased || sent })) {
       case 'other':
         if (sent) return { kind: 'released' };
         return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
@@ -177,7 +177,7 @@ async function releaseFound(
   if (!mayBeDone(error)) return { kind: 'failed', error, mayBeDone: false };
   if (found.kind !== 'locked') return { kind: 'unanswered', error };
   const after = await lookUp(client, request, within);
-  switch (standingOf(found.lock, after, { serverNow: client.serverNow(), mayBeReleased: true })) {
+  switch (ownLockState(found.lock, after, { serverNow: client.serverNow(), mayBeReleased: true })) {
     case 'absent':
     case 'other':
       return { kind: 'released' };

@@ -24,14 +24,14 @@ interface Unanswered {
 }
 
 /** The locks and requests to settle before the next round. */
-export const unsettledAfter = (back: RollbackResult): UnsettledLocks => ({
-  acquired: remainingRollback(back).map(({ grant }) => grant),
-  unanswered: back.unanswered.filter(({ isAnswered }) => !isAnswered).map(({ intent }) => intent),
+export const unsettledAfter = (rollback: RollbackResult): UnsettledLocks => ({
+  acquired: remainingRollback(rollback).map(({ grant }) => grant),
+  unanswered: rollback.unanswered.filter(({ isAnswered }) => !isAnswered).map(({ intent }) => intent),
 });
 
 /** The reason to put off the next round: a lock of this step may block the step itself. */
-export const stuckAfter = (back: RollbackResult): ServiceError | undefined =>
-  remainingRollback(back)[0]?.error ?? back.unanswered.find(({ isAnswered }) => !isAnswered)?.error;
+export const stuckAfter = (rollback: RollbackResult): ServiceError | undefined =>
+  remainingRollback(rollback)[0]?.error ?? rollback.unanswered.find(({ isAnswered }) => !isAnswered)?.error;
 
 /** Time limit of a rollback. The post-step releases the rest. */
 export const rollBackMs = 10_000;
@@ -53,14 +53,14 @@ export async function rollBackInTime(
 export async function keepOrRollBack(
   { clock, session, signal }: RollbackContext,
   { acquired, unanswered }: UnsettledLocks,
-): Promise<{ readonly kept: boolean; readonly back: RollbackResult }> {
+): Promise<{ readonly kept: boolean; readonly rollback: RollbackResult }> {
   const limits = cleanupLimits(clock, rollBackMs, signal);
   try {
     const excess = await rollBack(session, { acquired: [], unanswered }, limits);
-    if (remainingRollback(excess).length === 0 && !signal.aborted) return { kept: true, back: excess };
+    if (remainingRollback(excess).length === 0 && !signal.aborted) return { kept: true, rollback: excess };
     const rest = await rollBack(session, { acquired, unanswered: [] }, limits);
     const releases = [...excess.releases, ...rest.releases];
-    return { kept: false, back: { releases, unanswered: excess.unanswered } };
+    return { kept: false, rollback: { releases, unanswered: excess.unanswered } };
   } finally {
     limits.stop();
   }

@@ -44,7 +44,7 @@ export interface Round {
 }
 
 /** The result of one round: all locks, or none. */
-export type RoundResult = { readonly back: RollbackResult } & (
+export type RoundResult = { readonly rollback: RollbackResult } & (
   | { readonly kind: 'acquired'; readonly grants: readonly Grant[] }
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }
@@ -70,7 +70,7 @@ export async function acquireOrRollBack(
   const { client, session, terms, signal } = context;
   const before = await rollBackInTime(context, unsettled);
   const stuck = stuckAfter(before);
-  if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, back: before };
+  if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, rollback: before };
 
   const { decisive, rest } = orderOf(wanted.paths, lastBlocked, start);
   const acquired: Grant[] = start?.kind === 'granted' ? [start.grant] : [];
@@ -111,18 +111,18 @@ export async function acquireOrRollBack(
 
   const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
-  const { kept, back: after } = isEnough
+  const { kept, rollback: after } = isEnough
     ? await keepOrRollBack(context, { acquired, unanswered })
-    : { kept: false, back: await rollBackInTime(context, { acquired, unanswered }) };
-  const back = { ...after, unanswered: [...before.unanswered, ...after.unanswered] };
-  if (kept) return { kind: 'acquired', grants: acquired, back };
-  if (signal.aborted) return { kind: 'cancelled', back };
+    : { kept: false, rollback: await rollBackInTime(context, { acquired, unanswered }) };
+  const rollback = { ...after, unanswered: [...before.unanswered, ...after.unanswered] };
+  if (kept) return { kind: 'acquired', grants: acquired, rollback };
+  if (signal.aborted) return { kind: 'cancelled', rollback };
   const blocked = blockedBy(conflicts, wanted);
-  if (blocked !== undefined) return { kind: 'held', blocked, back };
-  if (error !== undefined) return { kind: 'failed', error, back };
-  if (ended !== undefined) return { kind: 'too-short', ended, back };
-  const excess = remainingRollback(back)[0]?.error;
-  if (excess !== undefined) return { kind: 'failed', error: excess, back };
+  if (blocked !== undefined) return { kind: 'held', blocked, rollback };
+  if (error !== undefined) return { kind: 'failed', error, rollback };
+  if (ended !== undefined) return { kind: 'too-short', ended, rollback };
+  const excess = remainingRollback(rollback)[0]?.error;
+  if (excess !== undefined) return { kind: 'failed', error: excess, rollback };
   throw new Error('Locks are missing for an unknown reason.');
 }
 

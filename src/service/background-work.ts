@@ -20,7 +20,7 @@ import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 
 const pollMs = 500;
-const tidyEveryMs = 10 * 60_000;
+const cleanupEveryMs = 10 * 60_000;
 
 /** The work of an instance alongside its requests. */
 export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void> } {
@@ -72,9 +72,9 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
     // Clients can add places as fast as they can send requests.
     every(60_000, () => removeOldPlaces(storage)),
-    every(tidyEveryMs, gauges.measureTokens, { atOnce: true }),
-    every(tidyEveryMs, objectMaintenance.maintainAll, { atOnce: true }),
-    every(tidyEveryMs, async () => {
+    every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
+    every(cleanupEveryMs, objectMaintenance.maintainAll, { atOnce: true }),
+    every(cleanupEveryMs, async () => {
       await removeOldResponses(storage);
       await removeOldDeliveries(storage, parts);
       await removeOldSyncs(storage, parts);

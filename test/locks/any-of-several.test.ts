@@ -319,7 +319,9 @@ describe('any N of several paths', () => {
       fc.asyncProperty(steps, async (given) => {
         const { result, mine, excused, max, whilePausing, tookMs } = await playing(given);
         const { round } = result;
-        const owed = round.back.releases.filter(({ result: { kind } }) => kind === 'failed' || kind === 'unanswered');
+        const owed = round.rollback.releases.filter(
+          ({ result: { kind } }) => kind === 'failed' || kind === 'unanswered',
+        );
         if (round.kind === 'acquired') {
           const taken = round.grants.map(({ path }) => path);
           expect(new Set(taken).size).toBe(given.count);

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { KnownLock } from '../../src/client/client.ts';
-import { type OwnLock, standingOf } from '../../src/locks/ownership.ts';
+import { type OwnLock, ownLockState } from '../../src/locks/ownership.ts';
 import { runs } from '../support/runs.ts';
 import { iso, knownLock } from './samples.ts';
 
@@ -12,7 +12,7 @@ const moment = fc.nat({ max: 3_600_000 }).filter((ms) => ms % 1_000 !== 0);
 const serverNow = Date.parse(iso(0));
 
 const compare = (own: OwnLock, other: Partial<KnownLock>): string =>
-  standingOf(own, { kind: 'locked', lock: knownLock('a.psd', other) }, { serverNow, mayBeReleased: false });
+  ownLockState(own, { kind: 'locked', lock: knownLock('a.psd', other) }, { serverNow, mayBeReleased: false });
 
 const verdict = (own: string, other: string): string =>
   compare({ owner: 'grace', acquired_at: own }, { acquired_at: other });
@@ -61,7 +61,7 @@ test.each([
   ['is unknown if it may have been released', { expires_at: iso(60_000) }, found, true, 'unknown'],
   ['is absent if nothing is listed', { expires_at: iso(60_000) }, { kind: 'absent' }, false, 'absent'],
 ] as const)('a lock that nothing identifies %s', (_, own, look, mayBeReleased, expected) => {
-  expect(standingOf(own, look, { serverNow, mayBeReleased })).toBe(expected);
+  expect(ownLockState(own, look, { serverNow, mayBeReleased })).toBe(expected);
 });
 
 test('a lock that is still listed after its end is absent, even if its id is the same', () => {

@@ -25,7 +25,7 @@ const neitherWay =
 
 /** A given token takes precedence over the identity of the job. */
 function readCredentials(
-  { read, raw, complain }: Reader,
+  { read, raw, addProblem }: Reader,
   baseUrl: Read<string>,
   environment: NodeJS.ProcessEnv,
 ): Read<{ readonly kind: 'static'; readonly token: string } | JobIdentity> {
@@ -35,7 +35,7 @@ function readCredentials(
     return token === undefined ? undefined : { kind: 'static', token };
   }
   const identity = identityOf(environment);
-  if (identity === undefined) complain('token', neitherWay);
+  if (identity === undefined) addProblem('token', neitherWay);
   if (identity === undefined || baseUrl === undefined || audience === undefined) return undefined;
   return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin };
 }

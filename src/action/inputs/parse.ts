@@ -14,16 +14,16 @@ export type Parse<T> = (text: string) => Parsed<T>;
 /** Whether the end of a job fails or warns if a lock was lost while the job ran. */
 export type OnLost = 'fail' | 'warn';
 
-export const parseLossReaction: Parse<OnLost> = oneOf(['fail', 'warn']);
+export const parseOnLost: Parse<OnLost> = oneOf(['fail', 'warn']);
 
 export function parseUrgency(text: string): Parsed<Urgency> {
   const priority = parsePriority(text);
   return priority.ok ? accepted(urgencies[priority.value]) : priority;
 }
 
-export const lines = (text: string): readonly string[] => partsOf(text, /\n/);
+export const splitLines = (text: string): readonly string[] => partsOf(text, /\n/);
 
-export const splitWords = (text: string): readonly string[] => partsOf(text, /[\n,]/);
+export const splitList = (text: string): readonly string[] => partsOf(text, /[\n,]/);
 
 /** The parts of the text that are not blank. */
 export const partsOf = (text: string, separator: RegExp): readonly string[] =>
@@ -83,9 +83,9 @@ export const parseHookUrl = (text: string): Parsed<string> =>
   URL.canParse(text) && /^https?:/i.test(text) ? accepted(text) : refused('It must be an https URL.');
 
 /** Only the origin of a webhook URL appears in logs and summaries: the rest, if any, often contains a secret. */
-export function receiverOf(hookUrl: string): { readonly origin: string; readonly isAll: boolean } {
+export function receiverOf(hookUrl: string): { readonly origin: string; readonly isOriginOnly: boolean } {
   const { origin, href } = new URL(hookUrl);
-  return { origin, isAll: href === `${origin}/` };
+  return { origin, isOriginOnly: href === `${origin}/` };
 }
 
 /** A lock from the output `locks` of another step or job. */

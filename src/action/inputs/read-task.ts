@@ -6,18 +6,18 @@ import { parseTtl } from '../../interface/ttl.ts';
 import type { PoolSelection } from '../../locks/pool.ts';
 import {
   type HandoffLock,
-  lines,
   parseBoolean,
   parseHandoff,
   parseHandoffFile,
   parseHookUrl,
   parseJsonObject,
-  parseLossReaction,
+  parseOnLost,
   parsePathCount,
   parseText,
   parseUrgency,
   parseWorkspace,
-  splitWords,
+  splitLines,
+  splitList,
 } from './parse.ts';
 import { type PathLine, parsePathLine } from './path-line.ts';
 import { complete, type Read, type Reader } from './reader.ts';
@@ -78,10 +78,10 @@ const renewalEnds =
   'Renewal ends with the job, so the locks of a step with `auto-release: false` would expire one `ttl` after it. Leave `renew` out, and choose a `ttl` that covers all jobs that need the locks.';
 
 function readLock(reader: Reader) {
-  const { read, raw, complain } = reader;
+  const { read, raw, addProblem } = reader;
   const autoRelease = read('auto-release', parseBoolean);
   const renew = read('renew', parseBoolean);
-  if (renew === true && autoRelease === false) complain('renew', renewalEnds);
+  if (renew === true && autoRelease === false) addProblem('renew', renewalEnds);
   return complete({
     operation: 'lock',
     workspace: readWorkspace(reader),
@@ -94,26 +94,26 @@ function readLock(reader: Reader) {
     urgency: read('priority', parseUrgency),
     autoRelease,
     renew,
-    onLost: read('on-lost', parseLossReaction),
+    onLost: read('on-lost', parseOnLost),
   });
 }
 
 function readLockPaths(reader: Reader): Read<PathSelection> {
-  const { raw, complain } = reader;
-  if (lines(raw.path).length === 0) complain('path', 'List the paths to lock, one per line.');
-  if (raw.where !== '') complain('where', 'It works only with `pool`: set `pool` as well.');
+  const { raw, addProblem } = reader;
+  if (splitLines(raw.path).length === 0) addProblem('path', 'List the paths to lock, one per line.');
+  if (raw.where !== '') addProblem('where', 'It works only with `pool`: set `pool` as well.');
   return readPaths(reader);
 }
 
-function readPool({ raw, read, complainOfLine, complainOfBoth }: Reader): Read<PoolSelection> {
-  if (raw.path !== '') complainOfBoth('path', 'pool');
+function readPool({ raw, read, addLineProblem, addConflict }: Reader): Read<PoolSelection> {
+  if (raw.path !== '') addConflict('path', 'pool');
   const name = read('pool', parseText('It must be the name of a pool.'));
   const where = new Map<string, string>();
-  for (const line of lines(raw.where)) {
+  for (const line of splitLines(raw.where)) {
     const at = line.indexOf('=');
     const [property, value] = [line.slice(0, Math.max(0, at)).trim(), line.slice(at + 1).trim()];
-    if (property === '' || value === '') complainOfLine('where', line, 'Write it as name=value.');
-    else if (where.has(property)) complainOfLine('where', line, 'No item has two values of the same property.');
+    if (property === '' || value === '') addLineProblem('where', line, 'Write it as name=value.');
+    else if (where.has(property)) addLineProblem('where', line, 'No item has two values of the same property.');
     else where.set(property, value);
   }
   return name === undefined ? undefined : { kind: 'pool', name, where: Object.fromEntries(where) };
@@ -128,11 +128,11 @@ const readUnlock = (reader: Reader) =>
   });
 
 function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelection | PathSelection> {
-  const { raw, complainOfBoth } = reader;
+  const { raw, addConflict } = reader;
   const paths = readPaths(reader);
   const [name, ...others] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
   if (name === undefined) return paths && { kind: 'job' };
-  for (const other of others) complainOfBoth(name, other);
+  for (const other of others) addConflict(name, other);
   if (name === 'path') return paths;
   return readHandoff(reader, name);
 }
@@ -142,7 +142,7 @@ const readCheck = (reader: Reader) =>
 
 function readCheckSelection(reader: Reader): Read<JobSelection | HandoffSelection> {
   const [name, another] = (['locks', 'locks-file'] as const).filter((each) => reader.raw[each] !== '');
-  if (name !== undefined && another !== undefined) reader.complainOfBoth(name, another);
+  if (name !== undefined && another !== undefined) reader.addConflict(name, another);
   return name === undefined ? { kind: 'job' } : readHandoff(reader, name);
 }
 
@@ -168,7 +168,7 @@ const readListLocks = (reader: Reader) =>
     workspace: readWorkspace(reader),
     scope: readLockScope(reader),
     failIfLocked: reader.read('fail-if-locked', parseBoolean),
-    ignoredOwners: lines(reader.raw['ignore-owner']),
+    ignoredOwners: splitLines(reader.raw['ignore-owner']),
   });
 
 const parseGitHubToken = parseToken(
@@ -177,12 +177,12 @@ const parseGitHubToken = parseToken(
 
 /** No paths mean the complete workspace. */
 function readLockScope(reader: Reader): Read<PathSelection | ChangedFiles> {
-  const { read, raw, complainOfBoth } = reader;
+  const { read, raw, addConflict } = reader;
   const paths = readPaths(reader);
   const changedFiles = read('changed-files', parseBoolean);
   if (changedFiles === undefined) return undefined;
   if (!changedFiles) return paths;
-  if (raw.path !== '') complainOfBoth('path', 'changed-files');
+  if (raw.path !== '') addConflict('path', 'changed-files');
   const githubToken = read('github-token', parseGitHubToken);
   // readConnection reports an invalid value.
   const allowHttp = parseBoolean(raw['allow-http']);
@@ -202,12 +202,12 @@ interface PathSelection {
   readonly paths: readonly PathLine[];
 }
 
-function readPaths({ read, raw, complainOfLine }: Reader): Read<PathSelection> {
+function readPaths({ read, raw, addLineProblem }: Reader): Read<PathSelection> {
   const glob = read('glob', parseBoolean);
-  const parsed = lines(raw.path).map((line) => {
+  const parsed = splitLines(raw.path).map((line) => {
     // With an invalid `glob`, only lines that cannot be patterns are checked.
     const path = parsePathLine(line, glob ?? true);
-    if (!path.ok) complainOfLine('path', line, path.reason);
+    if (!path.ok) addLineProblem('path', line, path.reason);
     return path;
   });
   const right = parsed.flatMap((path) => (path.ok ? [path.value] : []));
@@ -219,7 +219,7 @@ const readRegisterHook = (reader: Reader) =>
     operation: 'register-hook',
     workspace: readWorkspace(reader),
     url: reader.read('hook-url', parseHookUrl),
-    events: splitWords(reader.raw['hook-events']),
+    events: splitList(reader.raw['hook-events']),
     secret: reader.raw['hook-secret'],
     options: reader.read('hook-options', optionalJsonObject),
   });

@@ -13,21 +13,21 @@ export type Reader = ReturnType<typeof createReader>;
 export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}) {
   const problems: string[] = [];
   const missingText: { readonly [Name in InputName]?: string } = missing;
-  const complain = (name: InputName, reason: string): void => {
+  const addProblem = (name: InputName, reason: string): void => {
     problems.push(`${inputText(name, raw[name])} ${reason}`);
   };
   return {
     raw,
     problems,
-    complain,
-    complainOfLine: (name: InputName, line: string, reason: string): void =>
+    addProblem,
+    addLineProblem: (name: InputName, line: string, reason: string): void =>
       void problems.push(lineProblem(name, line, reason)),
-    complainOfBoth: (one: InputName, other: InputName): void =>
+    addConflict: (one: InputName, other: InputName): void =>
       void problems.push(`Inputs \`${one}\` and \`${other}\` are both set: give only one of them.`),
     read<T>(name: InputName, parse: Parse<T>): Read<T> {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;
-      complain(name, (raw[name] === '' ? missingText[name] : undefined) ?? parsed.reason);
+      addProblem(name, (raw[name] === '' ? missingText[name] : undefined) ?? parsed.reason);
       return undefined;
     },
   };

@@ -1,6 +1,6 @@
 import { asSentence, ServiceError, withRequest } from '../../client/service-error.ts';
 import { errorText } from '../report/error-text.ts';
-import { lines, parseJsonObject, receiverOf, splitWords } from './parse.ts';
+import { parseJsonObject, receiverOf, splitLines, splitList } from './parse.ts';
 import { inputText, quoted, truncated } from './reader.ts';
 import type { OperationName, RawInputs } from './table.ts';
 
@@ -55,17 +55,17 @@ function textOf(field: string, { raw, task }: GivenInputs): string | undefined {
 
 /** The path is shown if it is the only one: the error does not say which path was refused. */
 const pathText = (text: string): string =>
-  lines(text).length === 1 ? inputText('path', text) : 'Input `path` has a line that the service refuses.';
+  splitLines(text).length === 1 ? inputText('path', text) : 'Input `path` has a line that the service refuses.';
 
 function hookText(field: string, raw: RawInputs): string | undefined {
   const [name = '', index = ''] = field.split('/');
   if (name === 'url') {
-    const { origin, isAll } = receiverOf(raw['hook-url']);
-    return `Input \`hook-url\` is ${quoted(isAll ? origin : `${origin}/…`)}.`;
+    const { origin, isOriginOnly } = receiverOf(raw['hook-url']);
+    return `Input \`hook-url\` is ${quoted(isOriginOnly ? origin : `${origin}/…`)}.`;
   }
   if (name === 'secret' && raw['hook-secret'] !== '') return inputText('hook-secret', raw['hook-secret']);
   if (name === 'events' && raw['hook-events'] !== '') {
-    const event = /^\d+$/.test(index) ? splitWords(raw['hook-events'])[Number(index)] : undefined;
+    const event = /^\d+$/.test(index) ? splitList(raw['hook-events'])[Number(index)] : undefined;
     return event === undefined
       ? inputText('hook-events', raw['hook-events'])
       : `Input \`hook-events\` has ${quoted(event)}.`;

@@ -113,7 +113,7 @@ const minSecretLength = 4;
 /** The secrets to mask before anything else runs, even if the inputs are invalid. */
 export function secretsIn(raw: RawInputs): readonly string[] {
   const hookUrl = raw['hook-url'];
-  const isPublic = URL.canParse(hookUrl) && receiverOf(hookUrl).isAll;
+  const isPublic = URL.canParse(hookUrl) && receiverOf(hookUrl).isOriginOnly;
   const known = [
     raw.token,
     isPublic ? '' : hookUrl,

@@ -3,7 +3,7 @@ import { joinFirst } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { JobLocks } from '../../locks/ledger/history.ts';
 import { lostRenewalText } from '../../locks/messages.ts';
-import { type AlreadyHeld, ownLockOf, standingOf } from '../../locks/ownership.ts';
+import { type AlreadyHeld, ownLockOf, ownLockState } from '../../locks/ownership.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 /**
@@ -25,7 +25,7 @@ export async function findAlreadyHeld(
     const found = find(path);
     if (lock === undefined) return [];
     const { grant, releaseStarted } = lock;
-    const standing = standingOf(ownLockOf(grant), found, {
+    const standing = ownLockState(ownLockOf(grant), found, {
       serverNow: client.serverNow(),
       mayBeReleased: releaseStarted,
     });

@@ -2,11 +2,11 @@ import { type KnownLock, type LookupResult, listOnPaths, lookupIn } from '../../
 import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
-import { type Loss, soonestEnd } from '../../locks/ledger/entry.ts';
+import { type Loss, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
-import { type OwnLock, ownLockOf, standingOf } from '../../locks/ownership.ts';
+import { type OwnLock, ownLockOf, ownLockState } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { gapText, logOtherWorkspaces } from '../locks/job-locks.ts';
@@ -94,7 +94,7 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
   if (found.kind === 'unknown') return { path, kind: 'unknown', reason: found.reason };
   const there = found.kind === 'locked' ? found.lock : undefined;
   const expires_at = there?.expires_at ?? lock.expires_at;
-  switch (standingOf(lock, found, { serverNow, mayBeReleased: loss !== undefined })) {
+  switch (ownLockState(lock, found, { serverNow, mayBeReleased: loss !== undefined })) {
     case 'ours': {
       const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner } = there ?? {};
       const { acquired_at = lock.acquired_at, fence = lock.fence } = there ?? {};
@@ -147,7 +147,7 @@ function sentenceOf({ results, workspace }: CheckReport, now?: number): string {
   if (unknown > 0) {
     return `Could not determine whether ${isOne ? `the ${one}` : `${formatNumber(unknown)} of ${all} in ${workspace}`} ${unknown === 1 ? 'is' : 'are'} still held.`;
   }
-  const soonest = soonestEnd(kept.map(({ lock }) => lock));
+  const soonest = soonestExpiry(kept.map(({ lock }) => lock));
   const until = Number.isNaN(soonest) ? '' : `, until ${formatTime(soonest, now)}`;
   if (isOne) return `The ${one} is still held${until}.`;
   return `${kept.length === 2 ? 'Both locks' : `All ${all}`} in ${workspace} are still held${until}.`;

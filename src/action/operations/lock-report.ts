@@ -2,7 +2,7 @@ import type { Duration } from '../../interface/duration.ts';
 import { clockTime, formatElapsed, formatTime, pluralize, timeCell } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { AcquireAllResult } from '../../locks/acquire.ts';
-import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
+import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
@@ -53,7 +53,7 @@ export function acquired(
   const { client, log, clock, compared, connection } = context;
   const now = client.serverNow();
   const locks = grants.map(({ lock }) => lock);
-  const soonest = soonestEnd(locks);
+  const soonest = soonestExpiry(locks);
   const waited = waitedMs > 0 ? ` after waiting for ${formatElapsed(waitedMs)}` : '';
   const what = locks.length === 1 ? (locks[0]?.path ?? '') : pluralize(locks.length, 'path');
   const sentence = (read?: number): string => {
@@ -87,7 +87,7 @@ export function notAcquired(
 ): Outcome {
   const { client, log } = context;
   const now = client.serverNow();
-  for (const text of rollBackTexts(round.back, paths.length, now)) log.line(text);
+  for (const text of rollBackTexts(round.rollback, paths.length, now)) log.line(text);
   for (const intent of unanswered) log.line(unansweredText(intent));
   const outputs: Outputs = {
     ...noLocks,
@@ -103,7 +103,7 @@ export function notAcquired(
     case 'held':
       return heldBy(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
     case 'cancelled': {
-      const left = round.back.releases.filter(({ result }) =>
+      const left = round.rollback.releases.filter(({ result }) =>
         ['ambiguous', 'unanswered', 'failed'].includes(result.kind),
       );
       const all = left.length + unanswered.length === 0;

@@ -113,9 +113,9 @@ async function readProperties(
   try {
     return { kind: 'read', properties: maskedProperties(await pool.itemsOf(grants), context.mask) } as const;
   } catch (error) {
-    const back = await rollBackInTime(context, { acquired: grants, unanswered: [] });
+    const rollback = await rollBackInTime(context, { acquired: grants, unanswered: [] });
     if (!(error instanceof ServiceError)) throw error;
-    return { kind: 'failed', error, back } as const;
+    return { kind: 'failed', error, rollback } as const;
   }
 }
 

@@ -144,40 +144,40 @@ async function follow(
   let retryAfterMs = started.retryAfterMs;
   let previousTookMs = tookMs;
   let lastError: ServiceError | undefined;
-  let lookedLast = false;
+  let isLastPoll = false;
   for (;;) {
     if (last.state !== 'running') return { kind: 'ended', last };
     if (signal.aborted) return { kind: 'cancelled', last };
     const left = within.deadline - clock();
     const reservedMs = lastAttemptMs(previousTookMs);
-    if (left <= 0 || (lookedLast && left <= reservedMs)) return { kind: 'out-of-time', last, lastError };
+    if (left <= 0 || (isLastPoll && left <= reservedMs)) return { kind: 'out-of-time', last, lastError };
 
-    const untilLastLook = Math.max(0, left - reservedMs);
-    const pauseMs = Math.min(untilLastLook, Math.max(pause, retryAfterMs ?? 0));
+    const msUntilLastPoll = Math.max(0, left - reservedMs);
+    const pauseMs = Math.min(msUntilLastPoll, Math.max(pause, retryAfterMs ?? 0));
     await sleep(pauseMs, signal);
     if (signal.aborted) continue;
     pause = Math.min(maxPauseMs, pause * growth);
-    lookedLast = pauseMs === untilLastLook;
+    isLastPoll = pauseMs === msUntilLastPoll;
     // Earlier requests, with all their retries, leave time for the last one.
-    const deadline = lookedLast ? within.deadline : within.deadline - reservedMs;
+    const deadline = isLastPoll ? within.deadline : within.deadline - reservedMs;
 
-    const lookBegan = clock();
-    const look = await client
-      .syncStatus(address, { ...within, deadline }, { throttled: !lookedLast })
+    const pollBegan = clock();
+    const polled = await client
+      .syncStatus(address, { ...within, deadline }, { throttled: !isLastPoll })
       .catch(transientError);
-    previousTookMs = clock() - lookBegan;
-    if (look instanceof ServiceError) {
-      lastError = look;
-      retryAfterMs = retryAfterOfError(look);
+    previousTookMs = clock() - pollBegan;
+    if (polled instanceof ServiceError) {
+      lastError = polled;
+      retryAfterMs = retryAfterOfError(polled);
     } else {
       lastError = undefined;
-      last = look;
-      retryAfterMs = look.retryAfterMs;
+      last = polled;
+      retryAfterMs = polled.retryAfterMs;
     }
     const pace = paceOf({ bytes: last.received_bytes ?? 0, total: last.total_bytes ?? 0 }, clock());
     const text = lastError === undefined ? `The sync is ${progressText(last, pace)}.` : lastError.message;
     // The caller reports the end of the sync and the result of the last request.
-    if (text !== logged && last.state === 'running' && !lookedLast && !signal.aborted) log.line(text);
+    if (text !== logged && last.state === 'running' && !isLastPoll && !signal.aborted) log.line(text);
     logged = text;
   }
 }

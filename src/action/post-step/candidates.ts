@@ -43,7 +43,7 @@ export interface ReleaseCandidate {
   readonly releaseStatus: 'release-started' | 'records-damaged' | undefined;
   /** Set if the service refused to renew the lock. */
   readonly loss?: Loss | undefined;
-  /** A later step locked the path again: without proof, the current lock is that of the later step. */
+  /** A later step was granted the path, so this lock has ended. */
   readonly grantedAgain?: boolean | undefined;
 }
 

@@ -16,7 +16,7 @@ import type { Log } from '../report/reporter.ts';
 import type { Context } from '../step/context.ts';
 import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
 
-interface ReleaseContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
+interface ReleaseAllContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
   readonly session: LockSession;
   readonly serverNow: () => number;
   readonly log: Pick<Log, 'line'>;
@@ -53,7 +53,7 @@ interface Pending {
  * then again together, so that they do not delay the others: the client must not retry.
  */
 export async function releaseCandidates(
-  { session, clock, sleep, random, serverNow, log }: ReleaseContext,
+  { session, clock, sleep, random, serverNow, log }: ReleaseAllContext,
   service: string,
   { held, unanswered, ledgerError, renewalError }: ReleaseCandidates,
   within: CallLimits,
@@ -133,7 +133,7 @@ export async function releaseCandidates(
         const { error } = released;
         const mayBeDone = released.kind === 'unanswered' || released.mayBeDone;
         return {
-          result: failedOr({ grant, releaseStatus, loss }, error.reason + error.advice, error.request),
+          result: failedOr({ grant, releaseStatus, loss, grantedAgain }, error.reason + error.advice, error.request),
           error,
           mayBeDone,
         };

@@ -4,7 +4,7 @@ import { createRecorder, ledgerFile, locksFile, openLedger } from '../../locks/l
 import { cleanupLimits } from '../../locks/release.ts';
 import { openLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
-import { type OnLost, parseBoolean, parseLossReaction } from '../inputs/parse.ts';
+import { type OnLost, parseBoolean, parseOnLost } from '../inputs/parse.ts';
 import { createReader } from '../inputs/reader.ts';
 import type { RawInputs } from '../inputs/table.ts';
 import { stopRenewal } from '../renewal/processes.ts';
@@ -69,7 +69,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
 
   const { results, now } = await releaseAll();
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
-  const onLost = lossReaction(state('on-lost'), raw['on-lost']);
+  const onLost = onLostOf(state('on-lost'), raw['on-lost']);
   const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost });
   log.group(outcome.sentence, lines);
   for (const text of warnings) log.warn(text);
@@ -106,7 +106,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
  * The value that the step used, or else the current input, or else the safe choice. The step has rejected an invalid
  * one.
  */
-function lossReaction(saved: string, input: string): OnLost {
-  const [first] = [saved, input].map(parseLossReaction).filter((parsed) => parsed.ok);
+function onLostOf(saved: string, input: string): OnLost {
+  const [first] = [saved, input].map(parseOnLost).filter((parsed) => parsed.ok);
   return first?.value ?? 'fail';
 }

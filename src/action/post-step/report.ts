@@ -75,11 +75,15 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const { grant, holder, loss, renewalError, grantedAgain } = lost;
   const { path } = grant;
   const end = endOf(lost);
+  const again = `A later step of this job locked ${path} again.`;
   if (loss !== undefined) {
     // A lock that was lost before it expired did not fail to renew: someone had released it.
     const hadExpired = end <= Date.parse(loss.at);
-    if (renewalError === undefined || !hadExpired) return lostRenewalText(loss, holder, now);
+    if (renewalError === undefined || !hadExpired) {
+      return grantedAgain ? `${lostRenewalText(loss, undefined, now)} ${again}` : lostRenewalText(loss, holder, now);
+    }
     const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`;
+    if (grantedAgain) return `${expired} ${again}`;
     if (holder === undefined) return expired;
     return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
   }
@@ -87,9 +91,7 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const itself = `The lock on ${path} was lost while the job relied on it.`;
   if (holder === 'nobody') return `${itself} It expired at ${pastMoment(end, now)}.${unrenewed}`;
   const how = howItEnded(end, holder, now, renewalError === undefined);
-  const next = grantedAgain
-    ? `A later step of this job locked ${path} again.`
-    : `${heldText(path, holder, now, true)}; that lock was left alone.`;
+  const next = grantedAgain ? again : `${heldText(path, holder, now, true)}; that lock was left alone.`;
   return `${itself}${how} ${next}${unrenewed}`;
 }
 
@@ -99,7 +101,7 @@ function warningsOf(results: readonly CandidateResult[], now: number): readonly 
   const warnings = [
     failed.length > 0 ? failedText(failed, now) : '',
     several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
-    several(ofKind(results, 'ambiguous'), (one) => leftAloneText(one, now)),
+    several(ofKind(results, 'ambiguous'), (one) => ambiguousText(one, now)),
     several(ofKind(results, 'unanswered'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
     several(expired, (one) => expiredText(one, now)) + (expired.length > 0 ? ' Increase `ttl` to cover the job.' : ''),
   ];
@@ -138,7 +140,7 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
 const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
   `${heldText(grant.path, holder, now, true)}: that lock was left alone, and this job may have released its own before.`;
 
-const leftAloneText = (left: Of<'ambiguous'>, now: number): string =>
+const ambiguousText = (left: Of<'ambiguous'>, now: number): string =>
   `The service gave no id or ETag to identify the lock on ${left.grant.path} (${untilText(left, now)}): the current lock was left alone.`;
 
 const expiredText = (expired: Of<'gone'>, now: number): string =>

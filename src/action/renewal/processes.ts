@@ -13,7 +13,7 @@ const isKnownProcess = hasShape({
 export type KnownProcess = Checked<typeof isKnownProcess>;
 
 /** Undefined for an invisible process: in a container, the parent of a step is outside and has the id 0. */
-export const lookAt = (pid: number): KnownProcess | undefined =>
+export const identifyProcess = (pid: number): KnownProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
 
 /** On macOS, reading the start time of a process runs `ps`. */

@@ -6,11 +6,11 @@ import { withRequest } from '../../client/client.ts';
 import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
-import { type Grant, soonestEnd } from '../../locks/ledger/entry.ts';
+import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
 import { hasIdentity } from '../../locks/release.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
-import { lookAt } from './processes.ts';
+import { identifyProcess } from './processes.ts';
 import { environmentOfRenewal, proxiesIn, type RenewalTask } from './task.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
@@ -45,7 +45,7 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
     if (first === undefined) return grants;
     let all = grants;
     const endText = (): string => {
-      const end = soonestEnd(all.map(({ lock }) => lock));
+      const end = soonestExpiry(all.map(({ lock }) => lock));
       return `last until ${formatTime(end, client.serverNow())}; choose a longer \`ttl\` if the job takes longer.`;
     };
     const couldNotStart = (reason: string): void =>
@@ -174,11 +174,11 @@ function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'loc
     workspace: task.workspace,
     ttl: formatDuration(task.ttl),
     serverAheadMs: client.serverNow() - clock(),
-    worker: lookAt(runner.worker),
+    worker: identifyProcess(runner.worker),
     proxies: proxiesIn(process.env),
   };
   // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
-  saveState('renewer', JSON.stringify(lookAt(child.pid ?? 0)));
+  saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));
   // A process that has ended does not respond either, and its end is more informative.
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify(renewalTask));

@@ -19,7 +19,7 @@ import {
 export type GrantedLock = Checked<typeof isGrantedLock>;
 
 /** The earliest expiry of the locks, in milliseconds since 1970; NaN if any of the times is unknown. */
-export const soonestEnd = (locks: readonly { readonly expires_at?: string | undefined }[]): number =>
+export const soonestExpiry = (locks: readonly { readonly expires_at?: string | undefined }[]): number =>
   locks.reduce((soonest, { expires_at = '' }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
 /** The location of a lock: a job may use several services and workspaces. */

@@ -63,7 +63,7 @@ export function historyOf(entries: readonly Entry[]) {
 }
 
 /** All locks of a step then expire at this time, except those on some paths. */
-interface Renewal {
+interface RecordedRenewal {
   readonly expires_at: string;
   readonly except: ReadonlySet<string>;
 }
@@ -93,7 +93,7 @@ export function openHistory() {
   /** By path, then by idempotency key: a repeated request with the same key is about the same lock. */
   const held = new Map<string, Map<string, RecordedLock>>();
   /** The renewals of each step, by its id. One line is about all of its locks, so locks are compared when they are read. */
-  const renewals = new Map<string, Renewal[]>();
+  const renewals = new Map<string, RecordedRenewal[]>();
   const grants = new Map<string, Grant>();
   /** The key of the last grant of each path. */
   const lastKeys = new Map<string, string>();
@@ -110,7 +110,7 @@ export function openHistory() {
     return locks;
   }
 
-  function renewalsOf(step: string): Renewal[] {
+  function renewalsOf(step: string): RecordedRenewal[] {
     const all = renewals.get(step) ?? [];
     renewals.set(step, all);
     return all;

@@ -107,12 +107,19 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
     async handle({ c, workspace, body: { until_merged: untilMerged, ...body } }) {
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
-      const of = { workspace: workspace.id, bearer: bearerOf(c) };
-      if (ifMatch !== undefined) return locks.renew(key, { ...body, ...of, match: parseIfMatch(ifMatch) });
+      const caller = { workspace: workspace.id, bearer: bearerOf(c) };
+      if (ifMatch !== undefined) return locks.renew(key, { ...body, ...caller, match: parseIfMatch(ifMatch) });
       requireFreeDisk(routes);
       const branch = lockBranchOf(c);
       const compare = () => routes.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
-      return acquireOrWait(c, routes, key, { ...body, ...of, origin: runOriginOf(c), branch, compare, untilMerged });
+      return acquireOrWait(c, routes, key, {
+        ...body,
+        ...caller,
+        origin: runOriginOf(c),
+        branch,
+        compare,
+        untilMerged,
+      });
     },
   });
 
@@ -155,7 +162,7 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
       const bearer = bearerOf(c);
       const ifMatch = c.req.header('if-match');
       const admin = grants(bearer.scopes, 'locks:admin');
-      const asked = query.force === 'true';
+      const forceRequested = query.force === 'true';
       const release = await locks.release({
         workspace: workspace.id,
         path,
@@ -163,7 +170,7 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
         releaser: {
           ...actorOf(c),
           owner: bearer.owner,
-          force: asked && admin,
+          force: forceRequested && admin,
           ...(query.reason && { reason: query.reason }),
         },
       });
@@ -181,7 +188,7 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
         case 'another-lock':
           throw anotherLock(release.lock);
         case 'another-owner':
-          if (asked) throw insufficientScope('locks:admin', bearer.scopes);
+          if (forceRequested) throw insufficientScope('locks:admin', bearer.scopes);
           throw new Refusal(
             'lock-of-another-owner',
             `${path} is ${heldBy(release.lock)}. A token with the scope locks:admin can release it with ?force=true.`,

@@ -70,11 +70,11 @@ export const requiredHeaders = named(true);
 /** Present in some responses: the description says when. */
 export const optionalHeaders = named(false);
 
-const ofEveryResponse = requiredHeaders('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
-const ofEveryResponseToAToken = optionalHeaders('RateLimit', 'RateLimit-Policy');
+const baseHeaders = requiredHeaders('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
+const rateLimitHeaders = optionalHeaders('RateLimit', 'RateLimit-Policy');
 
 /** Defined once in the document and referenced, because most responses have them. */
-export const commonHeaders = Object.entries({ ...ofEveryResponse, ...ofEveryResponseToAToken });
+export const commonHeaders = Object.entries({ ...baseHeaders, ...rateLimitHeaders });
 
 export type Api = OpenAPIHono<Environment>;
 
@@ -162,8 +162,8 @@ function describe(api: Api, operation: Operation<unknown, unknown>): void {
   const content = body ? { 'application/json': { schema: body } } : operation.ownBody;
   const responses = Object.entries({ ...operation.responses, ...refusalsOf(operation) }).map(([status, response]) => {
     // Rate limits apply to valid tokens only.
-    const isToAToken = access !== 'anyone' && status !== '401';
-    const common = Object.keys({ ...ofEveryResponse, ...(isToAToken && ofEveryResponseToAToken) });
+    const hasRateLimit = access !== 'anyone' && status !== '401';
+    const common = Object.keys({ ...baseHeaders, ...(hasRateLimit && rateLimitHeaders) });
     const references = Object.fromEntries(common.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
     const replayed = isKeyed(operation) && status.startsWith('2') && optionalHeaders('Idempotency-Replayed');
     return [status, { ...response, headers: { ...references, ...replayed, ...response.headers } }];

@@ -45,7 +45,7 @@ export interface AccessControl {
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   /** Default: Bearer only. */
-  readonly signIn?: AuthScheme;
+  readonly authScheme?: AuthScheme;
 }
 
 const roomAgainAfterSeconds = 10;
@@ -135,10 +135,10 @@ const byBearer: AuthScheme = {
 /** Authenticates a request. Long-running responses call it again, because the token may have been revoked. */
 export async function authenticateRequest(
   c: Context<Environment>,
-  { storage, signIn = byBearer }: Pick<AccessControl, 'storage' | 'signIn'>,
+  { storage, authScheme = byBearer }: Pick<AccessControl, 'storage' | 'authScheme'>,
 ): Promise<Bearer> {
-  const token = signIn.tokenIn(c.req.header('authorization'));
-  if (token === undefined) throw unauthorized(signIn.how);
+  const token = authScheme.tokenIn(c.req.header('authorization'));
+  if (token === undefined) throw unauthorized(authScheme.how);
   if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
   const authentication = await authenticate(storage, token);
   if (authentication.kind === 'refused') throw tokenRefused(authentication.reason);

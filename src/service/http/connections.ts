@@ -71,7 +71,7 @@ export function closeWithoutStacks(server: Server): void {
 /**
  * Maximum number of checks for connections that the system has accepted but Node has not. Node accepts one per check.
  */
-const maxLooks = 100;
+const maxAcceptChecks = 100;
 
 interface CloseTimes {
   /** Time for which idle connections stay open: a proxy may be sending a request on them. */
@@ -108,7 +108,7 @@ export function createDrain(server: Server) {
 
   /** Otherwise the system resets connections that it has accepted, but Node has not, when the server closes. */
   async function acceptAll(): Promise<void> {
-    for (let looks = 0, before = -1; before !== accepted && looks < maxLooks; looks += 1) {
+    for (let looks = 0, before = -1; before !== accepted && looks < maxAcceptChecks; looks += 1) {
       before = accepted;
       await setImmediate();
     }

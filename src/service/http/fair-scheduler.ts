@@ -43,7 +43,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
   /** Cost that a key must still make up for by letting others go first. */
   const debts = new Map<string, number>();
   /** Remaining budget of this turn. */
-  let room = maxMsPerTurn;
+  let budget = maxMsPerTurn;
   let isIdle = true;
   let turnsUntilCostly = 0;
   let hasConnected = false;
@@ -65,7 +65,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
   }
 
   function hasStarted(cost: number): void {
-    room -= cost;
+    budget -= cost;
     if (cost > maxMsPerTurn) turnsUntilCostly = turnsBetweenCostly + 1;
   }
 
@@ -88,7 +88,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
   }
 
   function nextTurn(): void {
-    isIdle = room === maxMsPerTurn && waiting.size === 0;
+    isIdle = budget === maxMsPerTurn && waiting.size === 0;
     if (isIdle) return;
     afterThisTurn(nextTurn);
     if (hasConnected && turnsForConnections < maxTurnsForConnections) {
@@ -97,9 +97,9 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
       return;
     }
     turnsForConnections = 0;
-    room = maxMsPerTurn;
+    budget = maxMsPerTurn;
     turnsUntilCostly = Math.max(0, turnsUntilCostly - 1);
-    for (let held = 0; room > 0 && held < waiting.size; ) held = visitNext() ? 0 : held + 1;
+    for (let held = 0; budget > 0 && held < waiting.size; ) held = visitNext() ? 0 : held + 1;
   }
 
   return {
@@ -109,7 +109,7 @@ export function createFairScheduler(afterThisTurn: (work: () => void) => void = 
         isIdle = false;
         afterThisTurn(nextTurn);
       }
-      if (room > 0 && waiting.size === 0 && (costOf(key) <= maxMsPerTurn || turnsUntilCostly === 0)) {
+      if (budget > 0 && waiting.size === 0 && (costOf(key) <= maxMsPerTurn || turnsUntilCostly === 0)) {
         hasStarted(costOf(key));
         begin();
         return () => undefined;

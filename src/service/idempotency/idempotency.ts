@@ -12,9 +12,9 @@ export type Idempotent = Idempotency['idempotent'];
  */
 interface BatchRules<Asked> {
   /** Refuses early, based on committed data. */
-  readonly refusedBefore: (asked: Asked) => Promise<Refusal | undefined>;
+  readonly refusedBefore: (details: Asked) => Promise<Refusal | undefined>;
   /** Returns one result per request, in the same order. */
-  readonly decide: (db: Database, asked: readonly Asked[]) => Promise<readonly (ApiResponse | Refusal)[]>;
+  readonly decide: (db: Database, details: readonly Asked[]) => Promise<readonly (ApiResponse | Refusal)[]>;
 }
 
 /**
@@ -73,8 +73,8 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
   /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
   function idempotentBatch<Asked extends { readonly workspace: string }>({ refusedBefore, decide }: BatchRules<Asked>) {
     const commit = storage.batchCommits(
-      ({ asked }: { readonly asked: Asked; readonly request: IndexedRequest | undefined }) => ({
-        workspace: asked.workspace,
+      ({ details }: { readonly details: Asked; readonly request: IndexedRequest | undefined }) => ({
+        workspace: details.workspace,
       }),
       async (db, waiting) => {
         const before = await recallAll(
@@ -85,7 +85,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
         const open = waiting.filter((_, index) => before[index] === undefined);
         const decided = await decide(
           db,
-          open.map(({ asked }) => asked),
+          open.map(({ details }) => details),
         );
         const decidedRequests = open.map(({ request }, index) => ({ request, response: decided[index] }));
         onRemembered(await rememberAll(db, storage, decidedRequests));
@@ -94,11 +94,11 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
       },
     );
 
-    return (keyed: KeyedRequest | undefined, asked: Asked): Promise<ApiResponse> => {
-      const request = keyed && { ...keyed, workspace: asked.workspace };
+    return (keyed: KeyedRequest | undefined, details: Asked): Promise<ApiResponse> => {
+      const request = keyed && { ...keyed, workspace: details.workspace };
       return whileNoOtherRuns(request, async () => {
-        const refusal = await refusedBefore(asked);
-        if (refusal === undefined) return orThrow(await commit({ request, asked }));
+        const refusal = await refusedBefore(details);
+        if (refusal === undefined) return orThrow(await commit({ request, details }));
         // The refusal may be caused by an earlier success of the same request.
         return (await recall(storage.read, request)) ?? orThrow(refusal);
       });

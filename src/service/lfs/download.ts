@@ -11,7 +11,7 @@ import { findWorkspace } from '../workspaces/workspaces.ts';
 import type { ObjectStore, StoredObject } from './object-store.ts';
 import { parseOid } from './oid.ts';
 import { lfsError } from './responses.ts';
-import { address } from './route.ts';
+import { basePath } from './route.ts';
 import { signedNames, type UrlSigner } from './signed-url.ts';
 
 export interface DownloadRoutes {
@@ -50,7 +50,7 @@ export function addDownloadRoute(app: App, { storage, objectsOf, urlSigner }: Do
   }
 
   // The pattern matches only hexadecimal ids, so that other paths below `objects` keep their own responses.
-  app.get(`${address}/objects/:oid{[0-9a-f]+}`, async (c) => {
+  app.get(`${basePath}/objects/:oid{[0-9a-f]+}`, async (c) => {
     const [workspace, text] = [c.req.param('id'), c.req.param('oid')];
     const refuse = (status: number, message: string): Response =>
       send(c, lfsError(status, message, c.get('requestId')));

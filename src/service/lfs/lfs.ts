@@ -4,7 +4,7 @@ import { refuseOtherMethods, unknownUrl } from '../http/app.ts';
 import type { App, Environment } from '../http/context.ts';
 import { addLfsLockRoutes, type LfsLockRoutes } from './locks.ts';
 import { addObjectRoutes, type ObjectRoutes } from './objects.ts';
-import { address } from './route.ts';
+import { basePath } from './route.ts';
 
 export type LfsParts = LfsLockRoutes & ObjectRoutes;
 
@@ -18,7 +18,7 @@ export function createLfs(parts: LfsParts): App {
   addLfsLockRoutes(app, routes);
   addObjectRoutes(app, routes);
   refuseOtherMethods(app);
-  for (const path of [address, `${address}/*`]) {
+  for (const path of [basePath, `${basePath}/*`]) {
     app.all(path, (c) => {
       throw unknownUrl(c);
     });

@@ -22,7 +22,7 @@ import { heldBy, lockIn } from '../locks/responses.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { looksLikeLockId, queryNames, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
+import { lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
 import { lfsError, lfsLock, lfsResponse } from './responses.ts';
 import { addRoute } from './route.ts';
 
@@ -80,7 +80,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     path: '/locks',
     access: 'locks:read',
     async handle(c, { id: workspace }) {
-      const query = parseRequestPart(querySchema, () => readQuery(c.env.incoming.url ?? '', queryNames));
+      const query = parseRequestPart(querySchema, () => readQuery(c.env.incoming.url ?? '', lfsQueryNames));
       const { path, id, limit, cursor: after } = query;
       if (id !== undefined) {
         const lock = await findById(storage, workspace, id);
@@ -121,9 +121,9 @@ const nextCursor = (next: string | undefined) => next !== undefined && { next_cu
 function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
   const { storage, locks } = routes;
 
-  function heldByAnother(c: Context<Environment>, lock: Lock, asked: boolean): Refusal {
+  function heldByAnother(c: Context<Environment>, lock: Lock, forceRequested: boolean): Refusal {
     const held = `${lock.path} is ${heldBy(lock)}.`;
-    if (asked) {
+    if (forceRequested) {
       const { problem, message, extras } = insufficientScope('locks:admin', bearerOf(c).scopes);
       return new Refusal(problem, `${held} ${message}`, { ...extras, lock });
     }
@@ -138,7 +138,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
     ownReleaseIsFree: true,
     hasBody: true,
     async handle(c, { id: workspace }): Promise<ApiResponse> {
-      const { force: asked } = parseRequestPart(releaseSchema, () => c.get('body'));
+      const { force: forceRequested } = parseRequestPart(releaseSchema, () => c.get('body'));
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
       await admitRelease(c, async () => found?.live === true && isOwnLock(found, bearerOf(c)));
@@ -155,7 +155,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
         // A stored path is always valid: only acquireLocks() writes it.
         path: lock.path as LockPath,
         match: (held) => held === id,
-        releaser: { ...actorOf(c), owner: bearer.owner, force: asked && grants(bearer.scopes, 'locks:admin') },
+        releaser: { ...actorOf(c), owner: bearer.owner, force: forceRequested && grants(bearer.scopes, 'locks:admin') },
       });
       switch (release.kind) {
         case 'released':
@@ -165,7 +165,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
         case 'another-lock':
           return absent;
         case 'another-owner':
-          throw heldByAnother(c, release.lock, asked);
+          throw heldByAnother(c, release.lock, forceRequested);
       }
     },
   });

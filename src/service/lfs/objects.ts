@@ -13,7 +13,7 @@ import { addDownloadRoute, type DownloadRoutes } from './download.ts';
 import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
 import { lfsError, lfsResponse } from './responses.ts';
-import { addRoute, address } from './route.ts';
+import { addRoute, basePath } from './route.ts';
 import { urlLifetimeSeconds } from './signed-url.ts';
 
 interface Download {
@@ -53,7 +53,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
 
   function downloadFrom(origin: string, workspace: string, object: ObjectName): ObjectResponse {
     const { text, expiresAt } = urlSigner.sign(workspace, object);
-    const href = `${origin}${address.replace(':id', workspace)}/objects/${object.oid}?${text}`;
+    const href = `${origin}${basePath.replace(':id', workspace)}/objects/${object.oid}?${text}`;
     const download = { href, expires_in: urlLifetimeSeconds, expires_at: expiresAt.toISOString() };
     return { ...object, authenticated: true, actions: { download } };
   }

@@ -71,7 +71,7 @@ export const batchSchema = z.discriminatedUnion(
 
 export type DownloadBatch = Extract<z.output<typeof batchSchema>, { operation: 'download' }>;
 
-export const queryNames = Object.keys(querySchema.shape);
+export const lfsQueryNames = Object.keys(querySchema.shape);
 
 /** Other texts are not passed to the database, which may reject some characters. */
 export const looksLikeLockId = (text: string): boolean => /^lock_[\w-]{1,64}$/.test(text);

@@ -6,7 +6,7 @@ import { readOptionalJsonBody } from '../http/body.ts';
 import { type App, addressedWorkspace, type Environment, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
-export const address = '/v1/workspaces/:id/lfs';
+export const basePath = '/v1/workspaces/:id/lfs';
 
 interface Route {
   readonly method: 'GET' | 'POST';
@@ -21,7 +21,7 @@ interface Route {
 
 export function addRoute(app: App, control: AccessControl, route: Route): void {
   const { method, access, ownReleaseIsFree, hasBody, handle } = route;
-  const path = address + route.path;
+  const path = basePath + route.path;
   app.on(method, path, requireAccess(control, access, ownReleaseIsFree));
   if (hasBody) app.on(method, path, readOptionalJsonBody);
   app.on(method, path, async (c) => send(c, await handle(c, await addressedWorkspace(c, control.storage))));

@@ -1,7 +1,7 @@
 import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
-import type { LockRequest } from '../outbox/event.ts';
+import type { RequestedBy } from '../outbox/event.ts';
 import { type OutboxEvent, recordEvents } from '../outbox/outbox.ts';
 import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-query.ts';
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
@@ -75,7 +75,7 @@ export async function removeOldLockHistory(
 }
 
 /** A request has begun to wait for a lock. */
-export function requestedEvent(lock: LockRow, request: LockRequest, at: number): OutboxEvent {
+export function requestedEvent(lock: LockRow, request: RequestedBy, at: number): OutboxEvent {
   const { data, ...about } = aboutLock(lock, at);
   return { type: 'lock.requested', ...about, data: { ...data, request } };
 }

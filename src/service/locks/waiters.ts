@@ -57,7 +57,7 @@ export const maxWaiters = 2_000;
 /** Keeps a single token from taking all places. */
 export const maxWaitersOfToken = 1_000;
 
-const lookAgainAfterErrorMs = 1_000;
+const checkAgainAfterErrorMs = 1_000;
 
 /** Clients of one path. Removed with the last of them. */
 interface Line {
@@ -65,11 +65,11 @@ interface Line {
   readonly watchers: Set<EndWait>;
   /** Ends the wait of each place that waits here for this path, or for any of several that include it. */
   readonly members: Map<string, (path: string) => void>;
-  looking: boolean;
+  isChecking: boolean;
   /** According to the last query. Later clients share it, and are notified of changes. */
   isHeld: boolean;
   /** The path may have changed during the current query. */
-  lookAgain: boolean;
+  checkAgain: boolean;
   /** The place that was last notified that it is its turn, so that it is notified once. */
   notified: string | undefined;
   timer: NodeJS.Timeout | undefined;
@@ -98,9 +98,9 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
       key: { workspace, path },
       watchers: new Set(),
       members: new Map(),
-      looking: false,
+      isChecking: false,
       isHeld: false,
-      lookAgain: false,
+      checkAgain: false,
       notified: undefined,
       timer: undefined,
     };
@@ -116,7 +116,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
     lines.delete(keyOf(line.key));
   }
 
-  function lookIn(line: Line, ms: number): void {
+  function scheduleCheck(line: Line, ms: number): void {
     clearTimeout(line.timer);
     // All may have left during the query.
     if (isEmpty(line)) return;
@@ -125,20 +125,20 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
   }
 
   async function look(line: Line): Promise<void> {
-    line.lookAgain = true;
-    if (line.looking) return;
-    line.looking = true;
+    line.checkAgain = true;
+    if (line.isChecking) return;
+    line.isChecking = true;
     try {
-      while (line.lookAgain && !isEmpty(line)) {
-        line.lookAgain = false;
+      while (line.checkAgain && !isEmpty(line)) {
+        line.checkAgain = false;
         decide(line, await query(line.key));
       }
     } catch (error) {
       onError(error);
       line.isHeld = false;
-      lookIn(line, lookAgainAfterErrorMs);
+      scheduleCheck(line, checkAgainAfterErrorMs);
     } finally {
-      line.looking = false;
+      line.isChecking = false;
     }
   }
 
@@ -146,13 +146,13 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
     line.isHeld = remainingMs !== undefined;
     if (remainingMs !== undefined) {
       line.notified = undefined;
-      lookIn(line, remainingMs);
+      scheduleCheck(line, remainingMs);
       return;
     }
     for (const end of [...line.watchers]) end({ kind: 'free' });
     // Its client may be at another instance, or about to send its next request. If no client in line is present, one
     // that waits here may be: another of its requests may have ended its presence, which is renewed soon.
-    lookIn(line, Math.min(Math.max(first?.presentMs ?? betweenRequestsMs, 1), betweenRequestsMs));
+    scheduleCheck(line, Math.min(Math.max(first?.presentMs ?? betweenRequestsMs, 1), betweenRequestsMs));
     if (first === undefined || line.notified === first.id) return;
     line.notified = first.id;
     line.members.get(first.id)?.(line.key.path);
@@ -201,7 +201,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
         const line = lineOf(wait);
         line.watchers.add(end);
         // A running query has the answer for later watchers, too.
-        if (!line.isHeld && !line.looking) void look(line);
+        if (!line.isHeld && !line.isChecking) void look(line);
         return () => {
           line.watchers.delete(end);
           removeIfEmpty(line);

@@ -24,7 +24,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
   const slots = createMirrorSlots(limits);
   const serve = createServe({ ...parts, limits, slots });
 
-  app.all(`${address}/*`, requireAccess({ ...parts, signIn: byBearerOrPassword }, 'contents:read'));
+  app.all(`${address}/*`, requireAccess({ ...parts, authScheme: byBearerOrPassword }, 'contents:read'));
 
   app.get(`${address}/info/refs`, async (c) => {
     const workspace = await addressedWorkspace(c, storage);

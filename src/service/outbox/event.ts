@@ -21,7 +21,7 @@ export type SyncOccurrence = Occurrence<SyncEvent, { readonly sync: Sync }>;
 export type LockOccurrence =
   | Occurrence<Exclude<LockEvent, 'lock.released' | 'lock.requested'>, { readonly lock: Lock }>
   | Occurrence<'lock.released', { readonly lock: Lock } & ReleaseDetails>
-  | Occurrence<'lock.requested', { readonly lock: Lock; readonly request: LockRequest }>;
+  | Occurrence<'lock.requested', { readonly lock: Lock; readonly request: RequestedBy }>;
 
 export interface ReleaseDetails {
   /** Name of the token that released it. */
@@ -33,7 +33,7 @@ export interface ReleaseDetails {
 }
 
 /** A request that began to wait for a lock. */
-export interface LockRequest {
+export interface RequestedBy {
   readonly owner: string;
   readonly origin: string | null;
   readonly note: string | null;

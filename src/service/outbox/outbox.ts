@@ -62,7 +62,7 @@ export async function recordEvents(db: Database, now: Now, events: readonly Outb
     for (const subscriber of subscribers) {
       const { hook } = subscriber;
       if (hook.workspace_id !== event.workspace || !wantsEvent(hook, event)) continue;
-      if (subscriber.added >= subscriber.room) {
+      if (subscriber.added >= subscriber.capacity) {
         subscriber.dropped += 1;
         continue;
       }
@@ -95,7 +95,7 @@ function orderingKeyOf({ data }: OutboxEvent): string {
 /** A hook, and the number of deliveries that may still be queued for it. */
 interface Subscriber {
   readonly hook: Subscription;
-  readonly room: number;
+  readonly capacity: number;
   added: number;
   dropped: number;
 }
@@ -118,7 +118,7 @@ async function subscribersOf(db: Database, workspaces: readonly string[]): Promi
     .execute();
   return rows.map(({ waiting, max_waiting, ...hook }) => ({
     hook,
-    room: max_waiting - (waiting ?? 0),
+    capacity: max_waiting - (waiting ?? 0),
     added: 0,
     dropped: 0,
   }));

@@ -60,7 +60,7 @@ export async function openPostgres({
     new Kysely<Tables>({ dialect: new PostgresDialect({ pool: replaceSilentConnections(pool, queryTimeoutMs) }) });
   // It is used at once, and its end is the end of the pool: Kysely ignores the end of an instance that was never used.
   const db = kyselyWith(queryTimeoutMs);
-  const patient = kyselyWith(rebuildTimeoutMs);
+  const rebuildDb = kyselyWith(rebuildTimeoutMs);
   // A response promises that a change survives a power failure, whatever the default of the server. Set per transaction
   // and not per connection: a connection that is lost during its setup would never return to the pool of Kysely's
   // driver.
@@ -68,7 +68,7 @@ export async function openPostgres({
     await sql`select ${locksFor(scope)}, set_config('synchronous_commit', 'on', true)`.execute(transaction);
   };
   const rebuild: Storage['rebuild'] = (change) =>
-    patient.transaction().execute(async (transaction) => {
+    rebuildDb.transaction().execute(async (transaction) => {
       await sql`set local statement_timeout = 0`.execute(transaction);
       await excludeOthers(transaction, 'global');
       return change(transaction);

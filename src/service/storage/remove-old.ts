@@ -91,9 +91,11 @@ export async function removeInBatches(
   for (let removed = 0; ; await sleep(pauseMs)) {
     const inOrder = sql`select ${at} as at from ${rows} where ${where} order by ${at}`;
     const [last] = (await sql<{ at: number }>`${inOrder} limit 1 offset ${sql.lit(atOnce - 1)}`.execute(read)).rows;
-    const piece = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
+    const inRange = last === undefined ? where : sql`${where} and ${at} <= ${last.at}`;
     const inBatch = await commit(workspace === undefined ? 'global' : { workspace }, async (db) =>
-      (await mayContinue(db)) ? (await sql`delete from ${rows} where ${piece}`.execute(db)).numAffectedRows : undefined,
+      (await mayContinue(db))
+        ? (await sql`delete from ${rows} where ${inRange}`.execute(db)).numAffectedRows
+        : undefined,
     );
     removed += Number(inBatch ?? 0);
     if (last === undefined || inBatch === undefined) return removed;

@@ -57,7 +57,7 @@ export async function findSync(db: Database, workspace: string, id: string): Pro
 }
 
 /** A sync that was interrupted more often probably crashes its instance, or always fails unexpectedly. */
-export const maxAttempts = 5;
+export const maxSyncAttempts = 5;
 
 /**
  * After this many syncs of a branch in this time, the next one waits for the rest of the time, and further triggers
@@ -113,7 +113,7 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
         lfs,
         lease,
         /** True if it was started too often without finishing. */
-        exhausted: row.attempts > maxAttempts,
+        exhausted: row.attempts > maxSyncAttempts,
       };
     });
   } catch (error) {

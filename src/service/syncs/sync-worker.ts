@@ -15,7 +15,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { removeVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
-import { type ClaimedSync, claimSync, countsOf, finishSync, maxAttempts, type SyncEnd, syncOf } from './queue.ts';
+import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, syncOf } from './queue.ts';
 import { createSyncSlots, maxParallelSyncs } from './sync-slots.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
@@ -134,7 +134,7 @@ async function fetchBranchAndObjects(
   if (sync.exhausted) {
     return {
       kind: 'failed',
-      error: `The sync did not finish in ${maxAttempts} attempts. The log of the service has the reasons.`,
+      error: `The sync did not finish in ${maxSyncAttempts} attempts. The log of the service has the reasons.`,
     };
   }
   const remote = parseRemote(sync.remote, { allowFile: allowFileRemotes });

@@ -121,7 +121,7 @@ export interface AttemptMade {
   readonly response: ReceiverResponse | null;
 }
 
-export const free = { lease_owner: null, lease_until: null };
+export const noLease = { lease_owner: null, lease_until: null };
 
 /**
  * Records the result of an attempt. False, without changes, if this instance no longer has the lease, or the hook was
@@ -135,7 +135,7 @@ export async function settleDelivery(
   { durationMs, response }: AttemptMade,
 ): Promise<boolean> {
   const duration = Math.round(durationMs);
-  const mine = db
+  const leasedUpdate = db
     .updateTable('deliveries')
     .set({
       attempts: attempts + 1,
@@ -152,8 +152,8 @@ export async function settleDelivery(
     .returning('ordering_key');
 
   const row = await (end.kind === 'retry'
-    ? mine.set({ ...free, next_attempt_at: sql<number>`${now} + ${Math.round(end.afterMs)}` })
-    : mine.set(over(now, end.kind === 'delivered' ? 'delivered' : 'failed'))
+    ? leasedUpdate.set({ ...noLease, next_attempt_at: sql<number>`${now} + ${Math.round(end.afterMs)}` })
+    : leasedUpdate.set(finishedAs(now, end.kind === 'delivered' ? 'delivered' : 'failed'))
   ).executeTakeFirst();
   if (row === undefined) return false;
   await markFailing(db, now, hook, end.kind !== 'delivered');
@@ -243,7 +243,7 @@ export async function dropWaiting(db: Database, now: Now, hookId: string, reason
     .limit(maxDroppedAtOnce);
   const { numUpdatedRows } = await db
     .updateTable('deliveries')
-    .set({ ...over(now, 'dropped'), last_error: reason })
+    .set({ ...finishedAs(now, 'dropped'), last_error: reason })
     .where('hook_id', '=', hookId)
     .where('finished_at', 'is', null)
     .where('sequence', '>=', (from) =>
@@ -255,4 +255,9 @@ export async function dropWaiting(db: Database, now: Now, hookId: string, reason
   return dropped;
 }
 
-const over = (now: Now, status: DeliveryStatus) => ({ ...free, next_attempt_at: null, finished_at: now, status });
+const finishedAs = (now: Now, status: DeliveryStatus) => ({
+  ...noLease,
+  next_attempt_at: null,
+  finished_at: now,
+  status,
+});

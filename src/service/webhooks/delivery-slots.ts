@@ -1,7 +1,7 @@
 import { remember } from '../runtime/remember.ts';
 
 /** Limits the parallel attempts of an instance, because each uses a connection. */
-export const maxAttempts = 256;
+export const maxParallelAttempts = 256;
 export const maxPerWorkspace = 32;
 
 /** Attempts for hooks that are not known to be quick. The rest is reserved for quick hooks. */
@@ -63,7 +63,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
   return {
     /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
     next(due: Iterable<DueHook>): DueHook | undefined {
-      if (running.size >= maxAttempts) return undefined;
+      if (running.size >= maxParallelAttempts) return undefined;
       const all = countAttempts([...running]);
       const unproven = countAttempts([...running].filter(({ provenUntil }) => provenUntil <= now()));
 

@@ -16,7 +16,7 @@ import {
   settleDelivery,
 } from './delivery-queue.ts';
 import { deliveryRequest } from './delivery-request.ts';
-import { createDeliverySlots, type DueHook, maxAttempts } from './delivery-slots.ts';
+import { createDeliverySlots, type DueHook, maxParallelAttempts } from './delivery-slots.ts';
 import { nextAttemptAfter } from './retry-schedule.ts';
 
 interface DeliveryParts {
@@ -72,7 +72,7 @@ export function startDeliveries({
   }
 
   const worker = startWorker({
-    parallel: maxAttempts,
+    parallel: maxParallelAttempts,
     pollMs,
     onError,
     async claim() {

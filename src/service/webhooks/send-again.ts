@@ -6,7 +6,7 @@ import type { DeliveryStatus } from '../outbox/outbox.ts';
 import { noteQueued } from '../storage/queued-work.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { firstUnfinished, free, notLeased } from './delivery-queue.ts';
+import { firstUnfinished, noLease, notLeased } from './delivery-queue.ts';
 import { type HookChange, type InactiveReason, inactiveReasonOf, recordHookAudit, requireHook } from './hooks.ts';
 
 const inactiveText: Readonly<Record<InactiveReason, string>> = {
@@ -69,7 +69,7 @@ async function reopen(db: Database, now: Now, { sequence, hook_id, ordering_key 
   await db
     .updateTable('deliveries')
     .set({
-      ...free,
+      ...noLease,
       status: 'again' satisfies DeliveryStatus,
       finished_at: null,
       next_attempt_at: waits ? null : now,
@@ -84,7 +84,7 @@ async function reopen(db: Database, now: Now, { sequence, hook_id, ordering_key 
 async function reschedule(db: Database, now: Now, sequence: number, next_attempt_at: Now | null): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable('deliveries')
-    .set({ ...free, next_attempt_at })
+    .set({ ...noLease, next_attempt_at })
     .where('sequence', '=', sequence)
     .where(notLeased(now))
     .executeTakeFirst();

@@ -56,6 +56,11 @@ describe('the report at the end of a job', () => {
   const renewalError = 'The service was down.';
   test.each<[string, Partial<Extract<CandidateResult, { kind: 'lost' }>>, RegExp]>([
     [
+      'was refused before a later step locked the path again',
+      { loss, grantedAgain: true },
+      /^The lock on a was lost at 12:20 UTC .*refused to renew it\. A later step of this job locked a again\.$/,
+    ],
+    [
       'was refused and is now free',
       { loss, holder: 'nobody' },
       /^The lock on a was lost at 12:20 UTC \(10 min ago\), when the service refused to renew it\. Nobody holds a now\.$/,

@@ -3,7 +3,13 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
-import { isGone, type KnownProcess, lookAt, stopRenewal, watchProcess } from '../../../src/action/renewal/processes.ts';
+import {
+  identifyProcess,
+  isGone,
+  type KnownProcess,
+  stopRenewal,
+  watchProcess,
+} from '../../../src/action/renewal/processes.ts';
 import { openLedger } from '../../../src/locks/ledger/ledger.ts';
 import { asItIs } from '../../locks/samples.ts';
 import { leaveOut } from '../../support/left-out.ts';
@@ -18,7 +24,7 @@ async function startProcess(program = 'process.stdin.resume()') {
   const child = spawn(process.execPath, ['-e', `${program}; console.log('')`], { stdio: ['pipe', 'pipe', 'ignore'] });
   onTestFinished(() => void child.kill('SIGKILL'));
   await once(child.stdout, 'data');
-  const known = child.pid === undefined ? undefined : lookAt(child.pid);
+  const known = child.pid === undefined ? undefined : identifyProcess(child.pid);
   if (known === undefined) throw new Error('There is no process.');
   return { child, known };
 }
@@ -45,7 +51,7 @@ describe('a process', () => {
   });
 
   test('is distinguished from another one even if it belongs to another user', (context) => {
-    const init = lookAt(1);
+    const init = identifyProcess(1);
     if (init?.startedAt === undefined) leaveOut(context, 'The first process cannot be seen.');
     expect(isGone({ pid: 1, startedAt: init?.startedAt })).toBe(false);
     expect(isGone({ pid: 1, startedAt: '-1' })).toBe(true);
@@ -81,7 +87,7 @@ describe('a process', () => {
   });
 
   test.each([0, -1])('cannot be looked up by the invalid id %i', (pid) => {
-    expect(lookAt(pid)).toBeUndefined();
+    expect(identifyProcess(pid)).toBeUndefined();
   });
 });
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import {
   createDeliverySlots,
   type DueHook,
-  maxAttempts,
+  maxParallelAttempts,
   maxPerHook,
   maxPerReceiver,
   maxPerWorkspace,
@@ -164,7 +164,7 @@ test('quick hooks that hang count as unproven after a second, and leave room for
 test('an instance never exceeds its limit of connections, however many workspaces are slow', () => {
   const slots = createDeliverySlots();
   const due = Array.from({ length: 40 }, (_, workspace) => hooksOf(`w${workspace}`, 40)).flat();
-  expect(beginAll(slots, due)).toHaveLength(maxAttempts);
+  expect(beginAll(slots, due)).toHaveLength(maxParallelAttempts);
 });
 
 /** The duration of each attempt of a workspace, in turn. Each has more due deliveries than it can complete. */
@@ -186,7 +186,7 @@ test('workspaces with due deliveries get equal shares of all attempts, whatever 
           const its = workspaces[Number(begun.hook.workspace.slice(1))] ?? [];
           running.push({ ...begun, endsAt: now + (its[turn % its.length] ?? 1) });
         }
-        expect(running).toHaveLength(maxAttempts);
+        expect(running).toHaveLength(maxParallelAttempts);
         const held = workspaces.map((_, index) => heldBy(`w${index}`, running));
         expect(Math.max(...held) - Math.min(...held), String(held)).toBeLessThanOrEqual(1);
         now = Math.min(...running.map(({ endsAt }) => endsAt));

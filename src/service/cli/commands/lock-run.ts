@@ -5,7 +5,7 @@ import { parseTtl } from '../../../interface/ttl.ts';
 import { parsePoolName } from '../../workspaces/workspace-id.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
 import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
-import { parseProperty, wholeNumber } from '../definition/values.ts';
+import { parseNameValue, wholeNumber } from '../definition/values.ts';
 import { headBranch } from '../remote/checkout.ts';
 import { aboutPaths, allowHttpFlag, branchFlag, connectTo, variables, waitFlags } from '../remote/remote-command.ts';
 
@@ -28,7 +28,7 @@ export const lockRun = defineCommand({
       'NAME=VALUE',
       'only items of the pool with this property; repeatable, for items with all of them',
       'default none',
-      parseProperty,
+      parseNameValue,
     ),
     any: optional(
       'N',

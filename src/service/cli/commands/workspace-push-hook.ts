@@ -2,7 +2,7 @@ import { type Forge, forges } from '../../syncs/push-event.ts';
 import { pushSecretAudited } from '../../workspaces/push-secret.ts';
 import { toggle } from '../definition/flags.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
-import { unknownUrl, urlFlags } from './workspace-settings.ts';
+import { missingUrlProblem, urlFlags } from './workspace-settings.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
 const settings: Readonly<Record<Forge, string>> = {
@@ -18,7 +18,7 @@ export const workspacePushHook = defineStorageCommand({
   arguments: { workspace: workspaceArgument },
   flags: { rotate: toggle('replace the secret: events signed with the previous one are refused'), ...urlFlags },
   example: 'game --public-url https://assets.example.com',
-  check: unknownUrl,
+  check: missingUrlProblem,
   async run({ flags, arguments: { workspace: id } }, storage) {
     const secret = await storage.commit({ workspace: id }, (db) =>
       pushSecretAudited(db, storage.now, operatorActor(), id, flags.rotate),

@@ -46,7 +46,7 @@ export async function askRemote(
   }
 }
 
-export function whatItHas(asked: RemoteBranches | null): string {
+export function remoteSummary(asked: RemoteBranches | null): string {
   if (asked === null) return 'The remote was not contacted.';
   const { branches, defaultBranch } = asked;
   if (branches.size === 0) return 'The remote responds; it has no branches yet.';

@@ -14,7 +14,7 @@ import { type Flags, type FlagValues, optional, optionalField } from '../definit
 import { parseByteLimit, parseServiceUrl } from '../definition/values.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
-import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
+import { askRemote, connectionProblem, remoteFlags, remoteSummary } from './workspace-remote.ts';
 
 const optionalOrNone = <T>({ hint, parse, ...field }: Field<T>, none: string) =>
   optionalField<T | null>({
@@ -103,7 +103,7 @@ export const workspaceUpdate = defineStorageCommand({
     const objects = store === undefined ? 'The URL of its LFS objects is unknown' : `Its LFS objects are at ${store}`;
     const { lfs_limit } = workspace;
     const mirrored =
-      flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${whatItHas(asked)}`;
+      flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${remoteSummary(asked)}`;
     const limit = lfs_limit === null ? '' : ` The mirror stores at most ${byteSize(lfs_limit)} of objects.`;
     const latest = {
       latest: latestMode(workspace),
@@ -139,7 +139,7 @@ export const urlFlags = {
   publicUrl,
 };
 
-export const unknownUrl = ({ url, publicUrl }: FlagValues<typeof urlFlags>): readonly string[] =>
+export const missingUrlProblem = ({ url, publicUrl }: FlagValues<typeof urlFlags>): readonly string[] =>
   url === undefined && publicUrl === undefined
     ? ['The URL of the service is unknown. Pass it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.']
     : [];
@@ -151,7 +151,7 @@ export const workspaceLfs = defineStorageCommand({
   arguments: { workspace: workspaceArgument },
   flags: urlFlags,
   example: 'game --public-url https://assets.example.com',
-  check: unknownUrl,
+  check: missingUrlProblem,
   async run({ flags, arguments: { workspace: id } }) {
     const settings = lfsClientSettings(`${flags.url ?? flags.publicUrl}`, id);
     const { url, committed, perClone, forRemote } = settings;

@@ -11,7 +11,7 @@ import { CommandError } from '../definition/command.ts';
 import { requiredField, toggle } from '../definition/flags.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
-import { askRemote, connectionProblem, remoteFlags, whatItHas } from './workspace-remote.ts';
+import { askRemote, connectionProblem, remoteFlags, remoteSummary } from './workspace-remote.ts';
 import { latestFlags, lfsFlags, settingsOf } from './workspace-settings.ts';
 
 export const workspaceAdd = defineStorageCommand({
@@ -40,7 +40,7 @@ export const workspaceAdd = defineStorageCommand({
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);
     return {
       document: { workspace, branches: asked === null ? null : [...asked.branches.keys()] },
-      lines: [`Added the workspace "${id}", a mirror of ${remote.address}. ${whatItHas(asked)}`],
+      lines: [`Added the workspace "${id}", a mirror of ${remote.address}. ${remoteSummary(asked)}`],
     };
   },
 });

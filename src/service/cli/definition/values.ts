@@ -12,7 +12,7 @@ export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[sc
 export const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
 export const parseFolder = pathOf('a folder');
 
-export function parseProperty(text: string): Parsed<readonly [name: string, value: string]> {
+export function parseNameValue(text: string): Parsed<readonly [name: string, value: string]> {
   const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
   return name === undefined || value === undefined
     ? refused('It must be a name and a value, such as host=b1.')

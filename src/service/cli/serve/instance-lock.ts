@@ -25,9 +25,9 @@ export async function withOwnDatabase<T>(
   { data, environment, otherwise, ...events }: OwnDatabase,
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
-  const isElsewhere = databaseUrl(environment) !== null;
-  if (!isElsewhere) prepareDataFolder(data);
-  const release = isElsewhere ? () => undefined : takeInstanceLock(data, otherwise);
+  const usesPostgres = databaseUrl(environment) !== null;
+  if (!usesPostgres) prepareDataFolder(data);
+  const release = usesPostgres ? () => undefined : takeInstanceLock(data, otherwise);
   try {
     const storage = await openStorage(data, environment, events);
     return await work(storage).finally(storage.close);

@@ -75,8 +75,8 @@ const deliveryStates: Readonly<Record<DeliveryOverview['state']['kind'], readonl
 };
 
 export function deliveryState({ kind }: DeliveryOverview['state']): Markup {
-  const [word, colour] = deliveryStates[kind];
-  return html`<span class="state ${colour}">${word}</span>`;
+  const [word, color] = deliveryStates[kind];
+  return html`<span class="state ${color}">${word}</span>`;
 }
 
 export function nextAttempt({ state, event }: DeliveryOverview, now: number): Markup | string {

@@ -125,7 +125,7 @@ export function addBranchPages(site: Site): void {
 
   /** Redirects a workspace to its locks, if the token may see them. */
   addWorkspacePage(site, { path: '', access: 'any-token' }, async ({ workspace: { id }, bearer }) => ({
-    to: grants(bearer.scopes, 'locks:read') ? listUrl(id) : branchesOf(id),
+    to: grants(bearer.scopes, 'locks:read') ? listUrl(id) : branchesUrl(id),
   }));
 
   addWorkspacePage(site, { path: '/branches', access: 'any-token' }, (call) => show(call));
@@ -203,7 +203,7 @@ const branchFilter = ({ workspace, query, branches }: BranchView): Markup => {
   const counts = countBranchStates(branches);
   const offered = branchStates.filter((state) => counts[state] > 0 || state === query.show);
   return filterForm({
-    action: branchesOf(workspace),
+    action: branchesUrl(workspace),
     values: query,
     fields: [
       textInput('search', 'Branch', { type: 'search' }),
@@ -268,6 +268,6 @@ const commit = (head: string | undefined): Markup | string =>
 const syncForm = (workspace: string, branch: string): Markup =>
   html`<form method="post" action="/workspaces/${workspace}/sync"><input type="hidden" name="branch" value="${branch}"><button>Sync<span class="visually-hidden"> ${safeText(branch)}</span></button></form>`;
 
-const branchListUrl = (workspace: string, query: BranchView['query']): string => urlWith(branchesOf(workspace), query);
+const branchListUrl = (workspace: string, query: BranchView['query']): string => urlWith(branchesUrl(workspace), query);
 
-export const branchesOf = (workspace: string): string => `/workspaces/${workspace}/branches`;
+export const branchesUrl = (workspace: string): string => `/workspaces/${workspace}/branches`;

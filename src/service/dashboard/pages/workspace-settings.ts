@@ -19,7 +19,7 @@ import { listUrl } from '../elements/lock-list.ts';
 import { literal, type Markup, plural, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 import { addAction, addPage, addWorkspaceAction, addWorkspacePage, type Site, type View } from '../frame/page.ts';
-import { branchesOf } from './branches.ts';
+import { branchesUrl } from './branches.ts';
 import {
   newWorkspaceDefaults,
   readWorkspace,
@@ -70,7 +70,7 @@ export function addWorkspaceSettingsPages(site: Site): void {
       addWorkspaceAudited(db, storage.now, actorOf(c), { id, remote, ...settings }),
     );
     if (!fresh) return show(form, { id: 'A workspace with this name already exists. Choose another name.' });
-    return { to: branchesOf(id) };
+    return { to: branchesUrl(id) };
   });
 
   addWorkspacePage(site, settings, async (call) => show(storedWorkspace(call.workspace), {}, call.workspace));

@@ -46,11 +46,11 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     if (mode === 'history') {
       const known = new Set(needed.map(keyOf));
       const earlier = (await pointedIn('history')).filter((object) => !known.has(keyOf(object)));
-      let room = (await roomIn(workspace)) - sumOfSizes(lacking);
+      let freeBytes = (await roomIn(workspace)) - sumOfSizes(lacking);
       // Not recorded as used, so that they can be removed to make room.
       for (const object of await onDisk(lackingObjects(earlier, objects.findIntact))) {
-        if (object.size > room) continue;
-        room -= object.size;
+        if (object.size > freeBytes) continue;
+        freeBytes -= object.size;
         lacking.push(object);
       }
     }
