@@ -160,8 +160,7 @@ const orRefusal =
 const inputsOfAll = ['base-url', 'token', 'workspace'];
 
 /** Each of these functions reads an input of some operation. */
-const parsersOfInputs =
-  'parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseOnLost parseUrgency';
+const parsersOfInputs = 'parseText parseAudience parseWorkspace parseHookUrl parsePathCount parseOnLost parseUrgency';
 
 /** Every parser of external text. A new one needs its row here: see parsers.test.ts. */
 export const parsers: readonly Parser[] = [
