@@ -49,7 +49,7 @@ const maxWaitingBackoffMs = 250;
 /** How often a step that waits in line reads the goal, or the locks on the other paths that it waits for. */
 const secondsBetweenReads = 10;
 
-/** A path without a holder is kept for the first in line, often for long: only every so many reads count it as free. */
+/** A path without a holder is kept for the first in line, often for long: only every sixth read counts it as free. */
 const readsPerKeptPath = 6;
 
 /** Meanwhile, the step is not in line. */

@@ -25,11 +25,11 @@ export async function findAlreadyHeld(
     const found = find(path);
     if (lock === undefined) return [];
     const { grant, releaseStarted } = lock;
-    const standing = ownLockState(ownLockOf(grant), found, {
+    const state = ownLockState(ownLockOf(grant), found, {
       serverNow: client.serverNow(),
       mayBeReleased: releaseStarted,
     });
-    if (standing !== 'ours' && standing !== 'assumed') return [];
+    if (state !== 'ours' && state !== 'assumed') return [];
     const listed = found.kind === 'locked' ? found.lock : undefined;
     return {
       path,

@@ -9,7 +9,6 @@ import type { TaskOf } from '../inputs/read-task.ts';
 import { alreadyHeldText, blockedAdvice, stepText } from '../locks/advice.ts';
 import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
 import { rollBackTexts } from '../locks/roll-back-texts.ts';
-import type { Renewal } from '../renewal/start.ts';
 import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/table.ts';
 import { fitsVariable } from '../report/variable.ts';
@@ -22,7 +21,6 @@ export interface LockStep {
   readonly paths: readonly LockPath[];
   readonly wanted: number;
   readonly began: number;
-  readonly renewal: Renewal | undefined;
 }
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };

@@ -38,7 +38,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
   const step = crypto.randomUUID();
-  const lockStep: LockStep = { context, task, step, paths, wanted, began: clock(), renewal };
+  const lockStep: LockStep = { context, task, step, paths, wanted, began: clock() };
   try {
     record({
       kind: 'plan',
@@ -90,7 +90,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   }
 }
 
-/** Between the first line of a request and the request itself: from here on, there may be locks to release. */
+/** Records entries. Saves the step after the first one, before its request: from then on, there may be locks to release. */
 function recordAndSave({ record, saveState, log }: Context, { onLost }: TaskOf<'lock'>, step: string): Recorder {
   let isSaved = false;
   return (entry) => {

@@ -75,15 +75,16 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const { grant, holder, loss, renewalError, grantedAgain } = lost;
   const { path } = grant;
   const end = endOf(lost);
-  const again = `A later step of this job locked ${path} again.`;
+  const again = holder !== 'nobody' && grantedAgain ? `A later step of this job locked ${path} again.` : undefined;
   if (loss !== undefined) {
     // A lock that was lost before it expired did not fail to renew: someone had released it.
     const hadExpired = end <= Date.parse(loss.at);
     if (renewalError === undefined || !hadExpired) {
-      return grantedAgain ? `${lostRenewalText(loss, undefined, now)} ${again}` : lostRenewalText(loss, holder, now);
+      if (again === undefined) return lostRenewalText(loss, holder, now);
+      return `${lostRenewalText({ ...loss, holder: undefined }, undefined, now)} ${again}`;
     }
     const expired = `The lock on ${path} expired at ${pastMoment(end, now)} because it could not be renewed: ${renewalError}`;
-    if (grantedAgain) return `${expired} ${again}`;
+    if (again !== undefined) return `${expired} ${again}`;
     if (holder === undefined) return expired;
     return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
   }
@@ -91,7 +92,7 @@ function lostText(lost: Of<'lost'>, now: number): string {
   const itself = `The lock on ${path} was lost while the job relied on it.`;
   if (holder === 'nobody') return `${itself} It expired at ${pastMoment(end, now)}.${unrenewed}`;
   const how = howItEnded(end, holder, now, renewalError === undefined);
-  const next = grantedAgain ? again : `${heldText(path, holder, now, true)}; that lock was left alone.`;
+  const next = again ?? `${heldText(path, holder, now, true)}; that lock was left alone.`;
   return `${itself}${how} ${next}${unrenewed}`;
 }
 

@@ -19,8 +19,6 @@ type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 const maxResponseMs = 2_000;
 
 /** The renewal of all locks of a step until the job ends. */
-export type Renewal = ReturnType<typeof prepareRenewal>;
-
 /** Prepares the renewal while the step requests its locks: Node takes longer to start than the service to respond. */
 export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
   const { client, log, record, runner, saveState } = context;

@@ -14,7 +14,7 @@ export type LfsParts = LfsLockRoutes & ObjectRoutes;
  */
 export function createLfs(parts: LfsParts): App {
   const app: App = new Hono<Environment>();
-  const routes = { ...parts, signIn: byBearerOrPassword };
+  const routes: LfsParts = { ...parts, authScheme: byBearerOrPassword };
   addLfsLockRoutes(app, routes);
   addObjectRoutes(app, routes);
   refuseOtherMethods(app);

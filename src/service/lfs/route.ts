@@ -10,7 +10,7 @@ export const basePath = '/v1/workspaces/:id/lfs';
 
 interface Route {
   readonly method: 'GET' | 'POST';
-  /** Relative to `address`. */
+  /** Relative to `basePath`. */
   readonly path: `/${string}`;
   readonly access: 'any-token' | Scope;
   /** Same as in the API: see requireAccess(). */

@@ -25,7 +25,7 @@ const slowAnswers: readonly (readonly [string, Manner, readonly Fault[]])[] = [
   ['the first status request is refused with 429 for longer than the wait', {}, [refusing(429, 3_600)]],
   ['the first status request is refused with 503 for longer than the wait', {}, [refusing(503, 90)]],
   [
-    'the first two status requests are rejected with 429 for half of the wait',
+    'the first two status requests are refused with 429 for half of the wait',
     {},
     [refusing(429, 18), refusing(429, 18)],
   ],

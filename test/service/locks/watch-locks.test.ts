@@ -72,7 +72,7 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
     expect(await notified(follow())).toBe(true);
   });
 
-  test('notifies when someone joins or leaves the line of a lock, or stops waiting', async () => {
+  test('arrives when someone joins or leaves the line of a lock, or stops waiting', async () => {
     await take('a');
     const news = follow();
     expect(await notified(news)).toBe(true);
