@@ -143,7 +143,7 @@ describe('the release of a lock of the job', () => {
     expect(result).toEqual({ kind, events: ['look'], recorded: ['releasing', ...recorded] });
   });
 
-  test('records no end if nothing shows which lock of the job another holder has replaced', async () => {
+  test('records no end of a lock without any proof when another holder has the path', async () => {
     const result = await releasing(own({}, false), { lists: [later] });
     expect(result).toEqual({ kind: 'other', events: ['look'], recorded: ['releasing'] });
   });

@@ -86,7 +86,7 @@ async function session(folder: string) {
   };
 }
 
-test('no secret is written anywhere except where it is created', async () => {
+test('only the command that creates a secret writes it', async () => {
   const folder = temporaryFolder();
   const { token, stdout, stderr: log, commands, created, secrets } = await session(folder);
   // The session did its work.

@@ -62,7 +62,7 @@ export async function acquireRemoteLocks(
   }
 }
 
-/** Compares the files of the checkout with the branches. Says nothing that was told before. */
+/** Compares the files of the checkout with the branches, and reports each outdated file once. */
 async function refuseOutdated(
   { client, workspace, within, tell }: RemoteService,
   { paths, branch }: TakeRequest,

@@ -140,7 +140,7 @@ function responseSection(attempt: LastAttempt | null, attempts: number, lastErro
   }
   const { response } = attempt;
   if (response === null) {
-    return html`<p>There was none${lastError === null ? '.' : html`: ${userText(lastError)}`}</p>`;
+    return html`<p>No response${lastError === null ? '.' : html`: ${userText(lastError)}`}</p>`;
   }
   switch (response.kept) {
     case 'status':

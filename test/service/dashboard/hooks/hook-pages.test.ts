@@ -156,7 +156,9 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(await answered({ ...whole, bodyIsCut: true })).toContain(cut);
     expect(await answered({ ...whole, body: '' })).toContain('It had no body.');
     expect(await answered({ kept: 'status', status: 500 })).toContain('Only the status is kept: the receiver is in a');
-    expect(await answered(null, { last_error: 'Nobody listens.' })).toContain('was none: <bdi>Nobody listens.</bdi>');
+    expect(await answered(null, { last_error: 'Nobody listens.' })).toContain(
+      'No response: <bdi>Nobody listens.</bdi>',
+    );
     expect(await answered(null, { last_attempt_at: null })).toContain('Attempts by an earlier version of the service');
   });
 
