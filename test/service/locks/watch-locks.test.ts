@@ -89,9 +89,10 @@ describe.each(databaseKinds)('the notification of changed locks on $name', (kind
       storage.commit('global', (db) => joinLines(db, storage.now, [{ ...place, placeId, urgency: 3, presentMs }]));
     await join('first', 60_000);
     expect(await notified(news)).toBe(true);
-    await join('second', 500);
+    await join('second', 60_000);
     expect(await notified(news)).toBe(true);
-    // The second one.
+    // Its presence ends.
+    await join('second', 1);
     expect(await notified(news)).toBe(true);
     await storage.commit('global', (db) => removePlaces(db, storage.now, [{ placeId: 'first' }]));
     expect(await notified(news)).toBe(true);

@@ -141,7 +141,7 @@ describe.skipIf(postgresServer === undefined)('concurrent changes of all kinds (
   }
 
   test('are each applied once and in order, without deadlocks', {
-    timeout: runs(120_000, 1_200_000),
+    timeout: runs(500_000, 1_200_000),
   }, async () => {
     const seed = printedSeed('The mixture is of a seed');
     for (const workspace of workspaces) {
@@ -162,7 +162,7 @@ describe.skipIf(postgresServer === undefined)('concurrent changes of all kinds (
         async () =>
           (await history()).rows.filter(({ status }) => status === 'pending').length +
           [...(await history()).byWorkspace.values()].reduce((sum, rows) => sum + readLockHistory(rows).left.size, 0),
-        { timeout: 60_000 },
+        { timeout: 200_000 },
       )
       .toBe(0);
     const { byWorkspace } = await history();
