@@ -28,7 +28,7 @@ function mentionsIn(node: unknown, names = new Set<string>()): ReadonlySet<strin
   return names;
 }
 
-/** What stands at the top level of a file, in its order. */
+/** The declarations at the top level of a file, in order. */
 function declaredIn(file: string, source: string): readonly Declared[] {
   return parseSync(file, source).program.body.flatMap((statement): readonly Declared[] => {
     const exported = statement.type === 'ExportNamedDeclaration';

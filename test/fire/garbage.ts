@@ -162,11 +162,11 @@ const makers: Readonly<Record<string, Make>> = {
   'a target with that, percent-encoded': refused((random) =>
     writeRequest({ target: `/${encodeURIComponent(pick(random, nasty))}%9b%1b`, headers: [closing] }),
   ),
-  'a header that is none': refused((random) => {
+  'an invalid header': refused((random) => {
     const header = pick(random, ['no colon', ': no name', 'X\u0000: a', 'X A: b', 'X: a\u0000b', `X: a\rb`]);
     return `${begun('GET /healthz')}${header}${crlf}${crlf}`;
   }),
-  'a Host that is none': refused((random) => {
+  'an invalid Host': refused((random) => {
     const host = pick(random, ['a b', 'a/b', 'a@b', '[::1', 'a, b', `a${nasty[0]}`]);
     return writeRequest({ target: '/healthz', headers: [`Host: ${host}`, closing] });
   }),
@@ -179,11 +179,11 @@ const makers: Readonly<Record<string, Make>> = {
   'a huge address': refused(() => `${begun(`GET /${'a'.repeat(60_000)}`)}${crlf}`),
   'a long address': refused(() => writeRequest({ target: `/${'%20'.repeat(4_000)}`, headers: [closing] })),
   'a request behind an ambiguous one': unharmed((random, aim) => withHidden(aim, ...pick(random, framings))),
-  'a token that is none': refused((random, aim) => {
+  'an invalid token': refused((random, aim) => {
     const token = pick(random, ['Bearer', 'Basic YTpi', `Bearer wsa_${'A'.repeat(43)}`, `Bearer ${'a'.repeat(9_000)}`]);
     return writeRequest({ target: locks(aim), headers: [closing, `Authorization: ${token}`] });
   }),
-  'a body that is no UTF-8': refused((random, aim) => {
+  'a body that is not UTF-8': refused((random, aim) => {
     const odd = [Buffer.from([0xff, 0xc0, 0x80]), bytes(random, 20)];
     return post(aim, Buffer.concat([Buffer.from('{"path":"'), ...odd, Buffer.from('"}')]));
   }),
@@ -208,7 +208,7 @@ const makers: Readonly<Record<string, Make>> = {
     return writeRequest({ method: 'POST', target: locks(aim), token: aim.token, headers, body: '{"path":"never"}' });
   }),
   'a body that is too large': refused((_random, aim) => post(aim, '', [`Content-Length: ${10 ** 9}`])),
-  'an identity that is none': refused((random) => {
+  'an invalid identity token': refused((random) => {
     const odd = pick(random, [
       'a.b.c',
       `${'eyJ'.repeat(50_000)}.e.e`,
@@ -226,7 +226,7 @@ const makers: Readonly<Record<string, Make>> = {
     (_random, aim) => post(aim, '{"path":', ['Content-Length: 1000']),
     ['reset', 'at once'],
   ),
-  'a key that is none': refused((_random, aim) =>
+  'an invalid key': refused((_random, aim) =>
     post(aim, '{"path":"never","type":"exclusive","ttl":"1h"}', [`Idempotency-Key: ${'k'.repeat(300)}`]),
   ),
   'an end in the middle of the headers': unharmed(() => `${begun('GET /healthz')}X-`, ['reset', 'at once']),

@@ -36,7 +36,7 @@ export async function sendGarbage(port: number, { pieces, leaves, expected }: Ga
     else socket.end();
     if (leaves === 'reset') return { kind: 'left' };
   }
-  // The service waits for the rest of a possible request: the end of the stream shows that there is none.
+  // The service waits for the rest of a possible request: the end of the stream shows that none follows.
   else if (expected === 'unharmed') socket.end();
   let timer: NodeJS.Timeout | undefined;
   const tooLong = new Promise<'too long'>((resolve) => {

@@ -58,7 +58,7 @@ function answerOf({ status, headers }: Head, bytes: Buffer): RawAnswer {
 function bodyLength({ status, headers }: Head, toHead: boolean): number {
   if (toHead || status === 204 || status === 304 || status < 200) return 0;
   const length = headers.get('content-length');
-  if (length === undefined) throw new Error('The answer does not tell its length.');
+  if (length === undefined) throw new Error('The answer has no Content-Length.');
   return Number(length);
 }
 

@@ -32,7 +32,7 @@ async function whatIsWrong({ read }: Storage, owed: Owed): Promise<string[]> {
   };
   const remembered = await count('remembered_answers');
   if (remembered < owed.given) wrong.push(`${remembered} answers are remembered, and ${owed.given} were given`);
-  if (owed.token && (await count('tokens')) === 0) wrong.push('the token that was shown is not there');
+  if (owed.token && (await count('tokens')) === 0) wrong.push('the printed token is missing');
   return wrong;
 }
 

@@ -18,7 +18,7 @@ describe.each(databaseKinds)('hooks with many deliveries on $name', (kind) => {
 
   const count = 1_600;
 
-  /** A hook with deliveries, of which each four must be made one after the other. */
+  /** A hook with deliveries for 400 paths. The four of a path must be made one after the other. */
   async function loaded(): Promise<string> {
     const id = await hook(url);
     const events = Array.from({ length: count }, (_, index) => ({

@@ -8,7 +8,7 @@ const emptyOf = { boolean: false, number: 0, string: '', choice: '', environment
 function typed(name: string, { type }: WorkflowInput, value: Value): Value {
   const wanted = type === 'boolean' || type === 'number' ? type : 'string';
   if (typeof value === wanted) return value;
-  throw new Error(`The input ${name} is a ${wanted}, and ${JSON.stringify(value)} is none.`);
+  throw new Error(`The input ${name} is a ${wanted}, but the value is ${JSON.stringify(value)}.`);
 }
 
 function defaultOf(declared: WorkflowInput, scope: Scope): Scalar {
