@@ -76,12 +76,18 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
     const last = answers.get(key);
     if (last !== undefined && performance.now() - last.at < maxAgeOf(last, branch, isFirst, maxAgeMs)) return last;
     return onceAnswered(key, async () => {
-      const at = performance.now();
-      const asked = await withinMs(remoteMemory.ask(workspace), timeoutMs, undefined);
-      const answer = { at, listing: asked?.failure === undefined ? asked?.listing : undefined };
-      // A remote that was not asked for want of a process may answer the next request.
-      if (!asked?.failure?.isBusy) remember(answers, key, answer, maxRemembered);
-      return answer;
+      const silence: Answer = { at: performance.now(), listing: undefined };
+      const asking = remoteMemory.ask(workspace).then(({ listing, failure }) => {
+        // By then, the caller may have given up, because no process was free. A slow remote counts as silent.
+        const isQuick = failure === undefined && listing.answeredAt - listing.askedAt < timeoutMs;
+        const answer = isQuick ? { ...silence, listing } : silence;
+        // A remote that was not asked for want of a process may answer the next request.
+        if (!failure?.isBusy) remember(answers, key, answer, maxRemembered);
+        return answer;
+      });
+      const answer = await withinMs(asking, timeoutMs, undefined);
+      if (answer === undefined) remember(answers, key, silence, maxRemembered);
+      return answer ?? silence;
     });
   }
 

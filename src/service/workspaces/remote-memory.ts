@@ -11,7 +11,7 @@ import type { StoredWorkspace } from './workspaces.ts';
 export interface RemoteListing {
   readonly branches: ReadonlyMap<BranchName, string>;
   readonly defaultBranch: BranchName | undefined;
-  /** Time of the request: the listing is not older than this. */
+  /** Time of the request, after any wait for a free process: the listing is not older than this. */
   readonly askedAt: number;
   readonly answeredAt: number;
 }
@@ -83,11 +83,16 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
   }
 
   async function askNow(workspace: StoredWorkspace, onBegin: () => void): Promise<AskedRemote> {
-    const { at: askedAt } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
+    const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
     const began = performance.now();
-    const times = () => ({ askedAt, answeredAt: askedAt + Math.round(performance.now() - began) });
+    const time = () => at + Math.round(performance.now() - began);
+    let askedAt = at;
+    const times = () => ({ askedAt, answeredAt: time() });
     try {
-      const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, onBegin);
+      const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, () => {
+        askedAt = time();
+        onBegin();
+      });
       return store(workspace, began, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;

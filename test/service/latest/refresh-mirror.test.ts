@@ -1,6 +1,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
 import { createGit } from '../../../src/service/git/git.ts';
+import type { RemoteBranches } from '../../../src/service/git/remote-branches.ts';
 import { createRefreshMirror } from '../../../src/service/latest/refresh-mirror.ts';
 import { type AskedRemote, createRemoteMemory } from '../../../src/service/workspaces/remote-memory.ts';
 import { createRemotes, listBranchesTimeout } from '../../../src/service/workspaces/remotes.ts';
@@ -124,6 +125,37 @@ test('a remote for which no process is free is asked again, although its request
     await vi.advanceTimersByTimeAsync(5_000);
     await refreshed;
   }
+});
+
+test('a remote that answers late because its process had to wait for a free slot does not count as silent', async () => {
+  const { workspace } = await setUp([], []);
+  const main = { branches: new Map([[branchNamed('main'), '1']]), defaultBranch: branchNamed('main') };
+  const running = Array.from({ length: 5 }, () => Promise.withResolvers<RemoteBranches>());
+  const calls = running.values();
+  const unused = createGit({ dataFolder: '', allowFile: false, environment: {} });
+  const git = { ...unused, branches: () => calls.next().value?.promise ?? Promise.resolve(main) };
+  const remotes = createRemotes({ git, allowFile: false });
+  const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
+  const refreshMirror = createRefreshMirror({
+    storage,
+    git: { heads: async () => new Map([['main', '1']]) },
+    remoteMemory,
+  });
+  const refresh = () => refreshMirror({ workspace, branch: 'main', syncsBranch: true }, 60_000);
+  for (let slot = 0; slot < 4; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
+  const ask = vi.spyOn(remoteMemory, 'ask');
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
+  onTestFinished(() => void vi.useRealTimers());
+  const first = refresh();
+  await vi.waitFor(() => expect(ask).toHaveBeenCalledOnce());
+  const answered = ask.mock.results[0]?.value;
+  await vi.advanceTimersByTimeAsync(3_500);
+  running[0]?.resolve(main);
+  await vi.advanceTimersByTimeAsync(2_000);
+  expect((await first).asOf).toBe(Infinity);
+  running[4]?.resolve(main);
+  await answered;
+  expect((await refresh()).asOf).toBeUndefined();
 });
 
 test('requests for a new branch that arrive while it is fetched share one request to the remote', async () => {
