@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Logger } from 'pino';
 import type { Metrics } from '../runtime/metrics.ts';
 import { batchQuery, insertFrom, numberOf, textOf } from '../storage/batch-query.ts';
-import { noteQueued } from '../storage/queued-work.ts';
+import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { isNotRemoved } from './hook-row.ts';
 

@@ -1,5 +1,4 @@
 import type { ControlledTransaction, Kysely, Transaction } from 'kysely';
-import { queuedIn } from './queued-work.ts';
 import type { CommitScope, Database, Storage, Work } from './storage.ts';
 import type { Tables } from './tables.ts';
 
@@ -14,7 +13,7 @@ const quietTurns = { alone: 1, amongOthers: 4 };
 
 type Make = (db: Database, changes: readonly unknown[]) => Promise<readonly unknown[]>;
 
-interface Asked {
+interface PendingChange {
   readonly change: unknown;
   resolve(result: unknown): void;
   reject(error: unknown): void;
@@ -23,9 +22,7 @@ interface Asked {
 /** Changes that are made by one call of `make`. */
 interface Unit {
   readonly make: Make;
-  readonly asked: Asked[];
-  /** Called with the database of the unit after its commit. */
-  readonly wakeWorkers: (db: Database) => void;
+  readonly changes: PendingChange[];
 }
 
 interface CommitGroupOptions {
@@ -67,22 +64,24 @@ export function groupCommits(
       group = nextGroup(queue);
       const changes = changesIn(group);
       lastGroupSize = changes;
-      const settle: (() => void)[] = [];
+      const outcomes: Outcome[] = [];
       // A single change needs no savepoint: it is rolled back with its transaction.
       for (const unit of group) {
-        settle.push(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit)));
+        outcomes.push(...(await (changes === 1 ? run(transaction, unit) : runInSavepoint(transaction, unit))));
       }
       await transaction.commit().execute();
       onCommit(changes);
-      for (const done of settle) done();
+      for (const { settle, queued } of outcomes) {
+        settle();
+        for (const { work, wake } of workers) if (queued.has(work)) wake();
+      }
     } catch (error) {
       await transaction
         ?.rollback()
         .execute()
         .catch(() => undefined);
-      for (const { asked } of group.length > 0 ? group : nextGroup(queue)) {
-        for (const { reject } of asked) reject(error);
-      }
+      const failed = group.length > 0 ? group : nextGroup(queue);
+      for (const { reject } of failed.flatMap(({ changes }) => changes)) reject(error);
     }
   }
 
@@ -117,71 +116,79 @@ export function groupCommits(
     return queue;
   }
 
-  function wakeWorkers(db: Database): void {
-    const queued = queuedIn(db);
-    for (const { work, wake } of workers) if (queued.has(work)) wake();
-  }
-
-  const ask = (scope: CommitScope, make: Make, change: unknown): Promise<unknown> =>
+  const enqueue = (scope: CommitScope, make: Make, change: unknown): Promise<unknown> =>
     new Promise((resolve, reject) => {
       const { waiting } = queueFor(scope);
-      const one: Asked = { change, resolve, reject };
+      const pending: PendingChange = { change, resolve, reject };
       const last = waiting.at(-1);
-      if (last?.make === make && last.asked.length < maxGroupSize) last.asked.push(one);
-      else waiting.push({ make, asked: [one], wakeWorkers });
+      if (last?.make === make && last.changes.length < maxGroupSize) last.changes.push(pending);
+      else waiting.push({ make, changes: [pending] });
     });
 
   return {
     // The casts hold because a unit passes its changes only to its own `make`, and returns the results of that.
-    batchCommits: (scopeOf, make) => (change) => ask(scopeOf(change), make as Make, change) as Promise<never>,
+    batchCommits: (scopeOf, make) => (change) => enqueue(scopeOf(change), make as Make, change) as Promise<never>,
     commit: (scope, change) =>
-      ask(scope, async (transaction) => [await change(transaction)], undefined) as Promise<never>,
+      enqueue(scope, async (transaction) => [await change(transaction)], undefined) as Promise<never>,
     onQueued: (work, wake) => void workers.push({ work, wake }),
   };
 }
 
+const queuedWork = new WeakMap<Database, Set<Work>>();
+
+/** Must be called by each change that queues work or makes it due: its `commit` wakes the workers of this instance. */
+export function noteQueued(db: Database, work: Work): void {
+  queuedWork.set(db, queuedIn(db).add(work));
+}
+
+const queuedIn = (db: Database): Set<Work> => queuedWork.get(db) ?? new Set();
+
+/** The result of a change that is made, for the time after its commit. */
+interface Outcome {
+  settle(): void;
+  readonly queued: ReadonlySet<Work>;
+}
+
 /** Runs a unit in a savepoint, so that a failure undoes only this unit. */
-async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: Unit): Promise<() => void> {
+async function runInSavepoint(transaction: ControlledTransaction<Tables>, unit: Unit): Promise<readonly Outcome[]> {
   const savepoint = await transaction.savepoint('change').execute();
   try {
-    const done = await run(savepoint, unit);
+    const outcomes = await run(savepoint, unit);
     await savepoint.releaseSavepoint('change').execute();
-    return done;
+    return outcomes;
   } catch (error) {
     // Without the savepoint, the database has already rolled back the transaction, as SQLite does on a full disk.
     await savepoint
       .rollbackToSavepoint('change')
       .execute()
       .catch(() => Promise.reject(error));
-    const [only, ...more] = unit.asked;
-    if (more.length === 0) return () => only?.reject(error);
+    const [only, ...more] = unit.changes;
+    if (more.length === 0) return [{ settle: () => only?.reject(error), queued: new Set() }];
     // One change has failed the call, so each change is retried alone.
-    const each: (() => void)[] = [];
-    for (const one of unit.asked) each.push(await runInSavepoint(transaction, { ...unit, asked: [one] }));
-    return () => {
-      for (const done of each) done();
-    };
+    const outcomes: Outcome[] = [];
+    for (const change of unit.changes)
+      outcomes.push(...(await runInSavepoint(transaction, { ...unit, changes: [change] })));
+    return outcomes;
   }
 }
 
-/** Returns a function to call after the commit. */
-async function run(db: Database, { make, asked, wakeWorkers }: Unit): Promise<() => void> {
+async function run(db: Database, { make, changes }: Unit): Promise<readonly Outcome[]> {
   const results = await make(
     db,
-    asked.map(({ change }) => change),
+    changes.map(({ change }) => change),
   );
-  return () => {
-    for (const [index, result] of results.entries()) asked[index]?.resolve(result);
-    wakeWorkers(db);
+  const settle = (): void => {
+    for (const [index, result] of results.entries()) changes[index]?.resolve(result);
   };
+  return [{ settle, queued: queuedIn(db) }];
 }
 
 function nextGroup({ waiting }: Queue): readonly Unit[] {
-  let [units, changes] = [0, 0];
-  for (const { asked } of waiting) {
-    if (units > 0 && changes + asked.length > maxGroupSize) break;
+  let [units, size] = [0, 0];
+  for (const { changes } of waiting) {
+    if (units > 0 && size + changes.length > maxGroupSize) break;
     units += 1;
-    changes += asked.length;
+    size += changes.length;
   }
   return waiting.splice(0, units);
 }
@@ -201,4 +208,4 @@ async function gather({ waiting }: Queue, enoughQuiet: number): Promise<void> {
   }
 }
 
-const changesIn = (units: readonly Unit[]): number => units.reduce((sum, { asked }) => sum + asked.length, 0);
+const changesIn = (units: readonly Unit[]): number => units.reduce((sum, { changes }) => sum + changes.length, 0);

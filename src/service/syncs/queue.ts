@@ -3,7 +3,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import { type MissingObject, type Sync, syncStatuses } from '../../interface/resources.ts';
 import { leasedUntil } from '../runtime/lease.ts';
-import { noteQueued } from '../storage/queued-work.ts';
+import { noteQueued } from '../storage/commit-group.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';

@@ -3,7 +3,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { Refusal } from '../contract/problem.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
 import type { DeliveryStatus } from '../outbox/outbox.ts';
-import { noteQueued } from '../storage/queued-work.ts';
+import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { firstUnfinished, noLease, notLeased } from './delivery-queue.ts';

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { noteQueued } from '../../../src/service/storage/queued-work.ts';
+import { noteQueued } from '../../../src/service/storage/commit-group.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
