@@ -69,23 +69,21 @@ export type AcquireDecision =
 const key = ['workspace_id', 'path'] as const;
 
 /** Text columns of newLock(). */
-const texts = [
-  ...(['id', 'type', 'token_id', 'owner', 'origin', 'note', 'noted_lock_id', 'folded_path', 'desk_id'] as const),
-  ...(['branch', 'merge_base'] as const),
-] as const;
+const ownerColumns = ['token_id', 'owner', 'origin', 'note'] as const;
+const textColumns = ['id', 'type', ...ownerColumns, 'folded_path', 'desk_id', 'branch', 'merge_base'] as const;
 
-const replaced = [...texts, 'fence', 'acquired_at', 'expires_at'] as const;
+const replacedColumns = [...textColumns, 'fence', 'acquired_at', 'expires_at'] as const;
 
 /** The upsert decides: a new lock replaces no row, or a lock that has expired by the clock of the database. */
 const upsertLocks = batchQuery((db, members, now) =>
   insertFrom(db, withTime(members, now), 'locks', {
-    ...textsOf([...key, ...texts]),
+    ...textsOf([...key, ...textColumns]),
     fence: numberOf('fence'),
     acquired_at: sql`asked.now`,
     expires_at: sql`asked.now + ${numberOf('ttl')}`,
   })
     .onConflict((conflict) =>
-      conflict.columns(key).doUpdateSet(excludedOf(replaced)).where(sql<boolean>`locks.expires_at <= ${now}`),
+      conflict.columns(key).doUpdateSet(excludedOf(replacedColumns)).where(sql<boolean>`locks.expires_at <= ${now}`),
     )
     .returningAll(),
 );
@@ -200,7 +198,6 @@ const newLock = ({ lockId, request }: GrantableRequest, fence: number | undefine
   owner: request.bearer.owner,
   origin: request.origin,
   note: request.note,
-  noted_lock_id: lockId,
   folded_path: request.foldedPath,
   desk_id: request.fromLfs ? lockId : undefined,
   branch: request.branch === undefined ? undefined : `${lockId} ${request.branch}`,

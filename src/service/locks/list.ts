@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isPresent } from './line.ts';
-import { type LockRow, lockOf, noteOf } from './lock-row.ts';
+import { type LockRow, lockOf } from './lock-row.ts';
 
 export interface LockQuery {
   readonly workspace: string;
@@ -24,10 +24,8 @@ export async function listLocks(storage: Storage, query: LockQuery) {
  * All locks of a workspace, by path. They stay rows, because a page converts only the few of maybe 100,000 that it
  * shows.
  */
-export async function heldLocks(storage: Storage, workspace: string): Promise<readonly LockRow[]> {
-  const rows = await ofWorkspace(storage, workspace).selectAll().orderBy('path').execute();
-  return rows.map((row) => (row.note === noteOf(row) ? row : { ...row, note: null }));
-}
+export const heldLocks = (storage: Storage, workspace: string): Promise<LockRow[]> =>
+  workspaceLocks(storage, workspace).orderBy('path').execute();
 
 /** The oldest locks in all workspaces that the bearer may see. */
 export const oldestLocks = (storage: Storage, { workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
@@ -44,27 +42,25 @@ export const locksEndingWithin = (storage: Storage, { workspaces }: Bearer, limi
 
 /** Active locks of a workspace with these ids, by path. */
 export const locksWithIds = (storage: Storage, workspace: string, ids: readonly string[]): Promise<LockRow[]> =>
-  ofWorkspace(storage, workspace).selectAll().where('id', 'in', ids).orderBy('path').execute();
+  workspaceLocks(storage, workspace).where('id', 'in', ids).orderBy('path').execute();
 
 /** Locks that a bearer may renew and release, in all workspaces that it may see, by workspace and path. */
-export function ownLocks(storage: Storage, { id, name, owner, workspaces }: Bearer, limit: number): Promise<LockRow[]> {
-  return (
-    visibleLocks(storage, workspaces)
-      // The same condition as in isOwnLock().
-      .where(({ or, and, eb }) => or([eb('owner', '=', owner), and([eb('owner', '=', name), eb('token_id', '=', id)])]))
-      .orderBy('workspace_id')
-      .orderBy('path')
-      .limit(limit)
-      .execute()
-  );
-}
+export const ownLocks = (storage: Storage, { owner, workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
+  visibleLocks(storage, workspaces)
+    .where('owner', '=', owner)
+    .orderBy('workspace_id')
+    .orderBy('path')
+    .limit(limit)
+    .execute();
 
-const visibleLocks = ({ read, now }: Pick<Storage, 'read' | 'now'>, workspaces: Bearer['workspaces']) =>
-  read
-    .selectFrom('locks')
-    .selectAll()
-    .where(sql<boolean>`expires_at > (select ${now})`)
-    .$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));
+const visibleLocks = (storage: Storage, workspaces: Bearer['workspaces']) =>
+  liveLocks(storage).$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));
+
+const workspaceLocks = (storage: Storage, workspace: string) =>
+  liveLocks(storage).where('workspace_id', '=', workspace);
+
+const liveLocks = ({ read, now }: Storage) =>
+  read.selectFrom('locks').selectAll().where(sql<boolean>`expires_at > (select ${now})`);
 
 /**
  * Changes when a lock is acquired, renewed or released, expires, or is removed after it expired, and when someone joins
@@ -122,6 +118,3 @@ export async function listLiveLocks({ read, now }: Storage, query: LockQuery) {
   const locks: readonly LiveLock[] = rows.slice(0, limit);
   return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
 }
-
-const ofWorkspace = ({ read, now }: Storage, workspace: string) =>
-  read.selectFrom('locks').where('workspace_id', '=', workspace).where(sql<boolean>`expires_at > (select ${now})`);

@@ -11,14 +11,11 @@ export const lockOf = (row: LockRow): Lock => ({
   type: typeOf(row.type),
   owner: row.owner,
   origin: row.origin,
-  note: noteOf(row),
+  note: row.note,
   acquired_at: asTimestamp(row.acquired_at),
   expires_at: asTimestamp(row.expires_at),
   fence: row.fence,
 });
-
-/** An earlier version of the service may have replaced the lock in the row, but kept the note of the previous one. */
-export const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
 
 /** The branch that the lock was requested for. */
 export const branchOf = ({ id, branch }: LockRow): string | null => ofLock(id, branch);

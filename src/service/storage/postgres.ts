@@ -107,8 +107,7 @@ export async function openPostgres({
 
 /**
  * Key of an advisory lock, which no other program may use on this database. A global change takes the lock exclusively
- * and all others share it, so that a global change excludes all others. An instance of an earlier version takes it
- * exclusively for each of its changes.
+ * and all others share it, so that a global change excludes all others.
  */
 const writersLock = 7_241_553_019;
 
