@@ -32,10 +32,10 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
     pollMs,
     fetchObjects: createFetchObjects({ ...parts, roomIn: (workspace) => roomIn(storage, workspace) }),
     releaseMerged: createReleaseMerged(parts),
-    maintainSoon(workspace, end) {
-      mirrorMaintenance.soon(workspace);
+    scheduleMaintenance(workspace, end) {
+      mirrorMaintenance.schedule(workspace);
       // Skipped for the many syncs without new LFS objects, because maintenance reads the folder of each object.
-      if (end.kind === 'succeeded' && end.lfs.received.objects > 0) objectMaintenance.lookSoon(workspace);
+      if (end.kind === 'succeeded' && end.lfs.received.objects > 0) objectMaintenance.schedule(workspace);
     },
   });
   const deliveries = startDeliveries({ ...parts, pollMs });

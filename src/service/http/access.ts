@@ -14,13 +14,14 @@ import type { RequestScheduler } from './request-scheduler.ts';
 interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
   /** Advice for a client that sends no credentials. */
-  readonly how: string;
+  readonly advice: string;
 }
 
 /** For git and Git LFS, which support only user names and passwords. */
 export const byBearerOrPassword: AuthScheme = {
   tokenIn: (authorization) => bearerTokenIn(authorization) ?? basicPasswordIn(authorization),
-  how: 'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
+  advice:
+    'Sign in with an API token as the password, with any user name, or in the header "Authorization: Bearer <API_TOKEN>".',
 };
 
 /** The credential in a Bearer header; undefined without such a header, or for another scheme. */
@@ -29,12 +30,9 @@ export const bearerTokenIn = (authorization: string | undefined) => credentialIn
 /** The password of RFC 7617, after the first colon; undefined without such a header, or with another scheme. */
 export function basicPasswordIn(authorization: string | undefined): string | undefined {
   const encoded = credentialIn(authorization, 'basic');
-  return (
-    encoded &&
-    Buffer.from(encoded, 'base64')
-      .toString()
-      .replace(/^[^:]*:?/, '')
-  );
+  if (encoded === undefined) return undefined;
+  const credentials = Buffer.from(encoded, 'base64').toString();
+  return credentials.replace(/^[^:]*:?/, '');
 }
 
 export interface AccessControl {
@@ -129,7 +127,7 @@ const tooManyRequests = (retryAfterSeconds: number): Refusal =>
 
 const byBearer: AuthScheme = {
   tokenIn: bearerTokenIn,
-  how: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
+  advice: 'Send an API token in the header "Authorization: Bearer <API_TOKEN>".',
 };
 
 /** Authenticates a request. Long-running responses call it again, because the token may have been revoked. */
@@ -138,7 +136,7 @@ export async function authenticateRequest(
   { storage, authScheme = byBearer }: Pick<AccessControl, 'storage' | 'authScheme'>,
 ): Promise<Bearer> {
   const token = authScheme.tokenIn(c.req.header('authorization'));
-  if (token === undefined) throw unauthorized(authScheme.how);
+  if (token === undefined) throw unauthorized(authScheme.advice);
   if (!looksLikeTokenSecret(token)) throw tokenRefused('Unknown API token.');
   const authentication = await authenticate(storage, token);
   if (authentication.kind === 'refused') throw tokenRefused(authentication.reason);

@@ -102,7 +102,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
 
   return {
     /** Starts maintenance of a workspace soon. Calls before it starts share one run. */
-    lookSoon: (workspace: string): void => void lookOnce(workspace),
+    schedule: (workspace: string): void => void lookOnce(workspace),
     maintainAll: () => unlessStopping(maintainEach()),
   };
 }

@@ -62,7 +62,7 @@ export function createLocks(options: LocksOptions) {
   const broadcast = shareChanges(storage.broadcast);
   const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
 
-  async function look(line: LinePath): Promise<PathState> {
+  async function readPath(line: LinePath): Promise<PathState> {
     const [found, first] = await Promise.all([
       find({ ...line }),
       committedFirstInLine(storage, { ...line, placeId: null }),
@@ -72,7 +72,7 @@ export function createLocks(options: LocksOptions) {
   }
 
   const waiters = createLockWaiters({
-    look,
+    readPath,
     watchOthers: (onOthers) => broadcast.listen((key) => onOthers(key && lineOf(key))),
     onCount: (workspace, change) => metrics.lockWaiters.inc({ workspace }, change),
     onError,

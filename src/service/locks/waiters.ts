@@ -42,7 +42,7 @@ export interface PathState {
 
 interface LockWaitersOptions {
   /** Rejected when the database does not answer. */
-  readonly look: (line: LinePath) => Promise<PathState>;
+  readonly readPath: (line: LinePath) => Promise<PathState>;
   /**
    * Calls back with each change of a lock or line by other processes, or with undefined if any may have changed.
    * Returns how to stop.
@@ -82,7 +82,7 @@ export type LockWaiters = ReturnType<typeof createLockWaiters>;
  * There is no polling, except while a free path waits for a place at another instance, or for a client to become
  * present again.
  */
-export function createLockWaiters({ look: query, watchOthers, onCount, onError }: LockWaitersOptions) {
+export function createLockWaiters({ readPath, watchOthers, onCount, onError }: LockWaitersOptions) {
   const lines = new Map<string, Line>();
   const waits = new Map<EndWait, Wait | PlacedWait>();
   let stopWatching = (): void => undefined;
@@ -121,17 +121,17 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
     // All may have left during the query.
     if (isEmpty(line)) return;
     // Capping the timer is safe: when it fires early, the path is looked up again.
-    line.timer = setTimeout(look, Math.min(ms, maxTimerMs), line);
+    line.timer = setTimeout(check, Math.min(ms, maxTimerMs), line);
   }
 
-  async function look(line: Line): Promise<void> {
+  async function check(line: Line): Promise<void> {
     line.checkAgain = true;
     if (line.isChecking) return;
     line.isChecking = true;
     try {
       while (line.checkAgain && !isEmpty(line)) {
         line.checkAgain = false;
-        decide(line, await query(line.key));
+        decide(line, await readPath(line.key));
       }
     } catch (error) {
       onError(error);
@@ -160,7 +160,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
 
   /** Must be called when the lock or the line of a path has changed; with undefined, when anything may have. */
   function changed(key: LinePath | undefined): void {
-    for (const line of key === undefined ? [...lines.values()] : [lines.get(keyOf(key))]) if (line) void look(line);
+    for (const line of key === undefined ? [...lines.values()] : [lines.get(keyOf(key))]) if (line) void check(line);
   }
 
   /** Undefined if too many clients already wait: the response must then be sent at once. */
@@ -201,7 +201,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
         const line = lineOf(wait);
         line.watchers.add(end);
         // A running query has the answer for later watchers, too.
-        if (!line.isHeld && !line.isChecking) void look(line);
+        if (!line.isHeld && !line.isChecking) void check(line);
         return () => {
           line.watchers.delete(end);
           removeIfEmpty(line);
@@ -223,7 +223,7 @@ export function createLockWaiters({ look: query, watchOthers, onCount, onError }
         for (const line of all) {
           line.members.set(placeId, onTurn);
           if (line.key.path === path && line.notified === placeId) line.notified = undefined;
-          if (!line.isHeld) void look(line);
+          if (!line.isHeld) void check(line);
         }
         return () => {
           for (const line of all) {

@@ -21,8 +21,8 @@ export function parsePoolItems(json: string): Parsed<readonly NewPoolItem[]> {
   const items = itemsSchema.safeParse(value);
   if (items.success) return accepted(items.data);
   const [issue] = items.error.issues;
-  const place = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
-  return refused(`${place}${issue?.message ?? 'It must be a list of items.'}`);
+  const location = issue === undefined || issue.path.length === 0 ? '' : `${issue.path.join('.')}: `;
+  return refused(`${location}${issue?.message ?? 'It must be a list of items.'}`);
 }
 
 const itemsSchema = z.array(

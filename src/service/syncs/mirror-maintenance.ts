@@ -30,7 +30,7 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
 
   return {
     /** Calls before the maintenance starts share one run. */
-    soon(workspace: string): void {
+    schedule(workspace: string): void {
       const done = once(workspace, (begun) => limitMaintenance(workspace, () => maintain(workspace, begun))).finally(
         () => unfinished.delete(done),
       );

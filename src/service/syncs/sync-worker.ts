@@ -35,7 +35,7 @@ interface SyncRunParts {
   readonly metrics: Metrics;
   readonly log: Logger;
   /** Called after a sync was recorded. */
-  readonly maintainSoon: (workspace: string, end: SyncEnd) => void;
+  readonly scheduleMaintenance: (workspace: string, end: SyncEnd) => void;
 }
 
 export type ReleaseMerged = (synced: {
@@ -82,7 +82,7 @@ export async function runSync(
   stopping: AbortSignal,
   onQuiet: (isQuiet: boolean) => void = () => undefined,
 ): Promise<void> {
-  const { storage, metrics, log, maintainSoon } = parts;
+  const { storage, metrics, log, scheduleMaintenance } = parts;
   let progress: Progress = {};
   const lease = keepLease(() => renewLease(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
@@ -111,7 +111,7 @@ export async function runSync(
     metrics.syncs.inc({ status: end.kind });
     if (end.kind === 'failed') log.warn({ ...about, error: end.error }, 'sync failed');
     else log.info({ ...about, head: end.head, received_objects: end.receivedObjects, lfs: end.lfs }, 'sync succeeded');
-    maintainSoon(sync.workspace, end);
+    scheduleMaintenance(sync.workspace, end);
   } catch (error) {
     if (!lease.signal.aborted) throw error;
     if (stopping.aborted) await endLease(storage, 'syncs', sync);

@@ -154,7 +154,7 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     const { workspace, left } = await stocked(50);
     const { storage } = service;
     await storage.commit('global', (db) => removeWorkspaceAudited(db, storage.now, operator, workspace));
-    upkeep().lookSoon(workspace);
+    upkeep().schedule(workspace);
     await upkeep().maintainAll();
     expect([await left(), await usageOf(storage, workspace)]).toEqual([[true, true, true], undefined]);
   });

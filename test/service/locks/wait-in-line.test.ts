@@ -25,7 +25,7 @@ const request = { workspace, path, type: 'exclusive', ttl: valueIn(parseTtl('1h'
 /** Requests with this key have these outcomes, one after the other. */
 function acquireWith(key: string, terms: WaitTerms | undefined, ...outcomes: (ApiResponse | Error)[]) {
   const waiters = createLockWaiters({
-    look: async () => ({ remainingMs: undefined, first: undefined }),
+    readPath: async () => ({ remainingMs: undefined, first: undefined }),
     watchOthers: () => () => undefined,
     onCount: () => undefined,
     onError: failed,

@@ -16,7 +16,7 @@ function createWorld() {
   let hears: ((place: LinePath | undefined) => void) | undefined;
 
   const waiters = createLockWaiters({
-    async look({ path }) {
+    async readPath({ path }) {
       queries += 1;
       if (broken) throw new Error('The database does not answer.');
       // A response takes a moment, in which other things can happen.

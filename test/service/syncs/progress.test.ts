@@ -46,7 +46,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
         metrics: createMetrics(),
         log: pino({ level: 'silent' }),
         releaseMerged: async () => undefined,
-        maintainSoon: () => undefined,
+        scheduleMaintenance: () => undefined,
       },
       claimed,
       stopping.signal,
