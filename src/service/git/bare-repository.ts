@@ -62,19 +62,10 @@ export async function fetchedHead(folder: string, branch: BranchName): Promise<s
   return head?.trim() || undefined;
 }
 
-/** Head of the branch in a local repository; undefined if it does not have the branch. */
-export async function headOf(git: GitCommand, branch: BranchName): Promise<string | undefined> {
-  const head = await git(['for-each-ref', '--format=%(objectname)', branchRef(branch)], {
-    purpose: `read the head of the branch ${branch}`,
-    limits: localLimits,
-  });
-  return head.trim() || undefined;
-}
-
-/** Heads of all branches in a local repository. Keys are names of branches. */
-export async function headsOf(git: GitCommand): Promise<ReadonlyMap<string, string>> {
-  const lines = await git(['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', 'refs/heads/'], {
-    purpose: 'read the heads of all branches',
+/** Heads of the branches in a local repository whose refs start with the prefix. Keys are names of branches. */
+export async function headsOf(git: GitCommand, prefix = 'refs/heads/'): Promise<ReadonlyMap<string, string>> {
+  const lines = await git(['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', prefix], {
+    purpose: 'read the heads of branches',
     limits: localLimits,
   });
   return new Map(
@@ -106,5 +97,4 @@ export const isRepository = (folder: string): Promise<boolean> =>
   );
 
 /** Content of the file HEAD, which names the default branch; undefined without a repository. */
-export const readHead = (folder: string): Promise<string | undefined> =>
-  unlessMissing(readFile(join(folder, 'HEAD'), 'utf8'));
+const readHead = (folder: string): Promise<string | undefined> => unlessMissing(readFile(join(folder, 'HEAD'), 'utf8'));

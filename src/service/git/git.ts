@@ -3,8 +3,8 @@ import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
-import { headOf, headsOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
-import type { BranchName } from './branch-name.ts';
+import { headsOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
+import { type BranchName, branchRef } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
@@ -57,19 +57,16 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     });
 
   return {
-    /** Version of the installed git. */
     async version(): Promise<string> {
       const response = await git(['version'], { purpose: 'print its version', limits: localLimits });
       return response.replace(/^git version /, '').trim();
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
-    /** Head of the branch at its last fetch. */
     head: (workspace: string, branch: BranchName) =>
       asGitErrors(`read the branch ${branch} of the mirror`, async () => {
         await makeRepository(git, mirrorOf(workspace));
-        return headOf(gitOf(workspace), branch);
+        return (await headsOf(gitOf(workspace), branchRef(branch))).get(branch);
       }),
-    /** Heads of all branches at their last fetches, by name. */
     heads: (workspace: string) =>
       asGitErrors('read the branches of the mirror', async () => {
         await makeRepository(git, mirrorOf(workspace));
@@ -119,7 +116,6 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     serve: (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
       asGitErrors(`serve the mirror of ${workspace}`, () => serveMirror({ ...task, git, mirror: mirrorOf(workspace) })),
     forget,
-    /** Ids of the workspaces that have a mirror. */
     mirrored: () => asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors)),
   };
 }

@@ -1,8 +1,8 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Mirror } from './bare-repository.ts';
+import { headsOf, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
-import { type GitCommand, localLimits } from './git-command.ts';
+import { type GitCommand, inRepository, localLimits } from './git-command.ts';
 import { ageOf } from './scratch.ts';
 
 /** Moves the fetched packs into the mirror, then the branch to its new head. */
@@ -70,13 +70,14 @@ async function removeStaleLocks(mirror: Mirror, branch: BranchName): Promise<voi
  * longer has the others. Returns whether any were removed.
  */
 async function removeReplacedBranches(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<boolean> {
-  const task = { limits: localLimits, repository: mirror.repository };
-  const purpose = `find the branches that ${branch} replaces`;
-  const refs = (await git(['for-each-ref', '--format=%(refname)', 'refs/heads/'], { ...task, purpose })).split('\n');
-  const own = branchRef(branch);
-  const replaced = refs.filter((ref) => ref.startsWith(`${own}/`) || (ref !== '' && own.startsWith(`${ref}/`)));
-  for (const ref of replaced) {
-    await git(['update-ref', '-d', ref], { ...task, purpose: `remove ${ref}, which ${branch} replaces` });
+  const inMirror = inRepository(git, mirror.repository);
+  const names = [...(await headsOf(inMirror)).keys()];
+  const replaced = names.filter((name) => name.startsWith(`${branch}/`) || branch.startsWith(`${name}/`));
+  for (const name of replaced) {
+    await inMirror(['update-ref', '-d', `refs/heads/${name}`], {
+      purpose: `remove the branch ${name}, which ${branch} replaces`,
+      limits: localLimits,
+    });
   }
   return replaced.length > 0;
 }

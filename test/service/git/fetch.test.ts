@@ -83,6 +83,7 @@ describe('a fetch', () => {
     repository.commit({ branch: 'release/1.0', files: { a: '3' } });
     await git.fetch('game', remote, branchNamed('release/1.0'), enoughTime);
     expect(gitAt(mirror, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/release-2\nrefs/heads/release/1.0\n');
+    expect(await git.head('game', branchNamed('release'))).toBeUndefined();
 
     repository.git('update-ref', '-d', 'refs/heads/release/1.0');
     repository.commit({ branch: 'release', files: { a: '4' } });
