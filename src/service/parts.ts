@@ -42,7 +42,6 @@ export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly drainTimeout: Duration;
   readonly syncTimeout: Duration;
   readonly parallelSyncs: number;
-  /** Maximum number of clients that receive objects of mirrors at the same time. */
   readonly parallelClones: number;
   readonly mirrorLimits?: Partial<MirrorLimits>;
   readonly freeDisk: FreeDisk;

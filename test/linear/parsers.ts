@@ -91,8 +91,7 @@ import { hookRequestSchema } from '../../src/service/webhooks/registration.ts';
 import { retryAfterSeconds } from '../../src/service/webhooks/retry-schedule.ts';
 import { parseSecret } from '../../src/service/webhooks/signature.ts';
 import { parseBranchPatterns, parseLatestMode, parsePushLockMode } from '../../src/service/workspaces/latest.ts';
-import { lfsEndpoint, parseLfsUrl } from '../../src/service/workspaces/lfs-endpoint.ts';
-import { parseLfsMode } from '../../src/service/workspaces/lfs-mode.ts';
+import { lfsEndpoint, parseLfsMode, parseLfsUrl } from '../../src/service/workspaces/lfs-settings.ts';
 import { parsePoolName, parseWorkspaceId } from '../../src/service/workspaces/workspace-id.ts';
 import { hookRow } from '../service/webhooks/samples.ts';
 import { valueIn } from '../support/value-in.ts';
@@ -419,7 +418,7 @@ export const parsers: readonly Parser[] = [
     (text) => [parsePointer(text), parsePointer(`version https://git-lfs.github.com/spec/v1\n${text}`)],
     ['ext-0-', 'a', ' '],
   ),
-  row('service/workspaces/lfs-mode.ts parseLfsMode', parseLfsMode),
+  row('service/workspaces/lfs-settings.ts parseLfsMode', parseLfsMode),
   row(
     'service/workspaces/latest.ts parseLatestMode parsePushLockMode parseBranchPatterns',
     (text) => [parseLatestMode(text), parsePushLockMode(text), parseBranchPatterns(text)],
@@ -436,7 +435,7 @@ export const parsers: readonly Parser[] = [
     looksLikeLockId(text),
   ]),
   row(
-    'service/workspaces/lfs-endpoint.ts parseLfsUrl lfsEndpoint',
+    'service/workspaces/lfs-settings.ts parseLfsUrl lfsEndpoint',
     (text) => [
       parseLfsUrl(text),
       parseLfsUrl(`https://a/${text}`),
@@ -582,7 +581,6 @@ export const withoutRow: Readonly<Record<string, string>> = {
   'src/service/locks/read-history.ts readLockHistory': 'It reads the database.',
   'src/locks/ledger/history.ts readLockWorkspaces': 'It puts entries of the ledger together that readEntry has read.',
   'src/locks/ledger/history.ts readJobLocks': 'It puts entries of the ledger together that readEntry has read.',
-  'src/service/git/bare-repository.ts readHead': 'It reads a file that the service has written.',
   'src/service/mirror/read-request.ts readUploadPackRequest': 'It is readBytes, gunzip and parseUploadPackRequest.',
   'src/service/http/body.ts readBytes': 'It is readLimited.',
   'src/service/platform/read-limited.ts readLimited': 'It reads a stream up to its limit.',

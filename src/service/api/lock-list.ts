@@ -112,7 +112,7 @@ async function waitUntilFree(
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const began = performance.now();
-  const waiting = wait({ workspace, path, ms: seconds * 1_000, tokenId: bearerOf(c).id, gone: disconnection(c) });
+  const waiting = wait({ workspace, path, ms: seconds * 1_000, tokenId: bearerOf(c).id, gone: disconnection(c.env) });
   if (waiting === undefined) return undefined;
   const { kind } = await waiting;
   c.set('waitedMs', performance.now() - began);

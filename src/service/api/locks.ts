@@ -207,7 +207,7 @@ async function acquireOrWait(
 ): Promise<ApiResponse> {
   const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
   if (preferred === undefined) return locks.acquire(key, request);
-  const gone = disconnection(c);
+  const gone = disconnection(c.env);
   const began = performance.now();
   const authenticate = () => authenticateRequest(c, { storage });
   try {

@@ -8,7 +8,6 @@ import type { PrepareSync } from '../syncs/trigger.ts';
 import type { ExchangeToken } from '../trust/exchange.ts';
 import type { RemoteMemory } from '../workspaces/remote-memory.ts';
 
-/** The parts of the service that the operations of the API use. */
 export interface ApiParts extends AccessControl {
   readonly idempotent: Idempotent;
   readonly locks: Locks;

@@ -6,7 +6,7 @@ import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf, keyedRequestOf } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { withoutPlaceId } from '../locks/responses.ts';
-import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
+import { lfsLockTtl } from '../workspaces/lfs-settings.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import { keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';

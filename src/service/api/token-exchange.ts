@@ -132,7 +132,6 @@ function later(status: 429 | 503, reason: string, retryAfterSeconds: number): Ap
 /** Large enough that a JWT that is too long gets its own error. */
 const bodyLimit = { maxBytes: 8 * maxIdentityLength, subject: 'The form' };
 
-/** The parameters, or an error message. */
 async function readForm(c: Context<Environment>): Promise<Readonly<Record<string, string>> | string> {
   const { incoming } = c.env;
   if (!isForm(incoming.headers['content-type'] ?? '')) return 'Send a form: application/x-www-form-urlencoded.';

@@ -33,7 +33,6 @@ export class Refusal extends Error {
   }
 }
 
-/** For transient errors. */
 export const unavailable = (detail: string, retryAfterSeconds = 2): Refusal =>
   new Refusal('unavailable', detail, { headers: { 'retry-after': String(retryAfterSeconds) } });
 

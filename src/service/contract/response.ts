@@ -1,4 +1,3 @@
-/** A response before it is sent. */
 export interface ApiResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;

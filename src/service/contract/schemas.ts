@@ -136,7 +136,6 @@ export const asOfField = timestamp.nullable().optional().openapi({
     'The age of the mirror, if it could not be brought up to date in time; null if not all branches could be compared.',
 });
 
-/** A lock that was just acquired. */
 export const acquiredLockSchema = lockSchema.extend({
   outdated: outdatedSchema.nullable().optional().openapi({
     description: 'A version of the file that the branch lacks, or null. Absent if the workspace compares no locks.',

@@ -21,7 +21,6 @@ export const forbiddenInBranchName = forbidden.map(([{ source }]) => source).joi
 
 declare const brand: unique symbol;
 
-/** Short name of a branch: the part after `refs/heads/`. */
 export type BranchName = string & { readonly [brand]: 'BranchName' };
 
 export function parseBranchName(text: string): Parsed<BranchName> {

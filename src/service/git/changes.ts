@@ -5,7 +5,6 @@ import type { Limits } from './run-git.ts';
 interface Commit {
   readonly id: string;
   readonly author: string;
-  /** Milliseconds since 1970. */
   readonly at: number;
 }
 
@@ -80,7 +79,6 @@ export async function listBlobs(
   return blobs;
 }
 
-/** The files that differ between two commits. */
 export async function listDifferences(
   git: GitCommand,
   { from, to, limits }: { readonly from: string; readonly to: string; readonly limits: Limits },

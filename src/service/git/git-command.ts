@@ -16,7 +16,6 @@ export interface GitTask extends GitWork {
   readonly repository?: string | undefined;
   /** The remote it connects to. Its credentials are passed to git and redacted from errors. */
   readonly remote?: Remote | undefined;
-  /** Further settings, without secrets. */
   readonly settings?: Readonly<Record<string, string>>;
   /** Value of the client's `Git-Protocol` header. */
   readonly protocol?: string | undefined;
@@ -71,7 +70,6 @@ export function gitCommand(setup: {
   };
 }
 
-/** Runs git in this repository. */
 export const inRepository =
   (git: GitCommand, repository: string): GitCommand =>
   (args, task) =>

@@ -38,7 +38,6 @@ interface GitSetup {
   readonly protocol?: string | undefined;
 }
 
-/** The complete environment of a git process. */
 export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): NodeJS.ProcessEnv {
   const environment: NodeJS.ProcessEnv = {
     LANG: 'C.UTF-8',

@@ -71,7 +71,6 @@ async function arePublished(search: Search, wants: readonly string[], tips: read
   return others.length === 0 || areContained(search, others, tips);
 }
 
-/** Types of the objects that are in the mirror. */
 async function typesOf(search: Search, ids: readonly string[]): Promise<ReadonlyMap<string, string>> {
   const types = new Map<string, string>();
   if (ids.length === 0 || !(await isRepository(search.mirror.repository))) return types;
@@ -86,7 +85,6 @@ async function typesOf(search: Search, ids: readonly string[]): Promise<Readonly
   return types;
 }
 
-/** Whether all of these commits are reachable from the tips. */
 async function areReachable(search: Search, commits: readonly string[], tips: readonly string[]): Promise<boolean> {
   const beyond = await inMirror(search, ['rev-list', '--max-count=1', '--ignore-missing', '--stdin'], {
     purpose: 'look for commits that no branch has',

@@ -4,9 +4,7 @@ import { layOutRepository, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { inScratchFolder } from './scratch.ts';
 
-/** Branches and commits of a mirror that are served. */
 export interface Published {
-  /** Head of each branch. */
   readonly branches: ReadonlyMap<BranchName, string>;
   /** Commits that may be requested by id, although they are no longer the head of a branch. */
   readonly unnamed: readonly string[];

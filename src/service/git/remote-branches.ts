@@ -6,7 +6,6 @@ import { type Remote, remoteArguments } from './remote.ts';
 import type { Limits } from './run-git.ts';
 
 export interface RemoteBranches {
-  /** Head of each branch, in the order of the remote. */
   readonly branches: ReadonlyMap<BranchName, string>;
   readonly defaultBranch: BranchName | undefined;
 }

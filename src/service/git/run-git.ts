@@ -11,7 +11,6 @@ export interface Limits {
 
 export interface GitWork {
   readonly limits: Limits;
-  /** Standard input of git; empty by default. */
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
   /**

@@ -30,7 +30,6 @@ export async function inScratchFolder<T>(parent: string, work: (folder: string) 
   }
 }
 
-/** Folders in use are touched much more often. */
 export const abandonedAfterMs = 60 * 60 * 1_000;
 
 /**

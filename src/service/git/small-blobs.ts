@@ -16,7 +16,6 @@ export interface Blob {
   readonly content: Buffer;
 }
 
-/** Passes each small blob to `onBlob`. */
 export async function readSmallBlobs(
   git: GitCommand,
   wanted: SmallBlobs,
@@ -55,7 +54,6 @@ function readBatch(onObject: (id: string, content: Buffer) => void): (bytes: Buf
   };
 }
 
-/** Maps the id of each small blob to one of its paths. */
 async function listSmallBlobs(
   git: GitCommand,
   { commit, of, belowBytes }: SmallBlobs,

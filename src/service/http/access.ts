@@ -10,7 +10,6 @@ import { bearerOf, type Environment } from './context.ts';
 import type { RateLimiter } from './rate-limit.ts';
 import type { RequestScheduler } from './request-scheduler.ts';
 
-/** Way to pass an API token in a request. */
 interface AuthScheme {
   readonly tokenIn: (authorization: string | undefined) => string | undefined;
   /** Advice for a client that sends no credentials. */
@@ -39,7 +38,6 @@ export interface AccessControl {
   readonly storage: Storage;
   readonly rateLimiter: RateLimiter;
   readonly scheduler: Pick<RequestScheduler, 'identify' | 'measured' | 'nextTurn'>;
-  /** Called for each request with the id of its token. */
   readonly noteUse: (tokenId: string) => void;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   /** Default: Bearer only. */
@@ -57,7 +55,6 @@ export function requireFreeDisk({ freeDisk }: AccessControl): void {
   );
 }
 
-/** Requirement of a request: nothing, any valid token, or a token with a scope. */
 export type Access = 'anyone' | 'any-token' | Scope;
 
 /** With `ownReleaseIsFree`, the handler must call `admitRelease`: whether a release is free is known only there. */

@@ -28,7 +28,6 @@ export function refuseOtherMethods(app: App): void {
 export interface AppParts {
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'requests'>;
-  /** Proxies whose X-Forwarded-For is trusted. */
   readonly trustedProxies: readonly Cidr[];
 }
 

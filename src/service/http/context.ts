@@ -10,7 +10,6 @@ import { type Bearer, maySee } from '../tokens/tokens.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { type FoundWorkspace, workspaceWithId } from '../workspaces/workspaces.ts';
 
-/** Variables that the middleware sets on a request. */
 export interface Environment {
   Bindings: HttpBindings;
   Variables: {
@@ -24,7 +23,6 @@ export interface Environment {
     waitedMs: number;
     /** The body exactly as received. */
     bodyText: string;
-    /** Parsed JSON of the body, not validated yet. */
     body: unknown;
     responseHeaders: Readonly<Record<string, string>>;
   };
@@ -81,9 +79,8 @@ export const responseHeaders = (c: Context<Environment>, headers: Headers): Head
 });
 
 /** Aborted when the client has disconnected. */
-export function disconnection(c: Context<Environment>): AbortSignal {
+export function disconnection({ outgoing }: Pick<HttpBindings, 'outgoing'>): AbortSignal {
   const gone = new AbortController();
-  const { outgoing } = c.env;
   outgoing.once('close', () => gone.abort());
   if (outgoing.destroyed) gone.abort();
   return gone.signal;

@@ -24,7 +24,6 @@ export const turnsBetweenCostly = 4;
 /** Weight of the latest measurement in the moving average of a key's cost. */
 const weightOfLatest = 1 / 4;
 
-/** Maximum number of keys whose cost is remembered. */
 const maxKeys = 10_000;
 
 export type FairScheduler = ReturnType<typeof createFairScheduler>;
@@ -38,11 +37,9 @@ export type FairScheduler = ReturnType<typeof createFairScheduler>;
 export function createFairScheduler(afterThisTurn: (work: () => void) => void = setImmediate) {
   /** Waiting requests by key, in the order of their turns. */
   const waiting = new Map<string, Set<{ readonly begin: () => void }>>();
-  /** Average cost of a request, by key. */
   const costs = new Map<string, number>();
   /** Cost that a key must still make up for by letting others go first. */
   const debts = new Map<string, number>();
-  /** Remaining budget of this turn. */
   let budget = maxMsPerTurn;
   let isIdle = true;
   let turnsUntilCostly = 0;

@@ -1,33 +1,26 @@
 import { type Admission, limitRate, type Rate } from '../runtime/limit-rate.ts';
 
-/** Requests per second of each token; null for no limit. */
 export type RateLimit = Rate | null;
 
 type Headers = Readonly<Record<string, string>>;
 
-export interface RateLimiter {
-  admit(tokenId: string): Admission;
-  /**
-   * Releasing a lock of the token's own owner is free: it must be refunded, and must not be refused. A token has a
-   * second burst for releases, so that few of them need proof of that beforehand.
-   */
-  admitRelease(tokenId: string): Admission;
-  headersOf(tokenId: string): Headers;
-}
+export type RateLimiter = ReturnType<typeof createRateLimiter>;
 
 const free: Admission = { kind: 'admitted', refund: () => undefined };
 
-const unlimited: RateLimiter = { admit: () => free, admitRelease: () => free, headersOf: () => ({}) };
-
 /** `clock` counts milliseconds. */
-export function createRateLimiter(limit: RateLimit, clock: () => number): RateLimiter {
-  if (limit === null) return unlimited;
+export function createRateLimiter(limit: RateLimit, clock: () => number) {
+  if (limit === null) return { admit: () => free, admitRelease: () => free, headersOf: (): Headers => ({}) };
   const { perSecond, burst } = limit;
   const { admit, remaining } = limitRate(limit, clock);
   return {
-    admit: (tokenId) => admit(tokenId),
-    admitRelease: (tokenId) => admit(tokenId, -burst),
-    headersOf(tokenId) {
+    admit: (tokenId: string) => admit(tokenId),
+    /**
+     * Releasing a lock of the token's own owner is free: it must be refunded, and must not be refused. A token has a
+     * second burst for releases, so that few of them need proof of that beforehand.
+     */
+    admitRelease: (tokenId: string) => admit(tokenId, -burst),
+    headersOf(tokenId: string): Headers {
       const { charges, seconds } = remaining(tokenId);
       return {
         'ratelimit-policy': `"token";q=${burst};w=${Math.ceil(burst / perSecond)}`,

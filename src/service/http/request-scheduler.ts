@@ -31,7 +31,6 @@ interface RequestSchedulerOptions {
   readonly scheduler?: FairScheduler;
 }
 
-/** Maximum number of remembered credentials, of tokens and sessions. */
 const maxKnown = 10_000;
 
 /**

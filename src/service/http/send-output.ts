@@ -1,4 +1,5 @@
-import type { ServerResponse } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { disconnection } from './context.ts';
 
 export type OutputResponse = ReturnType<typeof sendOutput>;
 
@@ -6,14 +7,16 @@ export type OutputResponse = ReturnType<typeof sendOutput>;
  * A response that is written in chunks, each after the previous one has left the memory of this process. Sends status
  * 200 and these headers with the first chunk, unless a head was written before.
  */
-export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<string, string>>, maxMsPerPiece: number) {
-  const gone = new AbortController();
+export function sendOutput(
+  outgoing: HttpBindings['outgoing'],
+  headers: Readonly<Record<string, string>>,
+  maxMsPerPiece: number,
+) {
+  const gone = disconnection({ outgoing });
   let sent = 0;
   let cutReason: 'too-slow' | 'refused' | undefined;
   let waitedMs = 0;
   let waitingSince: number | undefined;
-  outgoing.once('close', () => gone.abort());
-  if (outgoing.destroyed) gone.abort();
 
   const begin = (): void => {
     if (!outgoing.headersSent) outgoing.writeHead(200, headers);
@@ -43,7 +46,7 @@ export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<st
 
   return {
     /** Aborted when the response is closed, such as when the client disconnects. */
-    gone: gone.signal,
+    gone,
     sentBytes: (): number => sent,
     /** Total time spent waiting for the client to read. */
     waitedMs: (): number => waitedMs + waitingMs(),
@@ -52,13 +55,13 @@ export function sendOutput(outgoing: ServerResponse, headers: Readonly<Record<st
     cutReason: () => cutReason,
     /** Fulfilled when the chunk has left this process, or the client has disconnected. The first one sends the headers. */
     async write(chunk: Buffer): Promise<void> {
-      if (gone.signal.aborted) return;
+      if (gone.aborted) return;
       begin();
       sent += chunk.length;
       await written(chunk);
     },
     end(): void {
-      if (gone.signal.aborted) return;
+      if (gone.aborted) return;
       begin();
       outgoing.end();
     },

@@ -5,7 +5,6 @@ import { type ProblemName, problems } from '../../interface/problem.ts';
 import { toProblemResponse } from '../contract/problem.ts';
 import { shownPeer } from './client-address.ts';
 
-/** Input that was rejected before it became a request. */
 export interface Unreadable {
   readonly requestId: string;
   readonly status: number;

@@ -27,7 +27,6 @@ export function readQuery(requestTarget: string, names: readonly string[]): Read
   return readParameters(query, names);
 }
 
-/** As readQuery(), for the body of a form. */
 export function readParameters(text: string, names: readonly string[]): Readonly<Record<string, string>> {
   const values = new Map<string, string>();
   for (const parameter of text.split('&')) {

@@ -11,7 +11,6 @@ import { type ComparedHeads, createRefreshMirror, type RefreshParts, type Refres
 
 interface CompareParts extends RefreshParts {
   readonly git: Pick<Git, 'heads' | keyof LimitedGit>;
-  /** Whether paths that differ only in case name the same file. */
   readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
 }

@@ -53,7 +53,6 @@ interface Refresh {
   readonly fetched: ReadonlyMap<string, SyncedBranch>;
 }
 
-/** Name and head on the remote. */
 type ListedBranch = readonly [name: BranchName, head: string];
 
 /** A comparison of the mirror with a listing of the remote, which adds to `fetched`. */
@@ -112,7 +111,6 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
     });
   }
 
-  /** Returns the ids of the syncs. */
   const queueSyncs = (id: string, branches: readonly ListedBranch[]) =>
     storage.commit({ workspace: id }, async (db) => {
       const queued = new Map<ListedBranch, string>();
@@ -189,7 +187,6 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
   };
 }
 
-/** The branches to bring up to date. */
 function wantedBranches(request: RefreshRequest, listing: RemoteListing, synced: SyncedBranches) {
   const counts = comparedWith(request.workspace, listing.defaultBranch);
   const wants = (name: string): boolean => counts(name) || (request.syncsBranch && name === request.branch);

@@ -25,7 +25,6 @@ interface ChangedFiles {
 
 const limits = { timeoutMs: 30_000 };
 
-/** The service itself. */
 const releaser = { name: 'the service', tokenId: null, address: null, owner: null, force: false };
 
 /**

@@ -20,7 +20,7 @@ import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
 import { heldBy, lockIn } from '../locks/responses.ts';
 import type { Storage } from '../storage/storage.ts';
-import { lfsLockTtl } from '../workspaces/lfs-lock-ttl.ts';
+import { lfsLockTtl } from '../workspaces/lfs-settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
 import { lfsError, lfsLock, lfsResponse } from './responses.ts';

@@ -7,7 +7,7 @@ import type { AccessControl } from '../http/access.ts';
 import { type App, bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { hostOrigin } from '../http/request-target.ts';
-import { lfsEndpoint } from '../workspaces/lfs-endpoint.ts';
+import { lfsEndpoint } from '../workspaces/lfs-settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { addDownloadRoute, type DownloadRoutes } from './download.ts';
 import type { ObjectName, Oid } from './oid.ts';

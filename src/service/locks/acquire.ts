@@ -49,7 +49,6 @@ export interface AcquireRequest extends LockKey {
   readonly place?: Place | undefined;
 }
 
-/** The place in line of a request: see line.ts. */
 export interface Place {
   readonly id: string;
   /** Whether a grant ends it. Otherwise, the client needs further locks. */
@@ -68,7 +67,6 @@ export type AcquireDecision =
 
 const key = ['workspace_id', 'path'] as const;
 
-/** Text columns of newLock(). */
 const ownerColumns = ['token_id', 'owner', 'origin', 'note'] as const;
 const textColumns = ['id', 'type', ...ownerColumns, 'folded_path', 'desk_id', 'branch', 'merge_base'] as const;
 

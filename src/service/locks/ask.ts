@@ -184,7 +184,6 @@ async function grant(
   if (decision === undefined || decision.kind === 'exceeded') await removePlaces(db, now, [{ placeId }]);
 }
 
-/** The places of people whose paths are free. */
 const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
   read
     .with(

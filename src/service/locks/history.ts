@@ -74,7 +74,6 @@ export async function removeOldLockHistory(
   }
 }
 
-/** A request has begun to wait for a lock. */
 export function requestedEvent(lock: LockRow, request: RequestedBy, at: number): OutboxEvent {
   const { data, ...about } = aboutLock(lock, at);
   return { type: 'lock.requested', ...about, data: { ...data, request } };

@@ -1,6 +1,5 @@
 export const entityTag = (id: string): string => `"${id}"`;
 
-/** Returns whether the id of a lock satisfies a condition. */
 export type IdMatch = (id: string) => boolean;
 
 const anyTag = /^[ \t]*\*[ \t]*$/;

@@ -149,7 +149,6 @@ export const isInLine = coalesceReads(async (db, now, places: readonly { readonl
   inInputOrder(places, await knownPlaces(db, now, places)).map((known) => known !== undefined),
 );
 
-/** Requests that are the newest of their clients. */
 export const newestRequests = batchQuery((db, members) =>
   db
     .selectFrom(members)
@@ -206,7 +205,6 @@ export async function firstInLines(
   return inInputOrder(questions, await firstPlaces(db, now, questions));
 }
 
-/** Coalesces concurrent questions outside of transactions. */
 export const committedFirstInLine = coalesceReads(firstInLines);
 
 /** Whether someone else is to be served before the asking place. */

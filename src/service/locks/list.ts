@@ -31,7 +31,6 @@ export const heldLocks = (storage: Storage, workspace: string): Promise<LockRow[
 export const oldestLocks = (storage: Storage, { workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
   visibleLocks(storage, workspaces).orderBy('acquired_at').orderBy('path').limit(limit).execute();
 
-/** The locks that expire within this time, soonest first. */
 export const locksEndingWithin = (storage: Storage, { workspaces }: Bearer, limit: number, ms: number) =>
   visibleLocks(storage, workspaces)
     .where(sql<boolean>`expires_at <= (select ${storage.now}) + ${ms}`)
@@ -40,7 +39,6 @@ export const locksEndingWithin = (storage: Storage, { workspaces }: Bearer, limi
     .limit(limit)
     .execute();
 
-/** Active locks of a workspace with these ids, by path. */
 export const locksWithIds = (storage: Storage, workspace: string, ids: readonly string[]): Promise<LockRow[]> =>
   workspaceLocks(storage, workspace).where('id', 'in', ids).orderBy('path').execute();
 

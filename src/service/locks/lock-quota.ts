@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import type { Database, Now } from '../storage/storage.ts';
 
-/** Limits on simultaneous locks. */
 export interface LockQuotas {
   readonly maxLocks: number;
   readonly maxLocksPerOwner: number;

@@ -17,7 +17,6 @@ export const lockOf = (row: LockRow): Lock => ({
   fence: row.fence,
 });
 
-/** The branch that the lock was requested for. */
 export const branchOf = ({ id, branch }: LockRow): string | null => ofLock(id, branch);
 
 /** The part of a column after the id of the lock; null if it is about an earlier lock. */

@@ -56,7 +56,6 @@ export function createLocks(options: LocksOptions) {
   const quota = createLockQuota(options.quotas, () => performance.now());
   const fold = (path: string): string | undefined => (windowsPaths ? foldCase(path) : undefined);
   const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
-  /** Finds a committed lock. */
   const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });
 
   const broadcast = shareChanges(storage.broadcast);
@@ -182,7 +181,6 @@ export function createLocks(options: LocksOptions) {
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
     wait: (request: Omit<Wait, keyof LinePath> & LockKey) => waiters.watch({ ...request, ...lineOf(request) }),
-    /** Those who wait for locks, in the order of their lines. */
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
     /** Called periodically. Returns the number of removed locks. */

@@ -6,7 +6,6 @@ import { lastSortKey } from './list.ts';
 
 export type RecordedLockChange = ReturnType<typeof changeOf>;
 
-/** A position in the history of a workspace. */
 export type HistoryPosition = Pick<Selectable<Tables['lock_history']>, 'at' | 'fence' | 'kind'>;
 
 export interface HistoryQuery {

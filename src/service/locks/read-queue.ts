@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import type { QueuePosition } from '../../interface/problem.ts';
-import type { Timestamp } from '../../interface/resources.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -21,7 +20,6 @@ export async function queuePositions(
   });
 }
 
-/** The number of those who wait for each lock, by its id. */
 export async function countWaiting(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   locks: readonly LockRow[],
@@ -35,7 +33,6 @@ export async function countWaiting(
   return new Map(locks.map(({ id }, index) => [id, queues[index]?.length ?? 0]));
 }
 
-/** Coalesces concurrent questions outside of transactions. */
 export const queuePositionOf = coalesceReads(queuePositions);
 
 const countLines = batchQuery((db, members, now) =>
@@ -63,24 +60,14 @@ const countLines = batchQuery((db, members, now) =>
     ]),
 );
 
-export interface QueuedRequest {
-  readonly placeId: string;
-  readonly path: string;
-  readonly position: number;
-  readonly owner: string;
-  readonly origin: string | null;
-  readonly note: string | null;
-  readonly since: Timestamp;
-  readonly priority: 'high' | 'normal' | 'low';
-}
+export type QueuedRequest = Awaited<ReturnType<typeof listQueue>>[number];
 
 const maxListed = 1_000;
 
-/** Those who wait, in the order of their lines. */
 export async function listQueue(
   { read, now }: Pick<Storage, 'read' | 'now'>,
   { workspace, path }: { readonly workspace: string; readonly path?: string | undefined },
-): Promise<readonly QueuedRequest[]> {
+) {
   let query = read
     .selectFrom('lock_lines')
     .innerJoin('lock_places', 'lock_places.id', 'lock_lines.place_id')
@@ -109,5 +96,5 @@ export async function listQueue(
   });
 }
 
-const priorityOf = (urgency: number): QueuedRequest['priority'] =>
+const priorityOf = (urgency: number): 'high' | 'normal' | 'low' =>
   urgency < defaultUrgency ? 'high' : urgency > defaultUrgency ? 'low' : 'normal';

@@ -34,7 +34,6 @@ export function acquireResponse(
   }
 }
 
-/** The refusal of a lock on an outdated file, if the workspace is set so. */
 export function outdatedRefusal(
   { branch }: { readonly branch?: string | undefined },
   comparison: Comparison | undefined,
@@ -68,7 +67,7 @@ export const anotherLock = (lock: Lock): Refusal =>
   });
 
 /** Most locks are released long before they expire. A client that slept until then would miss the release. */
-export const maxRetryAfterSeconds = 5;
+const maxRetryAfterSeconds = 5;
 
 export function locked(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
   const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;

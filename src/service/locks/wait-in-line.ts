@@ -45,7 +45,6 @@ interface WaitingLineOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** How a request ends. */
 interface AcquireEnd {
   readonly result: ApiResponse | Refusal;
   /** Whether the preferred wait was applied. */
@@ -130,7 +129,6 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     return { ...place, paths, any, gone };
   }
 
-  /** Tries again at each turn of the place. */
   async function acquireWhenFirst(
     wait: Omit<PlacedWait, 'ms'>,
     deadline: number,

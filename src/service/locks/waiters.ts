@@ -22,7 +22,6 @@ export interface PlacedWait extends Wait {
 }
 
 export type WaitOutcome =
-  /** For a watcher: the path was just free. */
   | { readonly kind: 'free' }
   /** The path is free, and the place is the first in line. */
   | { readonly kind: 'turn' }
@@ -191,7 +190,6 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     });
   }
 
-  /** All places that wait here. */
   const places = () =>
     [...waits].flatMap(([end, wait]) => ('placeId' in wait ? [{ ...wait, giveWay: () => end({ kind: 'gone' }) }] : []));
 

@@ -15,13 +15,11 @@ const maxRestMs = 600;
 
 interface Watch {
   readonly followers: Set<object>;
-  /** Result of the last check; undefined before the first one. */
   result: string | Error | undefined;
 }
 
 /** Checks all followed workspaces in one loop, so that the cost does not grow with the number of open pages. */
 export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptions) {
-  /** The followed workspaces. */
   const watches = new Map<string, Watch>();
   /** Fulfilled when followers must look at their watch. */
   let changed = Promise.withResolvers<void>();

@@ -4,12 +4,10 @@ import { limitMemory } from '../runtime/limit-memory.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 
 export interface MirrorLimits extends Readonly<typeof defaultMirrorLimits> {
-  /** Maximum number of clients that receive objects at the same time. */
   readonly parallelClones: number;
 }
 
 export const defaultMirrorLimits = {
-  /** Time limit for sending objects. */
   cloneTimeoutMs: 45 * 60_000,
   /** Interval of checks whether the token of a client was revoked. */
   checkTokenEveryMs: 5_000,
@@ -17,7 +15,6 @@ export const defaultMirrorLimits = {
   maxMsPerPiece: 60_000,
   /** Minimum amount that a client must receive in this time while others wait for its slot. */
   minPaceIfWaitedFor: { bytes: 1_000 * 1_024, forMs: 10_000 },
-  /** Time limit for receiving a request. */
   maxMsPerRequest: 15_000,
   /** Maximum wait for a slot: less than the minute after which proxies and this service close a silent connection. */
   maxWaitMs: 45_000,
@@ -35,7 +32,6 @@ const shareOfOwner = 3 / 4;
 
 const busyText = 'The maximum number of clones is running. Try again in a minute.';
 
-/** Slots and memory for requests, by owner. */
 export function createMirrorSlots({ parallelClones, maxWaitMs, maxRequestBytes }: MirrorLimits) {
   const timeout = { ms: maxWaitMs, error: busy };
   const slotsOf = (max: number) =>

@@ -177,7 +177,6 @@ function watchPace(
   };
 }
 
-/** Maximum number of branches in a log entry. */
 const maxNamed = 20;
 
 /** Logs the branches that a mirror lacks, and logs again only if they change. */

@@ -63,7 +63,6 @@ export function subscriberOf(address: string): string {
   return `${networkOf(parsed, 64)}/64`;
 }
 
-/** First address of the network that contains the address. */
 const networkOf = (address: IpAddress, prefix: number): IpAddress =>
   (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);
 

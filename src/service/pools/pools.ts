@@ -44,7 +44,6 @@ export async function poolWithName(db: Database, workspace: string, name: string
 interface PoolChange {
   readonly workspace: string;
   readonly name: string;
-  /** To add, or to replace the items with the same paths. */
   readonly items: readonly NewPoolItem[];
   readonly removed?: readonly string[] | undefined;
 }
@@ -79,7 +78,6 @@ export const updatePool: StorePool = async (db, now, actor, change) => {
   return storeItems(db, now, { actor, action: 'pool.updated' }, pool.items, change);
 };
 
-/** False if the pool does not exist. */
 export async function removePool(
   db: Database,
   now: Now,

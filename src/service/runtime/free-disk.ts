@@ -1,10 +1,8 @@
 import { statfs } from 'node:fs/promises';
 import { repeat } from './repeat.ts';
 
-/** Free space on the disk of the data folder. */
 export type FreeDisk = Awaited<ReturnType<typeof watchFreeDisk>>;
 
-/** Sizes in bytes. */
 export type DiskSpace = Awaited<ReturnType<typeof measure>>;
 
 interface FreeDiskOptions {
@@ -31,9 +29,7 @@ export async function watchFreeDisk({ folder, minBytes, onMeasured, onError }: F
   return {
     /** True if less than the reserve is free: new work is then refused, and work that frees space continues. */
     isLow: () => space.free < minBytes,
-    /** Last measurement. */
     space: () => space,
-    /** Text for error messages. */
     reserve: `${Math.ceil(minBytes / mebibyte)} MiB`,
     stop: repeat(pollMs, look, onError),
   };

@@ -2,7 +2,6 @@ interface MemoryLimit {
   readonly maxBytes: number;
   /** Leaves memory for the work of other keys. */
   readonly maxBytesPerKey: number;
-  /** Error beyond the limit. */
   readonly error: () => Error;
 }
 

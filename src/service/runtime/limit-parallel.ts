@@ -5,7 +5,6 @@ interface ParallelLimit {
   /** Without a timeout, work waits indefinitely. */
   readonly timeout?: {
     readonly ms: number;
-    /** Error if no slot became free in time. */
     readonly error: () => Error;
   };
 }

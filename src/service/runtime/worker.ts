@@ -1,5 +1,4 @@
 export interface WorkerOptions<Job> {
-  /** Maximum number of parallel jobs on this instance. */
   readonly parallel: number;
   /** Interval of checks without a wake-up, for work from other instances and work that becomes due later. */
   readonly pollMs: number;
@@ -55,7 +54,6 @@ export function startWorker<Job>({ parallel, pollMs, claim, run, onError }: Work
   const timer = setInterval(wake, pollMs);
   wake();
   return {
-    /** Checks for work now. */
     wake,
     /** Claims no further jobs, aborts the running ones, and waits for them. */
     async stop(): Promise<void> {

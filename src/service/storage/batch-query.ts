@@ -2,13 +2,10 @@ import { type Compilable, type CompiledQuery, PostgresAdapter, type RawBuilder, 
 import type { Database, Now } from './storage.ts';
 import type { Tables } from './tables.ts';
 
-/** Index of a member in its list. */
 export const inputIndex: RawBuilder<number> = sql<number>`cast(asked.key as bigint)`;
 
 interface MemberRow {
-  /** Its index in the list. */
   readonly key: string;
-  /** The member, as JSON. */
   readonly value: string;
 }
 
@@ -52,12 +49,10 @@ export function batchQuery<Row>(
   };
 }
 
-/** A field of each member. */
 export const textOf = (name: string): RawBuilder<string> => sql<string>`asked.value ->> ${sql.lit(name)}`;
 export const numberOf = (name: string): RawBuilder<number> =>
   sql<number>`cast(asked.value ->> ${sql.lit(name)} as bigint)`;
 
-/** Columns that are fields of the same names. */
 export const textsOf = <Name extends string>(names: readonly Name[]) => columnsOf(names, textOf);
 export const numbersOf = <Name extends string>(names: readonly Name[]) => columnsOf(names, numberOf);
 /** For a conflict: the values of the row that was not inserted. */

@@ -35,7 +35,6 @@ interface CommitGroupOptions {
   readonly onCommit: (changes: number) => void;
 }
 
-/** Changes that are committed in order. */
 interface Queue {
   readonly scope: CommitScope;
   readonly waiting: Unit[];
@@ -47,7 +46,6 @@ export function groupCommits(
   { queueOf, maxParallel, begin, onCommit }: CommitGroupOptions,
 ): Pick<Storage, 'commit' | 'batchCommits' | 'onQueued'> {
   const workers: { readonly work: Work; readonly wake: () => void }[] = [];
-  /** Queues with waiting or running changes. */
   const queues = new Map<string, Queue>();
   /** Idle queues with pending changes, oldest first. */
   const ready: Queue[] = [];

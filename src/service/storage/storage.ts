@@ -26,7 +26,6 @@ export interface Broadcast {
   listen(onMessage: (message: string | undefined) => void): () => void;
 }
 
-/** Rows that workers claim. */
 export type Work = 'syncs' | 'deliveries';
 
 export interface Storage {

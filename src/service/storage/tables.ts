@@ -22,7 +22,6 @@ export interface Tables {
     run_id: string | null;
     /** URL of the run, verified by its identity token. */
     run_origin: string | null;
-    /** Ids of the trust rules that allowed it. */
     trust_rules: string | null;
     /** Hash that identifies the JWT, which can be exchanged only once. */
     identity: string | null;
@@ -65,7 +64,6 @@ export interface Tables {
     desk_ttl: string | null;
     /** URL of its LFS store; null to derive it from the remote. */
     lfs_url: string | null;
-    /** See workspaces/lfs-mode.ts. */
     lfs_mode: string | null;
     /** Maximum size of its LFS objects in bytes; null for no limit. */
     lfs_limit: number | null;
@@ -75,7 +73,6 @@ export interface Tables {
     /** A change of a file on this branch releases the locks of people on it; null for none. */
     release_on: string | null;
     push_locks: string | null;
-    /** Signs push events of the forge. */
     push_secret: string | null;
   };
   readonly synced_branches: {
@@ -105,7 +102,6 @@ export interface Tables {
     lease_until: number | null;
     /** Name of the token that requested it. */
     requested_by: string | null;
-    /** Bytes of LFS objects. */
     received_bytes: Generated<number>;
     /** Null until the missing objects are known. */
     total_bytes: number | null;
@@ -182,18 +178,15 @@ export interface Tables {
     path: string;
     place_id: string;
     asked_path: string;
-    /** The rank of the place. */
     rank: number;
     /** The newest request of its client for this path: no earlier one is granted. Null for a person. */
     request_id: string | null;
   };
-  /** See pools/pools.ts. */
   readonly pool_items: {
     workspace_id: string;
     pool: string;
     position: number;
     path: string;
-    /** JSON object of texts. */
     properties: string;
     /** JSON array of the names of secret properties. */
     secrets: string;
@@ -226,7 +219,6 @@ export interface Tables {
   /** Separate from `hooks`, whose rows may be long, because every event writes it. No row before the first event. */
   readonly hook_backlogs: {
     hook_id: string;
-    /** Unfinished deliveries. */
     waiting: number;
     /** Events dropped for the hook, because too many were waiting. */
     dropped: number;
@@ -245,7 +237,6 @@ export interface Tables {
     /** Bytes that the heads of the synced branches need; null if all fit. */
     needed_bytes: number | null;
   };
-  /** Signing keys that all instances of a service share. */
   readonly signing_keys: {
     name: string;
     secret: string;

@@ -3,7 +3,6 @@ import type { BranchName } from '../git/branch-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';
 
-/** A branch whose LFS objects a sync fetches after the commits. */
 export interface WantedObjects {
   readonly workspace: string;
   readonly branch: BranchName;

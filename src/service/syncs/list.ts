@@ -2,7 +2,6 @@ import type { Sync } from '../../interface/resources.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type SyncRow, syncOf, syncsIn } from './queue.ts';
 
-/** A sync with fields that are not part of the resource in the API. */
 export type RecordedSync = ReturnType<typeof recordedSyncOf>;
 
 /** Position in the history: a time in milliseconds, and the id of a sync that was created at this time. */

@@ -8,7 +8,6 @@ const timeoutMs = 10 * 60_000;
 interface MirrorMaintenanceOptions {
   readonly git: Pick<Git, 'maintain'>;
   readonly log: Logger;
-  /** Maximum number of mirrors at the same time. */
   readonly parallel: number;
   readonly signal: AbortSignal;
 }

@@ -18,7 +18,6 @@ type PushEvent =
   /** `reason` is a sentence for users. */
   | { readonly kind: 'not-understood'; readonly reason: string };
 
-/** A request of a forge, with its body as received. */
 interface ForgeRequest {
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;

@@ -109,10 +109,8 @@ export async function claimSync(storage: Storage, { except = [] }: { readonly ex
         remote,
         /** By the clock of the database. */
         startedAt: row.started_at ?? 0,
-        /** LFS settings of its workspace. */
         lfs,
         lease,
-        /** True if it was started too often without finishing. */
         exhausted: row.attempts > maxSyncAttempts,
       };
     });

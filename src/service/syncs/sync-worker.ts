@@ -21,7 +21,6 @@ import { createSyncSlots, maxParallelSyncs } from './sync-slots.ts';
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
 const renewEveryMs = 1_000;
 
-/** Maximum number of branches in a log entry. */
 const maxNamed = 20;
 
 interface SyncRunParts {
@@ -34,7 +33,6 @@ interface SyncRunParts {
   readonly syncTimeout: Duration;
   readonly metrics: Metrics;
   readonly log: Logger;
-  /** Called after a sync was recorded. */
   readonly scheduleMaintenance: (workspace: string, end: SyncEnd) => void;
 }
 
@@ -46,12 +44,10 @@ export type ReleaseMerged = (synced: {
   readonly startedAt: number;
 }) => Promise<void>;
 
-/** Progress that is stored while a sync runs. */
 type Progress = Partial<ReturnType<typeof countsOf>>;
 
 interface SyncWorkerOptions extends SyncRunParts, Pick<WorkerOptions<unknown>, 'pollMs' | 'onError'> {
   readonly freeDisk: Pick<FreeDisk, 'isLow'>;
-  /** Number of slots. */
   readonly parallelSyncs: number;
 }
 
@@ -199,7 +195,6 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
 /** A sync without any activity for this long gives up its slot. */
 const quietAfterMs = 10_000;
 
-/** Reports when a sync becomes quiet, and when it is active again. */
 function watchQuiet(onQuiet: (isQuiet: boolean) => void): { readonly onSign: () => void; readonly end: () => void } {
   let isQuiet = false;
   const timer = setTimeout(() => {

@@ -7,7 +7,6 @@ import { syncOf } from './queue.ts';
 
 export type WorkspaceOverview = Awaited<ReturnType<typeof overviewOfWorkspaces>>[number];
 
-/** The sync that was created last, finished or not. */
 export type LastSync = NonNullable<WorkspaceOverview['lastSync']>;
 
 const noBranches: SyncedBranches = new Map();
@@ -22,9 +21,7 @@ export async function overviewOfWorkspaces(storage: Storage) {
   ]);
   return workspaces.map((row) => ({
     ...toWorkspace(row),
-    /** For requests to its remote. */
     stored: { id: row.id, remote: row.remote },
-    /** Number of active locks. */
     locks: locks.get(row.id) ?? 0,
     lastSync: syncs.get(row.id) ?? null,
     synced: synced.get(row.id) ?? noBranches,

@@ -27,7 +27,6 @@ export type BranchState = (typeof branchStates)[number];
 export interface BranchStatus {
   readonly name: string;
   readonly state: BranchState;
-  /** Head of the branch on the remote; undefined if unknown. */
   readonly head: string | undefined;
   readonly synced: SyncedBranch | undefined;
   readonly isDefault: boolean;

@@ -11,9 +11,7 @@ import {
   parseLatestMode,
   parsePushLockMode,
 } from './latest.ts';
-import { parseLfsUrl } from './lfs-endpoint.ts';
-import { defaultLfsLockTtl } from './lfs-lock-ttl.ts';
-import { defaultLfsMode, type LfsMode, parseLfsMode } from './lfs-mode.ts';
+import { defaultLfsLockTtl, defaultLfsMode, type LfsMode, parseLfsMode, parseLfsUrl } from './lfs-settings.ts';
 import { parseWorkspaceId } from './workspace-id.ts';
 
 interface EnteredRemote {

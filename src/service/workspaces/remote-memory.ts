@@ -22,7 +22,6 @@ interface RemoteFailure {
   /** True if the remote was not asked, because too many others were being asked. */
   readonly isBusy: boolean;
   readonly askedAt: number;
-  /** Time of the failure. */
   readonly answeredAt: number;
 }
 

@@ -40,7 +40,6 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
   }
 
   return {
-    /** Whether there is anything to suggest. */
     isMirrored: async (workspace: StoredWorkspace) => (await mirroredCommit(workspace)) !== undefined,
     /** Paths that start with this text: files, and folders with a trailing slash. */
     async suggest(workspace: StoredWorkspace, start: string): Promise<readonly string[]> {

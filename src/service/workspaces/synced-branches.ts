@@ -62,7 +62,6 @@ export async function syncedBranches({ read }: Pick<Storage, 'read'>, workspace:
 /** Maximum duration of a job, which may continue to clone a former head. */
 const formerForMs = 24 * 60 * 60 * 1_000;
 
-/** Heads that branches had within the last day. */
 export async function formerHeads({ read, now }: Pick<Storage, 'read' | 'now'>, workspace: string): Promise<string[]> {
   const since = sql<number>`(select ${now}) - ${sql.lit(formerForMs)}`;
   const within = await read

@@ -115,7 +115,6 @@ export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace 
     .executeTakeFirst();
 }
 
-/** The current locks of a workspace, or of all. */
 export async function countHeldLocks(db: Database, now: Now, workspace?: string): Promise<number> {
   const { live } = await db
     .selectFrom('locks')

@@ -81,7 +81,7 @@ export function addLivePage(
     if (stopping.aborted) throw new Refusal('unavailable', 'The service is stopping.');
     const { secret } = c.get('session');
     const free = takeLivePage({ token: call.bearer.id, workspace: call.workspace.id });
-    const response = streamSSE(c, (stream) => listen(stream, disconnection(c), secret, follow).finally(free));
+    const response = streamSSE(c, (stream) => listen(stream, disconnection(c.env), secret, follow).finally(free));
     for (const [name, value] of Object.entries(headers)) response.headers.set(name, value);
     response.headers.set('x-request-id', c.get('requestId'));
     return response;

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { lockOf } from '../../locks/lock-row.ts';
-import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
+import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
 import { postForm } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { type Form, filledIn } from '../frame/form.ts';

@@ -11,7 +11,7 @@ import { requireFreeDisk } from '../../http/access.ts';
 import { isReplayed } from '../../idempotency/remembered-responses.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import { safeText } from '../../platform/safe-text.ts';
-import { lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
+import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
 import { type FormField, postForm, textInput } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendUrl, listUrl, pathUrl } from '../elements/lock-list.ts';

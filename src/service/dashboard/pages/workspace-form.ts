@@ -9,8 +9,7 @@ import {
   patternsOf,
   pushLockMode,
 } from '../../workspaces/latest.ts';
-import { defaultLfsLockTtl, lfsLockTtl } from '../../workspaces/lfs-lock-ttl.ts';
-import { defaultLfsMode, lfsMode } from '../../workspaces/lfs-mode.ts';
+import { defaultLfsLockTtl, defaultLfsMode, lfsLockTtl, lfsMode } from '../../workspaces/lfs-settings.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { FoundWorkspace, WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';

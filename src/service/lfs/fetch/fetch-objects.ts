@@ -1,6 +1,6 @@
 import type { Git } from '../../git/git.ts';
 import { type FetchObjects, noObjects } from '../../syncs/lfs-objects.ts';
-import { lfsMode } from '../../workspaces/lfs-mode.ts';
+import { lfsMode } from '../../workspaces/lfs-settings.ts';
 import { createObjectStore, type ObjectStore } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
 import { type PointedObject, pointedObjects } from '../pointer.ts';

@@ -8,7 +8,7 @@ import type { Limits } from '../../git/run-git.ts';
 import type { SshRemote } from '../../git/ssh.ts';
 import type { TargetCheck } from '../../outbound/target-address.ts';
 import type { WantedObjects } from '../../syncs/lfs-objects.ts';
-import { lfsEndpoint } from '../../workspaces/lfs-endpoint.ts';
+import { lfsEndpoint } from '../../workspaces/lfs-settings.ts';
 import { StoreUnusable } from './store-error.ts';
 
 /** URL of a workspace's objects, and the credentials for it. */

@@ -1,4 +1,6 @@
+import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { parseTtl, type Ttl } from '../../interface/ttl.ts';
 import { maxRemoteLength, shownRemote } from '../git/remote.ts';
 import type { StoredWorkspace, WorkspaceSettings } from './workspaces.ts';
 
@@ -32,3 +34,27 @@ export function parseLfsUrl(text: string): Parsed<string> {
 }
 
 const withoutEnd = (address: string): string => address.replace(/(?<!\/)\/+$/, '');
+
+/** LFS objects that a sync fetches: those of the current files of the branch, also those of earlier files, or none. */
+const lfsModes = ['head', 'history', 'none'] as const;
+
+export type LfsMode = (typeof lfsModes)[number];
+
+export const defaultLfsMode: LfsMode = 'head';
+
+/** An unknown mode, which a later version of the service has stored, counts as unset. */
+export const lfsMode = ({ lfs_mode }: Pick<WorkspaceSettings, 'lfs_mode'>): LfsMode =>
+  lfsModes.find((each) => each === lfs_mode) ?? defaultLfsMode;
+
+export const parseLfsMode = oneOf(lfsModes);
+
+export const defaultLfsLockTtl = '7d';
+
+/** Ttl of locks taken with Git LFS, whose requests contain no ttl. */
+export function lfsLockTtl({ desk_ttl }: Pick<WorkspaceSettings, 'desk_ttl'>): Ttl {
+  for (const text of [desk_ttl, defaultLfsLockTtl]) {
+    const ttl = parseTtl(text ?? '');
+    if (ttl.ok) return ttl.value;
+  }
+  throw new Error(`${defaultLfsLockTtl} is not a valid ttl.`);
+}
