@@ -17,21 +17,25 @@ export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git'
       await createObjectStore(dataFolder, workspace).keepLargestPartials();
   }
   // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
-  const stored = new Set([...(await git.mirrored()), ...(await storedWorkspaces(dataFolder))]);
+  const stored = new Set([...(await git.listMirrors()), ...(await storedWorkspaces(dataFolder))]);
   const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);
-  const left = [...stored.difference(new Set(existing))];
-  if (existing.length === 0 && left.length > 0) {
-    log.warn({ workspaces: left }, 'kept the mirrors in the data folder, because the database has no workspaces');
+  const orphaned = [...stored.difference(new Set(existing))];
+  if (existing.length === 0 && orphaned.length > 0) {
+    log.warn({ workspaces: orphaned }, 'kept the mirrors in the data folder, because the database has no workspaces');
     return;
   }
-  for (const workspace of left) await removeWorkspaceFiles(git, dataFolder, workspace);
-  if (left.length > 0) log.info({ workspaces: left }, 'removed the mirrors of workspaces that no longer exist');
+  for (const workspace of orphaned) await removeWorkspaceFiles(git, dataFolder, workspace);
+  if (orphaned.length > 0) log.info({ workspaces: orphaned }, 'removed the mirrors of workspaces that no longer exist');
 }
 
 /** Files that remain after an error, such as those of another user, are removed at the next start. */
-export async function removeWorkspaceFiles(git: Pick<Git, 'forget'>, dataFolder: string, id: string): Promise<void> {
+export async function removeWorkspaceFiles(
+  git: Pick<Git, 'removeMirror'>,
+  dataFolder: string,
+  id: string,
+): Promise<void> {
   try {
-    await git.forget(id);
+    await git.removeMirror(id);
   } finally {
     await removeObjects(dataFolder, id);
   }

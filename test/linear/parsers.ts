@@ -45,7 +45,7 @@ import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import { newRuleDefaults, readNewTrust } from '../../src/service/dashboard/pages/trust.ts';
 import { newWorkspaceDefaults, readWorkspace } from '../../src/service/dashboard/pages/workspace-form.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
-import { intoLines, wordsOfGit } from '../../src/service/git/git-output.ts';
+import { splitLines, summarizeErrors } from '../../src/service/git/git-output.ts';
 import { createRemoteRedactor } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
@@ -370,8 +370,8 @@ export const parsers: readonly Parser[] = [
     ...['["a",', '{"rows":{"a":1'],
   ),
   row('service/backup/format.ts parseHeader', orRefusal(parseHeader), '{"format":"'),
-  row('service/git/git-output.ts intoLines', (text) => {
-    const lines = intoLines(() => undefined);
+  row('service/git/git-output.ts splitLines', (text) => {
+    const lines = splitLines(() => undefined);
     lines.push(text);
     lines.end();
   }),
@@ -385,7 +385,7 @@ export const parsers: readonly Parser[] = [
     (text) => protocolOf(incoming({ 'git-protocol': text })),
     ...[':', 'version=', ':version=2x'],
   ),
-  row('service/git/git-output.ts wordsOfGit', (text) => wordsOfGit([text, `remote: A${text}`])),
+  row('service/git/git-output.ts summarizeErrors', (text) => summarizeErrors([text, `remote: A${text}`])),
   row(
     'service/git/redact.ts createRemoteRedactor',
     (text) => {

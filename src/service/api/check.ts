@@ -43,10 +43,10 @@ const checkedSchema = z
   })
   .openapi('CheckedPaths') satisfies z.ZodType<CheckedPaths>;
 
-export function addCheckRoute(api: Api, route: ApiParts): void {
-  const { locks, compare } = route;
+export function addCheckRoute(api: Api, parts: ApiParts): void {
+  const { locks, compare } = parts;
 
-  addWorkspaceOperation(api, route, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'checkPaths',
     summary: 'Find the locks on many paths, and the files that are newer on another branch',
     description: 'Changes no locks. For hooks of git servers, and for clients that hold locks.',
@@ -59,7 +59,7 @@ export function addCheckRoute(api: Api, route: ApiParts): void {
       const { scopes } = bearerOf(c);
       const syncsBranch = grants(scopes, 'locks:write') || grants(scopes, 'sync');
       const [held, comparison] = await Promise.all([
-        measureCost(route.scheduler, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
+        measureCost(parts.scheduler, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
         compare({ workspace, branch, syncsBranch, paths, versions: byPath(paths, versions) }),
       ]);
       const checked: CheckedPaths = {

@@ -8,8 +8,8 @@ import type { ApiParts } from './parts.ts';
 
 const statusSchema = z.object({ status: z.literal('ok') }).openapi('Health');
 
-export function addHealthRoutes(api: Api, routes: ApiParts): void {
-  const { storage, metrics, isStopping, version } = routes;
+export function addHealthRoutes(api: Api, parts: ApiParts): void {
+  const { storage, metrics, isStopping, version } = parts;
   const info = {
     title: 'Workspace service',
     version,
@@ -18,7 +18,7 @@ export function addHealthRoutes(api: Api, routes: ApiParts): void {
   };
   let document: ApiResponse | undefined;
 
-  addOperation(api, routes, {
+  addOperation(api, parts, {
     operationId: 'health',
     summary: 'Liveness probe',
     method: 'get',
@@ -28,7 +28,7 @@ export function addHealthRoutes(api: Api, routes: ApiParts): void {
     handle: async () => jsonApiResponse(200, { status: 'ok' }),
   });
 
-  addOperation(api, routes, {
+  addOperation(api, parts, {
     operationId: 'readiness',
     summary: 'Whether requests can be served: the database answers and the service is not stopping',
     method: 'get',
@@ -43,7 +43,7 @@ export function addHealthRoutes(api: Api, routes: ApiParts): void {
     },
   });
 
-  addOperation(api, routes, {
+  addOperation(api, parts, {
     operationId: 'metrics',
     summary: 'Metrics for Prometheus',
     method: 'get',
@@ -57,7 +57,7 @@ export function addHealthRoutes(api: Api, routes: ApiParts): void {
     }),
   });
 
-  addOperation(api, routes, {
+  addOperation(api, parts, {
     operationId: 'openapi',
     summary: 'This document',
     method: 'get',

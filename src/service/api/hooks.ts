@@ -8,10 +8,10 @@ import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import { keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
-export function addHookRoutes(api: Api, routes: ApiParts): void {
-  const { storage, idempotent, targets } = routes;
+export function addHookRoutes(api: Api, parts: ApiParts): void {
+  const { storage, idempotent, targets } = parts;
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'registerHook',
     summary: 'Register a build webhook, or replace the one with the same url',
     method: 'post',
@@ -24,7 +24,7 @@ export function addHookRoutes(api: Api, routes: ApiParts): void {
       201: jsonResponse('Registered.', createdHookSchema),
     },
     async handle({ c, workspace, body }) {
-      requireFreeDisk(routes);
+      requireFreeDisk(parts);
       return idempotent(
         workspace.id,
         keyedRequestOf(c),

@@ -55,10 +55,10 @@ const preferHeader = z.object({
     }),
 });
 
-export function addLockListRoute(api: Api, route: ApiParts): void {
-  const { storage } = route;
+export function addLockListRoute(api: Api, parts: ApiParts): void {
+  const { storage } = parts;
 
-  addWorkspaceOperation(api, route, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'listLocks',
     summary: 'List the active locks of a workspace by path, or wait until a path is free (Prefer)',
     method: 'get',
@@ -73,13 +73,13 @@ export function addLockListRoute(api: Api, route: ApiParts): void {
       const query: LockQuery = { ...filter, after: cursor, workspace: id };
       const { path, prefix, owner } = filter;
       const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
-        measureCost(route.scheduler, [bearerOf(c).id], async () =>
+        measureCost(parts.scheduler, [bearerOf(c).id], async () =>
           pageResponse(query, await listLocks(storage, query), headers),
         );
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
         return respondWith({});
       const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
-      const waited = preferred && (await waitUntilFree(c, route, { workspace: id, path, seconds: preferred.seconds }));
+      const waited = preferred && (await waitUntilFree(c, parts, { workspace: id, path, seconds: preferred.seconds }));
       return waited ?? respondWith({ vary: 'Prefer' });
     },
   });
@@ -111,11 +111,11 @@ async function waitUntilFree(
   { storage, locks: { find, wait } }: ApiParts,
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
-  const began = performance.now();
+  const startedAt = performance.now();
   const waiting = wait({ workspace, path, ms: seconds * 1_000, tokenId: bearerOf(c).id, gone: disconnection(c.env) });
   if (waiting === undefined) return undefined;
   const { kind } = await waiting;
-  c.set('waitedMs', performance.now() - began);
+  c.set('waitedMs', performance.now() - startedAt);
   if (kind === 'gone') return clientIsGone;
   await authenticateRequest(c, { storage });
   const found = kind === 'free' ? undefined : await find({ workspace, path });

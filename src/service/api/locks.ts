@@ -21,7 +21,7 @@ import { lastSegment } from '../http/request-target.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
-import { keptMs, urgencyMs } from '../locks/line.ts';
+import { placeKeptMs, urgencyMs } from '../locks/line.ts';
 import type { LockRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { anotherLock, heldBy } from '../locks/responses.ts';
@@ -61,7 +61,7 @@ const acquireHeaders = z.object({
     .optional()
     .openapi({
       maxLength: maxPreferLength,
-      description: `wait=N waits in line for at most N seconds (up to ${maxWaitSeconds}) while the path is locked or others are first, and takes the lock at its turn. The Idempotency-Key names the place, which is kept for ${keptMs / 1_000} s after it was last asked for; keys that differ only after their last slash name one place for several paths. With any, one of these paths is enough: a wait also ends when another one is free (member turn). Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
+      description: `wait=N waits in line for at most N seconds (up to ${maxWaitSeconds}) while the path is locked or others are first, and takes the lock at its turn. The Idempotency-Key names the place, which is kept for ${placeKeptMs / 1_000} s after it was last asked for; keys that differ only after their last slash name one place for several paths. With any, one of these paths is enough: a wait also ends when another one is free (member turn). Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
       example: 'wait=30',
     }),
   Priority: z
@@ -84,10 +84,10 @@ const acquireHeaders = z.object({
 
 const headersOfLock = requiredHeaders('ETag', 'Location');
 
-export function addLockRoutes(api: Api, routes: ApiParts): void {
-  const { storage, locks } = routes;
+export function addLockRoutes(api: Api, parts: ApiParts): void {
+  const { storage, locks } = parts;
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'acquireLock',
     summary: 'Take a lock on a path, or renew one (If-Match)',
     method: 'post',
@@ -109,10 +109,10 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
       const key = keyedRequestOf(c);
       const caller = { workspace: workspace.id, bearer: bearerOf(c) };
       if (ifMatch !== undefined) return locks.renew(key, { ...body, ...caller, match: parseIfMatch(ifMatch) });
-      requireFreeDisk(routes);
+      requireFreeDisk(parts);
       const branch = lockBranchOf(c);
-      const compare = () => routes.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
-      return acquireOrWait(c, routes, key, {
+      const compare = () => parts.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
+      return acquireOrWait(c, parts, key, {
         ...body,
         ...caller,
         origin: runOriginOf(c),
@@ -123,7 +123,7 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
     },
   });
 
-  addOperation(api, routes, {
+  addOperation(api, parts, {
     operationId: 'releaseLock',
     summary: 'Release the lock on a path',
     description:
@@ -153,11 +153,11 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
     refusals: { 403: optionalHeaders('WWW-Authenticate'), 412: requiredHeaders('ETag') },
     async handle({ c, query }) {
       // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
-      const named = lockPathFromUrl(lastSegment(c.req.path));
-      await admitRelease(c, async () => named.ok && isOwnAt(c, storage, named.value));
+      const parsedPath = lockPathFromUrl(lastSegment(c.req.path));
+      await admitRelease(c, async () => parsedPath.ok && isOwnAt(c, storage, parsedPath.value));
       const workspace = await addressedWorkspace(c, storage);
-      if (!named.ok) throw invalid({ pointer: '#/path', detail: named.reason });
-      const path = named.value;
+      if (!parsedPath.ok) throw invalid({ pointer: '#/path', detail: parsedPath.reason });
+      const path = parsedPath.value;
       const lockable = parseLockPath(path);
       const bearer = bearerOf(c);
       const ifMatch = c.req.header('if-match');
@@ -176,7 +176,7 @@ export function addLockRoutes(api: Api, routes: ApiParts): void {
       });
       switch (release.kind) {
         case 'released':
-          if (release.own) refundRelease(c, routes);
+          if (release.own) refundRelease(c, parts);
           return emptyResponse(204);
         case 'absent':
           // Checked only now: the path could have had a lock from before such paths were rejected.
@@ -208,7 +208,7 @@ async function acquireOrWait(
   const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
   if (preferred === undefined) return locks.acquire(key, request);
   const gone = disconnection(c.env);
-  const began = performance.now();
+  const startedAt = performance.now();
   const authenticate = () => authenticateRequest(c, { storage });
   try {
     const terms = { ...preferred, urgency: urgencyOf(c.req.header('priority')), gone, authenticate };
@@ -217,7 +217,7 @@ async function acquireOrWait(
     if (gone.aborted) return clientIsGone;
     throw error;
   } finally {
-    if (preferred.seconds > 0) c.set('waitedMs', performance.now() - began);
+    if (preferred.seconds > 0) c.set('waitedMs', performance.now() - startedAt);
   }
 }
 
@@ -235,6 +235,6 @@ async function isOwnAt(c: Context<Environment>, storage: Storage, path: LockPath
   if (!workspace.ok) return false;
   const found = await findCommittedLock(storage, { workspace: workspace.value, path });
   const ifMatch = c.req.header('if-match');
-  const isMeant = found?.live === true && (ifMatch === undefined || parseIfMatch(ifMatch)(found.id));
-  return isMeant && isOwnLock(found, bearerOf(c));
+  const matches = found?.live === true && (ifMatch === undefined || parseIfMatch(ifMatch)(found.id));
+  return matches && isOwnLock(found, bearerOf(c));
 }

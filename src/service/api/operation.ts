@@ -59,16 +59,16 @@ type ResponseHeader = (typeof responseHeaders)[HeaderName] & { readonly required
 
 type ResponseHeaders = Readonly<Partial<Record<HeaderName, ResponseHeader | { readonly $ref: string }>>>;
 
-const named =
+const selectHeaders =
   (required: boolean) =>
   (...names: readonly HeaderName[]): ResponseHeaders =>
     Object.fromEntries(names.map((name): [string, ResponseHeader] => [name, { ...responseHeaders[name], required }]));
 
 /** Present in every response with the status. */
-export const requiredHeaders = named(true);
+export const requiredHeaders = selectHeaders(true);
 
 /** Present in some responses: the description says when. */
-export const optionalHeaders = named(false);
+export const optionalHeaders = selectHeaders(false);
 
 const baseHeaders = requiredHeaders('X-Request-Id', 'Cache-Control', 'X-Content-Type-Options');
 const rateLimitHeaders = optionalHeaders('RateLimit', 'RateLimit-Policy');

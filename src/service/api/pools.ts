@@ -11,15 +11,15 @@ import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import { poolParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
 
-export function addPoolRoutes(api: Api, routes: ApiParts): void {
-  const { storage, locks, scheduler } = routes;
+export function addPoolRoutes(api: Api, parts: ApiParts): void {
+  const { storage, locks, scheduler } = parts;
 
-  const shown = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
+  const visiblePool = async (c: Context<Environment>, pool: StoredPool): Promise<Pool> => {
     const seats = await seatsOf(locks, pool, bearerOf(c));
     return { name: pool.name, items: seats.map(({ item }) => item) };
   };
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'listPools',
     summary: 'List the pools of a workspace: names for lists of lock paths',
     method: 'get',
@@ -29,11 +29,11 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     handle: ({ c, workspace }) =>
       measureCost(scheduler, [bearerOf(c).id], async () => {
         const pools = await findPools(storage.read, { workspace: workspace.id });
-        return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => shown(c, pool))) });
+        return jsonApiResponse(200, { pools: await Promise.all(pools.map((pool) => visiblePool(c, pool))) });
       }),
   });
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'getPool',
     summary: 'Get the items of a pool',
     method: 'get',
@@ -44,7 +44,7 @@ export function addPoolRoutes(api: Api, routes: ApiParts): void {
     handle: ({ c, workspace }) =>
       measureCost(scheduler, [bearerOf(c).id], async () => {
         const pool = await poolWithName(storage.read, workspace.id, c.req.param('name') ?? '');
-        return jsonApiResponse(200, await shown(c, pool));
+        return jsonApiResponse(200, await visiblePool(c, pool));
       }),
   });
 }

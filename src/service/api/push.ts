@@ -21,10 +21,10 @@ import { queuedResponse } from './syncs.ts';
 
 const eventSchema = z.looseObject({}).openapi('PushEvent', { description: 'As the forge sends it.' });
 
-export function addPushRoute(api: Api, routes: ApiParts): void {
-  const { storage, prepareSync, publicUrl } = routes;
+export function addPushRoute(api: Api, parts: ApiParts): void {
+  const { storage, prepareSync, publicUrl } = parts;
 
-  addOperation(api, routes, {
+  addOperation(api, parts, {
     operationId: 'receivePush',
     summary: 'Sync the branch of a push event, or join its queued sync',
     description:
@@ -47,7 +47,7 @@ export function addPushRoute(api: Api, routes: ApiParts): void {
       // Events may arrive late, so the remote is asked before the branch is removed from the mirror.
       if (event.kind === 'deleted') prepareSync(workspace, event.branch).catch(() => undefined);
       if (event.kind !== 'pushed') return emptyResponse(204);
-      requireFreeDisk(routes);
+      requireFreeDisk(parts);
       const { branch } = event;
       const estimatedObjects = await previousCount(storage.read, workspace, branch);
       const wanted = { workspace: workspace.id, branch, estimatedObjects, requestedBy: `push (${forge})` };
@@ -79,8 +79,8 @@ async function receive(c: Context<Environment>, { read }: ApiParts['storage']) {
   if (!isJson(headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'A push event must be JSON. Choose application/json in the webhook.');
   }
-  return holding(subscriberOf(addressOf(c) ?? ''), async (onPiece) => {
-    const delivery = { headers, body: await readBytes(incoming, { ...bodyLimit, onPiece }) };
+  return holding(subscriberOf(addressOf(c) ?? ''), async (onChunk) => {
+    const delivery = { headers, body: await readBytes(incoming, { ...bodyLimit, onChunk }) };
     const id = c.req.param('id') ?? '';
     const target = parseWorkspaceId(id).ok ? await findPushTarget(read, id) : undefined;
     if (!isSigned(forge, delivery, target?.secret ?? noSecret) || target === undefined) throw notSigned();

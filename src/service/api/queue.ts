@@ -41,10 +41,10 @@ const askSchema = z
 
 const path = '/v1/workspaces/{id}/queue';
 
-export function addQueueRoutes(api: Api, routes: ApiParts): void {
-  const { locks, scheduler } = routes;
+export function addQueueRoutes(api: Api, parts: ApiParts): void {
+  const { locks, scheduler } = parts;
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'listQueue',
     summary: 'List who waits for the lock on a path, or for any lock, in order',
     method: 'get',
@@ -62,7 +62,7 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
     },
   });
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'askForLock',
     summary: 'Ask for a lock that someone else holds',
     description:
@@ -74,14 +74,14 @@ export function addQueueRoutes(api: Api, routes: ApiParts): void {
     body: askSchema,
     responses: { 201: jsonResponse('Waits in line.', askedSchema) },
     async handle({ c, workspace, body }) {
-      requireFreeDisk(routes);
+      requireFreeDisk(parts);
       const ttl = body.ttl ?? lfsLockTtl(workspace);
       const asked = { ...body, ttl, isDefaultTtl: body.ttl === undefined };
       return locks.askFor(keyedRequestOf(c), { ...asked, workspace: workspace.id, bearer: bearerOf(c) });
     },
   });
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'withdrawRequest',
     summary: 'Withdraw a request for a lock',
     method: 'delete',

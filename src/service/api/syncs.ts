@@ -12,10 +12,10 @@ import type { ApiParts } from './parts.ts';
 
 const syncRequestSchema = z.object({ branch: branchField }).openapi('SyncRequest');
 
-export function addSyncRoutes(api: Api, routes: ApiParts): void {
-  const { storage, idempotent, prepareSync, publicUrl } = routes;
+export function addSyncRoutes(api: Api, parts: ApiParts): void {
+  const { storage, idempotent, prepareSync, publicUrl } = parts;
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'startSync',
     summary: 'Sync a branch, or join its queued sync',
     method: 'post',
@@ -27,7 +27,7 @@ export function addSyncRoutes(api: Api, routes: ApiParts): void {
       202: jsonResponse('Queued. Location has its status.', syncSchema, requiredHeaders('Location')),
     },
     async handle({ c, workspace, body: { branch } }) {
-      requireFreeDisk(routes);
+      requireFreeDisk(parts);
       return idempotent(
         workspace.id,
         keyedRequestOf(c),
@@ -42,7 +42,7 @@ export function addSyncRoutes(api: Api, routes: ApiParts): void {
     },
   });
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'getSync',
     summary: 'Get the status of a sync',
     method: 'get',

@@ -51,10 +51,10 @@ const errorSchema = z
   .openapi('TokenExchangeError');
 
 /** Token exchange of RFC 8693. Its errors are those of OAuth, not problem details. */
-export function addTokenExchangeRoute(api: Api, routes: ApiParts): void {
-  const { exchangeToken } = routes;
+export function addTokenExchangeRoute(api: Api, parts: ApiParts): void {
+  const { exchangeToken } = parts;
 
-  addOperation(api, routes, {
+  addOperation(api, parts, {
     operationId: 'exchangeToken',
     summary: 'Exchange the identity of a job for a token (RFC 8693)',
     description:
@@ -76,15 +76,15 @@ export function addTokenExchangeRoute(api: Api, routes: ApiParts): void {
     refusals: { 413: {} },
     async handle({ c }) {
       const form = await readForm(c);
-      if (typeof form === 'string') return wrong('invalid_request', form);
+      if (typeof form === 'string') return errorResponse('invalid_request', form);
       const { grant_type = '' } = form;
       if (grant_type !== '' && grant_type !== grantType) {
-        return wrong('unsupported_grant_type', `The only grant_type here is ${grantType}.`);
+        return errorResponse('unsupported_grant_type', `The only grant_type here is ${grantType}.`);
       }
       const parsed = requestSchema.safeParse(form);
       if (!parsed.success) {
         const [name] = parsed.error.issues.flatMap(({ path }) => path.map(String));
-        return wrong('invalid_request', `The parameter ${name} is missing or has an unsupported value.`);
+        return errorResponse('invalid_request', `The parameter ${name} is missing or has an unsupported value.`);
       }
       const { subject_token: jwt, scope = '' } = parsed.data;
       const exchange = await exchangeToken({
@@ -103,16 +103,19 @@ export function addTokenExchangeRoute(api: Api, routes: ApiParts): void {
             scope: exchange.scopes.join(' '),
           });
         case 'refused':
-          return wrong(
+          return errorResponse(
             'invalid_request',
             'The subject_token was rejected: it is invalid, or no trust rule matches it. The log of the service says why.',
           );
         case 'invalid-scope':
-          return wrong('invalid_scope', 'The trust rules of the service do not allow a token with these scopes.');
+          return errorResponse(
+            'invalid_scope',
+            'The trust rules of the service do not allow a token with these scopes.',
+          );
         case 'limited':
-          return later(429, 'Too many token exchanges.', exchange.retryAfterSeconds);
+          return retryLater(429, 'Too many token exchanges.', exchange.retryAfterSeconds);
         case 'unavailable':
-          return later(503, 'Could not fetch the keys of the issuer.', exchange.retryAfterSeconds);
+          return retryLater(503, 'Could not fetch the keys of the issuer.', exchange.retryAfterSeconds);
       }
     },
   });
@@ -120,10 +123,10 @@ export function addTokenExchangeRoute(api: Api, routes: ApiParts): void {
 
 type ErrorCode = (typeof errorCodes)[number];
 
-const wrong = (code: ErrorCode, description: string): ApiResponse =>
+const errorResponse = (code: ErrorCode, description: string): ApiResponse =>
   jsonApiResponse(400, { error: code, error_description: description });
 
-function later(status: 429 | 503, reason: string, retryAfterSeconds: number): ApiResponse {
+function retryLater(status: 429 | 503, reason: string, retryAfterSeconds: number): ApiResponse {
   const error_description = `${reason} Try again after the time in Retry-After.`;
   const headers = { 'retry-after': String(retryAfterSeconds) };
   return jsonApiResponse(status, { error: 'temporarily_unavailable', error_description }, headers);

@@ -19,8 +19,8 @@ const tokenSchema = z
   .openapi('Token');
 
 /** Describes the token of the request, so that a client recognizes its own locks. */
-export function addTokenRoute(api: Api, control: ApiParts): void {
-  addOperation(api, control, {
+export function addTokenRoute(api: Api, parts: ApiParts): void {
+  addOperation(api, parts, {
     operationId: 'getToken',
     summary: 'Get the owner and the scopes of the token of this request',
     method: 'get',

@@ -11,10 +11,10 @@ import { listWorkspaces } from '../workspaces/workspaces.ts';
 import { type Api, addOperation, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import type { ApiParts } from './parts.ts';
 
-export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
-  const { storage, remoteMemory, scheduler } = routes;
+export function addWorkspaceRoutes(api: Api, parts: ApiParts): void {
+  const { storage, remoteMemory, scheduler } = parts;
 
-  addOperation(api, routes, {
+  addOperation(api, parts, {
     operationId: 'listWorkspaces',
     summary: 'List the workspaces that the token can see',
     method: 'get',
@@ -29,7 +29,7 @@ export function addWorkspaceRoutes(api: Api, routes: ApiParts): void {
     },
   });
 
-  addWorkspaceOperation(api, routes, {
+  addWorkspaceOperation(api, parts, {
     operationId: 'listBranches',
     summary: 'List the branches of the remote and their last sync',
     method: 'get',

@@ -43,8 +43,8 @@ export const noSuchWorkspace = (id: string): Refusal =>
 export function invalid(...errors: readonly [FieldError, ...FieldError[]]): Refusal {
   const [first] = errors;
   const more = errors.length > 1 ? ` (and ${errors.length - 1} more)` : '';
-  const what = first.pointer === '#' ? 'The request body' : first.pointer.replace(/^#\//, '');
-  return new Refusal('invalid-request', `${what}: ${first.detail}${more}`, { errors });
+  const subject = first.pointer === '#' ? 'The request body' : first.pointer.replace(/^#\//, '');
+  return new Refusal('invalid-request', `${subject}: ${first.detail}${more}`, { errors });
 }
 
 export function toProblemResponse(

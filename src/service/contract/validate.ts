@@ -14,7 +14,7 @@ export function parseRequestPart<Output>(schema: z.ZodType<Output> | undefined, 
   for (const issue of parsed.error.issues) {
     const pointer = pointerTo(issue.path);
     // Further errors of a field usually follow from the first one.
-    if (!errors.has(pointer)) errors.set(pointer, { pointer, detail: sentence(issue) });
+    if (!errors.has(pointer)) errors.set(pointer, { pointer, detail: errorMessage(issue) });
   }
   const [first = { pointer: '#', detail: 'It is not valid.' }, ...more] = errors.values();
   throw invalid(first, ...more.slice(0, maxErrors - 1));
@@ -31,13 +31,13 @@ export function parseJson<T>(schema: z.ZodType<T>, text: string): T | undefined 
 
 /** RFC 6901 section 6: a JSON pointer as a URI fragment. */
 export const pointerTo = (path: readonly PropertyKey[]): string =>
-  `#${path.map((key) => `/${reference(key)}`).join('')}`;
+  `#${path.map((key) => `/${encodeSegment(key)}`).join('')}`;
 
 /** A JSON key may contain a lone surrogate, which cannot be encoded. */
-const reference = (key: PropertyKey): string =>
+const encodeSegment = (key: PropertyKey): string =>
   encodeURIComponent(String(key).toWellFormed().replaceAll('~', '~0').replaceAll('/', '~1'));
 
-function sentence(issue: z.core.$ZodIssue): string {
+function errorMessage(issue: z.core.$ZodIssue): string {
   switch (issue.code) {
     case 'invalid_type':
       return issue.input === undefined ? 'It is missing.' : `It must be of type ${issue.expected}.`;

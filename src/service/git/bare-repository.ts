@@ -3,7 +3,7 @@ import { dirname, join } from 'node:path';
 import { unlessMissing } from '../platform/missing-file.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
-import { inScratchFolder } from './scratch.ts';
+import { withScratchFolder } from './scratch.ts';
 
 /** A bare repository with everything that was fetched from a remote. Fetched objects are never removed. */
 export interface Mirror {
@@ -16,13 +16,13 @@ export interface Mirror {
  * Creates the repository if it is missing. This is atomic, also when several processes do it at once. Anything else at
  * its path, such as a broken repository, is replaced.
  */
-export async function makeRepository(
+export async function ensureRepository(
   git: GitCommand,
   { repository, scratch }: Mirror,
   fill: (fresh: string) => Promise<unknown> = async () => undefined,
 ): Promise<void> {
   if (await isRepository(repository)) return;
-  await inScratchFolder(scratch, async (folder) => {
+  await withScratchFolder(scratch, async (folder) => {
     const fresh = join(folder, 'fresh.git');
     await git(['init', '--quiet', '--bare', '--template=', '--initial-branch=main', '--end-of-options', fresh], {
       purpose: `create a repository in ${fresh}`,
@@ -46,7 +46,7 @@ export async function makeRepository(
  * folder: gitrepository-layout(5). For a repository that is soon removed, running git to create and read it would take a
  * noticeable part of a sync.
  */
-export async function layOutRepository(folder: string, mirror: Mirror): Promise<void> {
+export async function createBorrowingRepository(folder: string, mirror: Mirror): Promise<void> {
   for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
     await mkdir(join(folder, part), { recursive: true });
   await writeFile(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
@@ -56,7 +56,7 @@ export async function layOutRepository(folder: string, mirror: Mirror): Promise<
   await writeFile(join(folder, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
 }
 
-/** Head of a branch fetched into a repository of layOutRepository(). Its ref is a file: refs are not packed there. */
+/** Head of a branch fetched into a repository of createBorrowingRepository(). Its ref is a file: refs are not packed there. */
 export async function fetchedHead(folder: string, branch: BranchName): Promise<string | undefined> {
   const head = await unlessMissing(readFile(join(folder, branchRef(branch)), 'utf8'));
   return head?.trim() || undefined;
@@ -81,7 +81,7 @@ export async function setDefaultBranch({ repository, scratch }: Mirror, branch: 
   const head = `ref: ${branchRef(branch)}\n`;
   const current = await readHead(repository);
   if (current === undefined || current === head) return;
-  await inScratchFolder(scratch, async (folder) => {
+  await withScratchFolder(scratch, async (folder) => {
     await writeFile(join(folder, 'HEAD'), head);
     await rename(join(folder, 'HEAD'), join(repository, 'HEAD'));
   });

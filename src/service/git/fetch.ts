@@ -1,8 +1,8 @@
-import { fetchedHead, makeRepository } from './bare-repository.ts';
+import { ensureRepository, fetchedHead } from './bare-repository.ts';
 import { GitError } from './git-error.ts';
 import { removeUnfinishedPacks } from './maintain.ts';
 import { publishFetch } from './publish-fetch.ts';
-import { type Transfer, transferBeside } from './transfer.ts';
+import { fetchIntoScratch, type Transfer } from './transfer.ts';
 
 /**
  * Estimates the objects that a fetch of the branch would transfer: starts a fetch and ends it when the pack arrives, whose
@@ -13,8 +13,8 @@ export async function estimateObjects(transfer: Transfer): Promise<number> {
   let announced: number | undefined;
   let total: number | undefined;
   try {
-    await makeRepository(transfer.git, transfer.mirror);
-    await transferBeside(
+    await ensureRepository(transfer.git, transfer.mirror);
+    await fetchIntoScratch(
       { ...transfer, enough: known.signal },
       (progress) => {
         if (progress.kind === 'announced') announced = Math.max(announced ?? 0, progress.objects);
@@ -44,10 +44,10 @@ export interface FetchEvents {
 export async function fetchBranch(transfer: Transfer, { onReceived, onSign, beforePublish }: FetchEvents) {
   const { git, mirror, remote, branch } = transfer;
   let receivedObjects = 0;
-  await makeRepository(git, mirror);
+  await ensureRepository(git, mirror);
   // Maintenance does this too, but does not run if abandoned packs of earlier maintenance fill the disk.
   await removeUnfinishedPacks(mirror);
-  return transferBeside(
+  return fetchIntoScratch(
     { ...transfer, onSign },
     (progress) => {
       if (progress.kind !== 'receiving' || progress.received === receivedObjects) return;

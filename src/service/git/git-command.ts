@@ -2,10 +2,10 @@ import { spanOfMs } from '../../interface/duration.ts';
 import { systemErrorText } from '../platform/system-errors.ts';
 import { gitEnvironment } from './git-environment.ts';
 import { asGitErrors, GitError } from './git-error.ts';
-import { wordsOfGit } from './git-output.ts';
+import { summarizeErrors } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
 import { accessSettings, type Remote } from './remote.ts';
-import { endedBy, type GitWork, type Limits, runProcess } from './run-git.ts';
+import { type GitWork, type Limits, runProcess, withSignal } from './run-git.ts';
 
 /** Limits of local work, which is either quick or stuck. */
 export const localLimits: Limits = { timeoutMs: 60_000 };
@@ -38,14 +38,14 @@ export function gitCommand(setup: {
       moreSettings: { ...settings, ...(remote && accessSettings(remote)) },
     });
     const outcome = await asGitErrors(purpose, () =>
-      runProcess('git', args, environment, { ...work, limits: endedBy(work.limits, enough) }),
+      runProcess('git', args, environment, { ...work, limits: withSignal(work.limits, enough) }),
     );
     switch (outcome.kind) {
       case 'exited':
         if (outcome.status === 0) return outcome.output;
         throw failed(
           purpose,
-          wordsOfGit(outcome.errorLines.map(createRemoteRedactor(remote))) || `status ${outcome.status}.`,
+          summarizeErrors(outcome.errorLines.map(createRemoteRedactor(remote))) || `status ${outcome.status}.`,
         );
       case 'killed':
         throw failed(purpose, `it was killed with ${outcome.signal}.`);

@@ -6,7 +6,7 @@ const maxLineLength = 8_192;
 const lineEnds = /[\r\n]/;
 
 /** Splits a stream of text into lines that are not empty. Very long lines are truncated to limit memory. */
-export function intoLines(onLine: (line: string) => void, separator: RegExp | string = lineEnds) {
+export function splitLines(onLine: (line: string) => void, separator: RegExp | string = lineEnds) {
   let line = '';
   const add = (text: string): void => {
     line = (line + text).slice(0, maxLineLength);
@@ -28,7 +28,7 @@ export function intoLines(onLine: (line: string) => void, separator: RegExp | st
 
 /** Handler of output of any length, for each line that ends. Yields after each chunk, so that other work can run. */
 export function eachLine(onLine: (line: string) => void, separator?: string): (chunk: Buffer) => Promise<void> {
-  const lines = intoLines(onLine, separator);
+  const lines = splitLines(onLine, separator);
   const decoder = new TextDecoder();
   return async (chunk) => {
     lines.push(decoder.decode(chunk, { stream: true }));
@@ -51,7 +51,7 @@ const noise = [
 ];
 
 /** The last messages of git before it failed, in one line, without progress and hints for terminal users. */
-export function wordsOfGit(errorLines: readonly string[]): string {
+export function summarizeErrors(errorLines: readonly string[]): string {
   const words = errorLines
     .map((line) => line.replaceAll(/\p{Cc}+/gu, ' ').trim())
     .filter((line) => line !== '' && line !== 'remote:' && !noise.some((pattern) => pattern.test(line)))

@@ -3,7 +3,7 @@ import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
-import { headsOf, isRepository, type Mirror, makeRepository, setDefaultBranch } from './bare-repository.ts';
+import { ensureRepository, headsOf, isRepository, type Mirror, setDefaultBranch } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
@@ -15,7 +15,7 @@ import type { Remote } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
 import { createSampleRepository } from './sample-repository.ts';
-import { inScratchFolder } from './scratch.ts';
+import { withScratchFolder } from './scratch.ts';
 import { type ServeTask, serveMirror } from './serve-mirror.ts';
 import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
 import { lfsAuthenticate, type SshRemote } from './ssh.ts';
@@ -46,13 +46,13 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
   const gitOf = (workspace: string) => inRepository(git, mirrorOf(workspace).repository);
 
   /** Removes the mirror of a workspace that was removed. */
-  const forget = (workspace: string): Promise<void> =>
+  const removeMirror = (workspace: string): Promise<void> =>
     asGitErrors(`remove the mirror of ${workspace}`, async () => {
       const { repository } = mirrorOf(workspace);
       // Not isRepository(): incomplete ones are removed too.
       if (!existsSync(repository)) return;
-      await inScratchFolder(scratch, async (folder) => {
-        await unlessMissing(rename(repository, join(folder, 'forgotten.git')));
+      await withScratchFolder(scratch, async (folder) => {
+        await unlessMissing(rename(repository, join(folder, 'removed.git')));
       });
     });
 
@@ -64,12 +64,12 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
     head: (workspace: string, branch: BranchName) =>
       asGitErrors(`read the branch ${branch} of the mirror`, async () => {
-        await makeRepository(git, mirrorOf(workspace));
+        await ensureRepository(git, mirrorOf(workspace));
         return (await headsOf(gitOf(workspace), branchRef(branch))).get(branch);
       }),
     heads: (workspace: string) =>
       asGitErrors('read the branches of the mirror', async () => {
-        await makeRepository(git, mirrorOf(workspace));
+        await ensureRepository(git, mirrorOf(workspace));
         return headsOf(gitOf(workspace));
       }),
     /** Sets the branch that clones check out, if it has been synced. No effect without a mirror. */
@@ -103,7 +103,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
           await maintainMirror(git, mirror, limits);
         } finally {
           // Another process has removed the workspace, and git recreated its folders for the pack that it was writing.
-          if (!(await isRepository(mirror.repository))) await forget(workspace);
+          if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
         }
       }),
     /** Creates a sample repository if it is missing, and returns its path. Only useful with `allowFile`. */
@@ -115,8 +115,8 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       }),
     serve: (workspace: string, task: Omit<ServeTask, 'git' | 'mirror'>) =>
       asGitErrors(`serve the mirror of ${workspace}`, () => serveMirror({ ...task, git, mirror: mirrorOf(workspace) })),
-    forget,
-    mirrored: () => asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors)),
+    removeMirror,
+    listMirrors: () => asGitErrors('list the mirrors', () => mirroredWorkspaces(mirrors)),
   };
 }
 

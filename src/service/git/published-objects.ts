@@ -20,7 +20,7 @@ export interface ClientTask extends Search {
   /** Undefined for the capabilities of the service. */
   readonly request: UploadPackRequest | undefined;
   /** Receives the branches that are not served because the mirror lacks their commits. The list is usually empty. */
-  readonly onLacking: (names: readonly string[]) => void;
+  readonly onMissing: (names: readonly string[]) => void;
 }
 
 /**
@@ -44,10 +44,10 @@ export async function publishedFor(task: ClientTask): Promise<Published> {
  * do not share a data folder, or briefly on a network file system. If all are missing, this is an error: otherwise the
  * client would get an empty clone.
  */
-async function presentBranches({ branches, onLacking, ...search }: ClientTask): Promise<Published['branches']> {
+async function presentBranches({ branches, onMissing, ...search }: ClientTask): Promise<Published['branches']> {
   const types = await typesOf(search, [...new Set(branches.values())]);
   const lacking = [...branches].filter(([, head]) => !types.has(head));
-  onLacking(lacking.map(([name]) => name));
+  onMissing(lacking.map(([name]) => name));
   const [first] = lacking;
   if (first !== undefined && lacking.length === branches.size) {
     const [name, head] = first;

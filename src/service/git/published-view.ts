@@ -1,8 +1,8 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { layOutRepository, type Mirror } from './bare-repository.ts';
+import { createBorrowingRepository, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
-import { inScratchFolder } from './scratch.ts';
+import { withScratchFolder } from './scratch.ts';
 
 export interface Published {
   readonly branches: ReadonlyMap<BranchName, string>;
@@ -17,14 +17,14 @@ export const unnamedRefs = 'refs/unnamed/';
  * Runs `use` on a temporary repository with the objects of the mirror and exactly these refs. Concurrent syncs of the
  * mirror do not change them.
  */
-export async function inPublishedView<T>(
+export async function withPublishedView<T>(
   mirror: Mirror,
   { branches, unnamed }: Published,
   use: (view: string) => Promise<T>,
 ): Promise<T> {
-  return inScratchFolder(mirror.scratch, async (folder) => {
+  return withScratchFolder(mirror.scratch, async (folder) => {
     const view = join(folder, 'published.git');
-    await layOutRepository(view, mirror);
+    await createBorrowingRepository(view, mirror);
     const refs = [
       ...[...branches].map(([name, head]) => `${head} ${branchRef(name)}\n`),
       ...unnamed.map((commit) => `${commit} ${unnamedRefs}${commit}\n`),

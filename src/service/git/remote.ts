@@ -2,7 +2,7 @@ import { isAbsolute } from 'node:path';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 /** Address of a stored remote without its credentials. Accepts files, whether or not they are allowed now. */
-export function shownRemote(text: string): string {
+export function redactRemote(text: string): string {
   const remote = parseRemote(text, { allowFile: true });
   return remote.ok ? remote.value.address : '';
 }

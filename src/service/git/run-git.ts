@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { setPriority } from 'node:os';
 import { maxTimerMs } from '../../interface/timers.ts';
-import { intoLines } from './git-output.ts';
+import { splitLines } from './git-output.ts';
 
 /** Time limit of some work, and a signal that ends it earlier. */
 export interface Limits {
@@ -36,7 +36,7 @@ type GitOutcome =
   | { readonly kind: 'too-much-output' };
 
 /** The same limits with one more signal that ends the work. */
-export const endedBy = ({ timeoutMs, signal }: Limits, also: AbortSignal | undefined): Limits => ({
+export const withSignal = ({ timeoutMs, signal }: Limits, also: AbortSignal | undefined): Limits => ({
   timeoutMs,
   signal: signal && also ? AbortSignal.any([signal, also]) : (signal ?? also),
 });
@@ -61,7 +61,7 @@ export async function runProcess(
     stdio: [input === undefined ? 'ignore' : 'pipe', 'pipe', 'pipe'],
     windowsHide: true,
   });
-  if (inBackground) giveWay(child);
+  if (inBackground) lowerPriority(child);
 
   const group = processGroup(child);
   let stopped: GitOutcome | undefined;
@@ -90,7 +90,7 @@ export async function runProcess(
   const consumed = readOutput().catch(() => undefined);
 
   const errorLines: string[] = [];
-  const errors = intoLines((line) => {
+  const errors = splitLines((line) => {
     errorLines.push(line);
     if (errorLines.length > keptErrorLines) errorLines.shift();
     if (stopped === undefined) onErrorLine?.(line);
@@ -112,11 +112,11 @@ export async function runProcess(
     child.on('error', (error: NodeJS.ErrnoException) => {
       resolve({ kind: 'not-started', code: error.code ?? error.message });
     });
-    child.on('close', async (code, endedBy) => {
+    child.on('close', async (code, signal) => {
       errors.end();
       await Promise.race([consumed, stopping.promise]);
       if (stopped !== undefined) resolve(stopped);
-      else if (code === null) resolve({ kind: 'killed', signal: endedBy ?? 'SIGKILL' });
+      else if (code === null) resolve({ kind: 'killed', signal: signal ?? 'SIGKILL' });
       else resolve({ kind: 'exited', status: code, output: Buffer.concat(output).toString('utf8'), errorLines });
     });
   });
@@ -151,11 +151,11 @@ function processGroup(child: ChildProcess) {
 }
 
 /** Limits how much a slow consumer must handle at once. */
-const maxPieceSize = 64 * 1_024;
+const maxChunkSize = 64 * 1_024;
 
 async function consume(chunk: Buffer, onOutput: (piece: Buffer) => Promise<void>): Promise<void> {
-  for (let at = 0; at < chunk.length; at += maxPieceSize)
-    await onOutput(chunk.subarray(at, at + maxPieceSize)).catch(() => undefined);
+  for (let at = 0; at < chunk.length; at += maxChunkSize)
+    await onOutput(chunk.subarray(at, at + maxChunkSize)).catch(() => undefined);
 }
 
 /**
@@ -181,7 +181,7 @@ function end(child: ChildProcess, signal: 'SIGTERM' | 'SIGKILL'): boolean {
 const backgroundPriority = 10;
 
 /** Lowers the priority. Child processes inherit it. */
-function giveWay({ pid }: ChildProcess): void {
+function lowerPriority({ pid }: ChildProcess): void {
   if (pid === undefined) return;
   try {
     setPriority(pid, backgroundPriority);

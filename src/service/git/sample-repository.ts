@@ -1,10 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Mirror, makeRepository } from './bare-repository.ts';
+import { ensureRepository, type Mirror } from './bare-repository.ts';
 import { type GitCommand, localLimits } from './git-command.ts';
 
 /** A small repository of assets for trying the service. An existing one stays unchanged. */
 export const createSampleRepository = (git: GitCommand, sample: Mirror): Promise<void> =>
-  makeRepository(git, sample, (repository) =>
+  ensureRepository(git, sample, (repository) =>
     git(['fast-import', '--quiet', '--done'], {
       purpose: 'create the sample repository',
       limits: localLimits,

@@ -15,7 +15,7 @@ const touchEveryMs = 5 * 60 * 1_000;
 const inUse = new Set<string>();
 
 /** Runs the work with a temporary folder in `parent`, and removes the folder when the work ends or fails. */
-export async function inScratchFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
+export async function withScratchFolder<T>(parent: string, work: (folder: string) => Promise<T>): Promise<T> {
   await mkdir(parent, { recursive: true });
   const folder = await mkdtemp(join(parent, prefix));
   inUse.add(folder);

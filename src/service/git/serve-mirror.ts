@@ -1,5 +1,5 @@
 import { type ClientTask, publishedFor } from './published-objects.ts';
-import { inPublishedView, unnamedRefs } from './published-view.ts';
+import { unnamedRefs, withPublishedView } from './published-view.ts';
 import { serviceHeader } from './upload-pack-request.ts';
 
 /** Protocol version of the client, from its `Git-Protocol` header. Undefined means the original version, 0. */
@@ -20,7 +20,7 @@ export async function serveMirror(task: ServeTask): Promise<void> {
   const published = await publishedFor(task);
   let header = request === undefined && protocol !== 'version=2' ? serviceHeader : undefined;
   const args = request === undefined ? ['--http-backend-info-refs'] : [];
-  await inPublishedView(mirror, published, (view) =>
+  await withPublishedView(mirror, published, (view) =>
     git(['upload-pack', '--strict', '--stateless-rpc', ...args, view], {
       purpose: 'serve the mirror',
       limits,

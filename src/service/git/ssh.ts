@@ -1,6 +1,6 @@
 import { gitEnvironment } from './git-environment.ts';
 import { GitError } from './git-error.ts';
-import { wordsOfGit } from './git-output.ts';
+import { summarizeErrors } from './git-output.ts';
 import { createRemoteRedactor } from './redact.ts';
 import type { Remote } from './remote.ts';
 import { type Limits, runProcess } from './run-git.ts';
@@ -22,12 +22,9 @@ export async function lfsAuthenticate(operator: NodeJS.ProcessEnv, remote: SshRe
       : await runProcess('sh', ['-c', `${command} "$@"`, 'ssh', ...args], environment, { limits });
   if (outcome.kind === 'exited' && outcome.status === 0) return outcome.output;
   if (outcome.kind === 'aborted') throw new GitError('aborted', 'ssh was stopped.');
-  const said = outcome.kind === 'exited' ? wordsOfGit(outcome.errorLines.map(createRemoteRedactor(remote))) : '';
-  const because = outcome.kind === 'timeout' ? 'it did not answer in time' : said || 'it gave no reason';
-  throw new GitError(
-    'failed',
-    `${login} did not return the URL of the LFS objects (git-lfs-authenticate): ${because}.`,
-  );
+  const output = outcome.kind === 'exited' ? summarizeErrors(outcome.errorLines.map(createRemoteRedactor(remote))) : '';
+  const reason = outcome.kind === 'timeout' ? 'it did not answer in time' : output || 'it gave no reason';
+  throw new GitError('failed', `${login} did not return the URL of the LFS objects (git-lfs-authenticate): ${reason}.`);
 }
 
 /** Quotes the path for a remote shell, as git does. Most servers parse the command themselves and need no quotes. */

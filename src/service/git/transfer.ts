@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { spanOfMs } from '../../interface/duration.ts';
-import { layOutRepository, type Mirror } from './bare-repository.ts';
+import { createBorrowingRepository, type Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
-import { endedBy, type Limits } from './run-git.ts';
-import { inScratchFolder } from './scratch.ts';
+import { type Limits, withSignal } from './run-git.ts';
+import { withScratchFolder } from './scratch.ts';
 
 type Progress =
   /** Objects that the remote considered for the pack. Includes delta bases, so it can be more than it sends. */
@@ -29,15 +29,15 @@ export interface Transfer {
 }
 
 /** Fetches the missing objects of the branch into a temporary repository, and removes it after `use`. */
-export async function transferBeside<T>(
+export async function fetchIntoScratch<T>(
   { git, mirror, remote, branch, limits, silenceMs = 60_000, onSign, enough }: Transfer,
   onProgress: (progress: Progress) => void,
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
-  return inScratchFolder(mirror.scratch, async (folder) => {
+  return withScratchFolder(mirror.scratch, async (folder) => {
     const repository = join(folder, 'borrowing.git');
     // Cannot damage the mirror. Its branches take part in the negotiation with the remote.
-    await layOutRepository(repository, mirror);
+    await createBorrowingRepository(repository, mirror);
     const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
     const refspec = `+${branchRef(branch)}:${branchRef(branch)}`;
     const silent = new AbortController();
@@ -46,7 +46,7 @@ export async function transferBeside<T>(
     try {
       await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
         purpose: `fetch the branch ${branch} of ${remote.address}`,
-        limits: endedBy(limits, silent.signal),
+        limits: withSignal(limits, silent.signal),
         enough,
         repository,
         remote,

@@ -26,7 +26,7 @@ const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
 const served = new Set(['command=ls-refs', 'command=fetch']);
 
 /** Packets between yields: a checkout of a partial clone can request hundreds of thousands of objects at once. */
-const packetsPerPiece = 2_000;
+const packetsPerStep = 2_000;
 
 /** Parses a request in steps, so that other work can run between them. */
 export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<UploadPackRequest>> {
@@ -37,10 +37,10 @@ export function* parseUploadPackRequest(bytes: Buffer): Generator<void, Parsed<U
     const header = bytes.toString('latin1', at, at + headerLength);
     const length = /^[0-9a-f]{4}$/i.test(header) ? Number.parseInt(header, 16) : Number.NaN;
     next = at + (length <= maxDivider ? headerLength : length);
-    const isWhole = next >= at + headerLength && next <= bytes.length;
-    if (!isWhole) return malformed(`the packet at byte ${at} is incomplete`);
+    const isComplete = next >= at + headerLength && next <= bytes.length;
+    if (!isComplete) return malformed(`the packet at byte ${at} is incomplete`);
     packets += 1;
-    if (packets % packetsPerPiece === 0) yield;
+    if (packets % packetsPerStep === 0) yield;
     const content = at + headerLength;
     const text = bytes.toString('latin1', content, Math.min(content + 80, next));
     if (text.startsWith('command=') && !served.has(text.replace(/\n$/, ''))) {

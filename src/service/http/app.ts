@@ -32,15 +32,15 @@ export interface AppParts {
 }
 
 /** Turns an error into a response. */
-export type ShowRefusal = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
+export type RefusalRenderer = (c: Context<Environment>, refusal: Refusal) => Response | Promise<Response>;
 
 /** Middleware for every request. The first mounted app with a matching route responds. */
-export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRefusal = sendProblem): App {
+export function createApp(parts: AppParts, mounted: readonly App[], render: RefusalRenderer = sendProblem): App {
   const app: App = new Hono<Environment>({
     // Hono's type does not say that these are the bindings of the Node server.
     getPath: (_request, options) => routingPath((options?.env as HttpBindings | undefined)?.incoming.url ?? '/'),
   });
-  app.onError(handleErrors(parts.log, show));
+  app.onError(handleErrors(parts.log, render));
   observe(app, parts);
   refuseInvalidHost(app);
   for (const each of mounted) app.route('/', each);
@@ -50,15 +50,15 @@ export function createApp(parts: AppParts, mounted: readonly App[], show: ShowRe
   return app;
 }
 
-export const sendProblem: ShowRefusal = (c, { problem, message, extras }) =>
+export const sendProblem: RefusalRenderer = (c, { problem, message, extras }) =>
   send(c, toProblemResponse(problem, message, c.get('requestId'), extras));
 
 export const handleErrors =
-  (log: Logger, show: ShowRefusal): ErrorHandler<Environment> =>
+  (log: Logger, render: RefusalRenderer): ErrorHandler<Environment> =>
   (error, c) => {
     const refusal = asRefusal(error);
     if (error !== refusal) log.error({ request_id: c.get('requestId'), err: error }, 'request failed');
-    return show(c, refusal);
+    return render(c, refusal);
   };
 
 export const unknownUrl = (c: Context<Environment>): Refusal =>
@@ -81,11 +81,11 @@ const maxLoggedPath = 4_096;
 function observe(app: App, { log, metrics, trustedProxies }: AppParts): void {
   const clientAddress = createClientAddress(trustedProxies);
   app.use(async (c: Context<Environment>, next) => {
-    const began = process.hrtime.bigint();
+    const startedAt = process.hrtime.bigint();
     c.set('requestId', `req_${randomUUID()}`);
     c.set('clientAddress', clientAddress(c.env.incoming));
     await next();
-    const seconds = Number(process.hrtime.bigint() - began) / 1e9;
+    const seconds = Number(process.hrtime.bigint() - startedAt) / 1e9;
     const waitedMs = c.get('waitedMs') ?? 0;
     const { method } = c.req;
     const { outgoing } = c.env;

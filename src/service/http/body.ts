@@ -24,7 +24,7 @@ export interface BodyLimit {
   /** Time limit for the body, if shorter than the request timeout of the server. */
   readonly maxMs?: number;
   /** Called with the size of each received chunk; may throw a refusal. */
-  readonly onPiece?: (bytes: number) => void;
+  readonly onChunk?: (bytes: number) => void;
 }
 
 const jsonLimit: BodyLimit = { maxBytes: maxRequestBodyBytes, subject: 'A request body' };
@@ -67,7 +67,7 @@ export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Pr
     // Leave the stream open at the limit: destroying it would close the connection before the response is sent.
     const pieces = incoming.iterator({ destroyOnReturn: false });
     const inTime = limit.maxMs === undefined ? pieces : arrivingWithin(limit.maxMs, pieces);
-    return await readLimited(inTime, limit.maxBytes, () => tooLarge(limit), limit.onPiece);
+    return await readLimited(inTime, limit.maxBytes, () => tooLarge(limit), limit.onChunk);
   } catch (error) {
     // Read and discard the rest: some clients send everything before they read.
     incoming.resume();

@@ -11,7 +11,7 @@ export function createClientAddress(trusted: readonly Cidr[]): (incoming: Incomi
     const { remoteAddress } = incoming.socket;
     if (remoteAddress === undefined) return null;
     const peer = trusted.length === 0 ? undefined : parseEntry(remoteAddress);
-    if (peer === undefined || !isTrusted(peer)) return shownPeer(remoteAddress);
+    if (peer === undefined || !isTrusted(peer)) return peerAddress(remoteAddress);
     let client = peer;
     for (const entry of entriesOf(incoming).reverse()) {
       const before = parseEntry(entry.trim());
@@ -24,7 +24,7 @@ export function createClientAddress(trusted: readonly Cidr[]): (incoming: Incomi
 }
 
 /** The peer's address for people: plain IPv4, even if the socket accepts both versions. */
-export const shownPeer = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
+export const peerAddress = (address: string): string => address.replace(/^::ffff:(?=\d+\.)/i, '');
 
 /** Parses an entry, also with a port, which some proxies add: `192.0.2.7:4711`, `[2001:db8::7]:4711`. */
 function parseEntry(entry: string): IpAddress | undefined {

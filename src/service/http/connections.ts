@@ -136,17 +136,17 @@ export function createDrain(server: Server) {
 }
 
 /** Connections use memory even when idle. */
-const maxConnectionsEver = 20_000;
+const maxConnections = 20_000;
 
 /** Open files reserved for everything but client connections: databases, git and its pipes, deliveries, Node itself. */
-const forTheRest = 256;
+const reservedFiles = 256;
 
 /**
  * Maximum number of client connections for a limit on open files. Otherwise clients that keep connections open could
  * leave no files for git and the database, which all requests need.
  */
 export const connectionLimit = (openFiles: number): number =>
-  Math.min(maxConnectionsEver, Math.max(Math.floor(openFiles / 4), openFiles - forTheRest));
+  Math.min(maxConnections, Math.max(Math.floor(openFiles / 4), openFiles - reservedFiles));
 
 /** Limit on open files of this process. Node raises it to the system's maximum at startup. */
 export function openFilesLimit(): number {

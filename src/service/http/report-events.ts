@@ -6,12 +6,12 @@ import type { Unreadable } from './unreadable.ts';
 export type ServerEvents = ReturnType<typeof reportEvents>;
 
 /** Anyone who reaches the port can cause these events, so all are counted, but few are logged. */
-const unreadable = { max: 100, everyMs: 10_000 };
+const unreadableLimit = { max: 100, everyMs: 10_000 };
 const eventLimit = { max: 1, everyMs: 10_000 };
 
 /** Logs and counts events outside of requests and responses. */
 export function reportEvents(log: Logger, metrics: Metrics, clock: () => number) {
-  const reportUnreadable = throttle(unreadable, clock);
+  const reportUnreadable = throttle(unreadableLimit, clock);
   const reportDropped = throttle(eventLimit, clock);
   const reportError = throttle(eventLimit, clock);
   return {

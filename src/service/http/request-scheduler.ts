@@ -15,11 +15,11 @@ export async function measureCost<T>(
   tokenIds: readonly string[],
   work: () => Promise<T>,
 ): Promise<T> {
-  const began = performance.now();
+  const startedAt = performance.now();
   try {
     return await work();
   } finally {
-    const ms = (performance.now() - began) / tokenIds.length;
+    const ms = (performance.now() - startedAt) / tokenIds.length;
     for (const tokenId of tokenIds) measured(tokenId, ms);
   }
 }

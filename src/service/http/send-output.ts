@@ -10,7 +10,7 @@ export type OutputResponse = ReturnType<typeof sendOutput>;
 export function sendOutput(
   outgoing: HttpBindings['outgoing'],
   headers: Readonly<Record<string, string>>,
-  maxMsPerPiece: number,
+  maxMsPerChunk: number,
 ) {
   const gone = disconnection({ outgoing });
   let sent = 0;
@@ -32,7 +32,7 @@ export function sendOutput(
 
   const written = (chunk: Buffer): Promise<void> =>
     new Promise((resolve) => {
-      const timer = setTimeout(cut, maxMsPerPiece, 'too-slow');
+      const timer = setTimeout(cut, maxMsPerChunk, 'too-slow');
       waitingSince = performance.now();
       const proceed = (): void => {
         clearTimeout(timer);

@@ -24,7 +24,7 @@ const defaultTimeouts = {
 };
 
 /** Liveness probes are never queued. */
-const withoutTurn = '/healthz';
+const unqueuedPath = '/healthz';
 
 export interface ServerOptions {
   readonly scheduler?: Pick<RequestScheduler, 'wait' | 'connected'>;
@@ -59,8 +59,8 @@ export async function startServer(
   // The size of the headers is already limited. Node would drop all after the first 2,000, maybe including If-Match.
   server.maxHeadersCount = 0;
   const onRequest = serialize((incoming, outgoing) => {
-    prepare(incoming);
-    if (scheduler === undefined || incoming.url === withoutTurn) {
+    bypassAdapterChecks(incoming);
+    if (scheduler === undefined || incoming.url === unqueuedPath) {
       void response(incoming, outgoing);
       return;
     }
@@ -87,7 +87,7 @@ async function listen(server: Server, host: string, port: number): Promise<Addre
 }
 
 /** The app checks the URL and the Host itself (see request-target.ts). The adapter must not reject them first. */
-function prepare(incoming: IncomingMessage): void {
+function bypassAdapterChecks(incoming: IncomingMessage): void {
   incoming.url = originForm(incoming.url ?? '/');
   incoming.headers.host = 'localhost';
 }

@@ -3,7 +3,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { type ProblemName, problems } from '../../interface/problem.ts';
 import { toProblemResponse } from '../contract/problem.ts';
-import { shownPeer } from './client-address.ts';
+import { peerAddress } from './client-address.ts';
 
 export interface Unreadable {
   readonly requestId: string;
@@ -38,7 +38,7 @@ export function refuseUnreadable(server: Server, onUnreadable: (unreadable: Unre
     const [name, detail] = refusals[code] ?? malformed('The request is not valid HTTP.');
     const requestId = `req_${randomUUID()}`;
     const { remoteAddress } = socket;
-    const address = remoteAddress === undefined ? undefined : shownPeer(remoteAddress);
+    const address = remoteAddress === undefined ? undefined : peerAddress(remoteAddress);
     onUnreadable({ requestId, status: problems[name].status, code, address });
     if (!socket.writable) {
       socket.destroy();

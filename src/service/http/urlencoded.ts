@@ -34,8 +34,8 @@ export function readParameters(text: string, names: readonly string[]): Readonly
     const name = decodeUrlencoded(encodedName);
     if (name === undefined || !names.includes(name)) continue;
     const value = decodeUrlencoded(encodedValue.join('='));
-    if (value === undefined) throw wrong(name, 'It is not valid percent-encoded UTF-8.');
-    if (values.has(name)) throw wrong(name, 'It is given more than once.');
+    if (value === undefined) throw invalidParameter(name, 'It is not valid percent-encoded UTF-8.');
+    if (values.has(name)) throw invalidParameter(name, 'It is given more than once.');
     values.set(name, value);
   }
   return Object.fromEntries(values);
@@ -50,4 +50,4 @@ export function decodeUrlencoded(text: string): string | undefined {
   }
 }
 
-const wrong = (name: string, detail: string): Refusal => invalid({ pointer: `#/${name}`, detail });
+const invalidParameter = (name: string, detail: string): Refusal => invalid({ pointer: `#/${name}`, detail });

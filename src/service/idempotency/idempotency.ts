@@ -12,7 +12,7 @@ export type Idempotent = Idempotency['idempotent'];
  */
 interface BatchRules<Asked> {
   /** Refuses early, based on committed data. */
-  readonly refusedBefore: (details: Asked) => Promise<Refusal | undefined>;
+  readonly refuseEarly: (details: Asked) => Promise<Refusal | undefined>;
   /** Returns one result per request, in the same order. */
   readonly decide: (db: Database, details: readonly Asked[]) => Promise<readonly (ApiResponse | Refusal)[]>;
 }
@@ -29,7 +29,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     return before && orThrow(before);
   }
 
-  async function whileNoOtherRuns(
+  async function runExclusively(
     request: IndexedRequest | undefined,
     work: () => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
@@ -55,7 +55,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
     change: (db: Database, prepared: Prepared) => Promise<ApiResponse>,
   ): Promise<ApiResponse> {
     const request = keyed && { ...keyed, workspace };
-    return whileNoOtherRuns(request, async () => {
+    return runExclusively(request, async () => {
       const before = await recall(storage.read, request);
       if (before !== undefined) return before;
       const prepared = await prepare();
@@ -71,7 +71,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
   }
 
   /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
-  function idempotentBatch<Asked extends { readonly workspace: string }>({ refusedBefore, decide }: BatchRules<Asked>) {
+  function idempotentBatch<Asked extends { readonly workspace: string }>({ refuseEarly, decide }: BatchRules<Asked>) {
     const commit = storage.batchCommits(
       ({ details }: { readonly details: Asked; readonly request: IndexedRequest | undefined }) => ({
         workspace: details.workspace,
@@ -96,8 +96,8 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
 
     return (keyed: KeyedRequest | undefined, details: Asked): Promise<ApiResponse> => {
       const request = keyed && { ...keyed, workspace: details.workspace };
-      return whileNoOtherRuns(request, async () => {
-        const refusal = await refusedBefore(details);
+      return runExclusively(request, async () => {
+        const refusal = await refuseEarly(details);
         if (refusal === undefined) return orThrow(await commit({ request, details }));
         // The refusal may be caused by an earlier success of the same request.
         return (await recall(storage.read, request)) ?? orThrow(refusal);

@@ -163,18 +163,18 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
       if ((heads.get(name)?.syncedAt ?? 0) < head.syncedAt) heads.set(name, head);
     }
     const { listing } = remoteMemory.known(workspace);
-    const counts = comparedWith(workspace, listing?.defaultBranch);
-    const matters = (name: string): boolean => name === branch || counts(name);
+    const isCompared = comparedWith(workspace, listing?.defaultBranch);
+    const isRelevant = (name: string): boolean => name === branch || isCompared(name);
     const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
     // A branch that the remote no longer has does not count, unless a sync has found it since then.
     const considered = [...heads].filter(
       ([name, { syncedAt }]) =>
-        matters(name) && (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
+        isRelevant(name) && (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
     );
     const isDefaultUnknown = listing === undefined && patternsOf(workspace) === null;
-    const lacksAny = isDefaultUnknown || [...(listed ?? [])].some(([name]) => matters(name) && !heads.has(name));
+    const lacksAny = isDefaultUnknown || [...(listed ?? [])].some(([name]) => isRelevant(name) && !heads.has(name));
     return {
-      compared: new Map(considered.flatMap(([name, { head }]) => (counts(name) ? [[name, head]] : []))),
+      compared: new Map(considered.flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
       own: branch === undefined ? undefined : heads.get(branch)?.head,
       /**
        * Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. Infinite
@@ -188,8 +188,8 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
 }
 
 function wantedBranches(request: RefreshRequest, listing: RemoteListing, synced: SyncedBranches) {
-  const counts = comparedWith(request.workspace, listing.defaultBranch);
-  const wants = (name: string): boolean => counts(name) || (request.syncsBranch && name === request.branch);
+  const isCompared = comparedWith(request.workspace, listing.defaultBranch);
+  const wants = (name: string): boolean => isCompared(name) || (request.syncsBranch && name === request.branch);
   const statuses = branchStatuses({ listing, failure: undefined }, synced);
   const unknown = new Set(statuses.flatMap(({ name, state }) => (state === 'unknown' ? [name] : [])));
   return [...listing.branches].filter(([name]) => wants(name) && !unknown.has(name));

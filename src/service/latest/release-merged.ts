@@ -3,7 +3,7 @@ import type { LockPath } from '../../interface/lock-path.ts';
 import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
-import { ofLock } from '../locks/lock-row.ts';
+import { valueOfLock } from '../locks/lock-row.ts';
 import type { Locks } from '../locks/locks.ts';
 import { foldCase } from '../locks/windows-path.ts';
 import type { Storage } from '../storage/storage.ts';
@@ -71,7 +71,7 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
     const merged: { readonly id: string; readonly path: string }[] = [];
     const changes = new Map<string, ChangedFiles | undefined>();
     for (const { id, path, folded_path, merge_base, acquired_at } of await personalLocks(workspace, branch)) {
-      const base = ofLock(id, merge_base);
+      const base = valueOfLock(id, merge_base);
       if (base === head || (base === null && (merge_base !== id || acquired_at >= startedAt))) continue;
       if (base === null) {
         moved.push(id);
@@ -88,8 +88,8 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
     await locks.commitReleases(workspace, async (db, release) => {
       // The setting may have changed since then, and with it the bases.
       if ((await findWorkspace(db, workspace))?.release_on !== branch) return;
-      for (let begun = 0; begun < moved.length; begun += maxIdsAtOnce) {
-        const ids = moved.slice(begun, begun + maxIdsAtOnce);
+      for (let offset = 0; offset < moved.length; offset += maxIdsAtOnce) {
+        const ids = moved.slice(offset, offset + maxIdsAtOnce);
         await db
           .updateTable('locks')
           .set({ merge_base: sql<string>`id || ' ' || ${head}` })
@@ -116,7 +116,7 @@ const maxIdsAtOnce = 500;
 const maxRetryMs = 6 * 60 * 60_000;
 
 /**
- * Called periodically. Queues a sync of the branch for new locks of people, unless one began after the lock. After a
+ * Called periodically. Queues a sync of the branch for new locks of people, unless one started after the lock. After a
  * failed one, it waits as long as from the lock to that failure, at most 6 hours.
  */
 export async function queueSyncsForBases({ read, now, commit }: Storage): Promise<void> {

@@ -2,17 +2,17 @@ import { problems } from '../../interface/problem.ts';
 import type { Lock } from '../../interface/resources.ts';
 import type { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import { type ShowRefusal, sendProblem } from '../http/app.ts';
+import { type RefusalRenderer, sendProblem } from '../http/app.ts';
 import { send } from '../http/context.ts';
 
 /** Paths of the LFS endpoint, for any workspace id. */
 const lfsAddress = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
 
 /** An error in the format of Git LFS, also for errors before any route. */
-export const sendRefusal: ShowRefusal = (c, refusal) =>
+export const sendRefusal: RefusalRenderer = (c, refusal) =>
   lfsAddress.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);
 
-const sendLfsError: ShowRefusal = (c, refusal) => {
+const sendLfsError: RefusalRenderer = (c, refusal) => {
   const { lock, queue } = refusal.extras;
   const waiting = queue === undefined || queue.length === 0 ? '' : ` Waiting for it: ${queue.length}.`;
   const response = lfsError(statusOf(refusal), `${refusal.message}${waiting}`, c.get('requestId'), lock);

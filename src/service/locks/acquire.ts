@@ -20,7 +20,6 @@ import { nextFences } from './fence.ts';
 import { findLocks, type LockKey, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
 import {
-  betweenRequestsMs,
   type FirstInLine,
   firstInLines,
   isAhead,
@@ -28,6 +27,7 @@ import {
   type LinePath,
   newestRequests,
   removePlaces,
+  requestGapMs,
 } from './line.ts';
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { lockOf } from './lock-row.ts';
@@ -172,7 +172,7 @@ async function areSuperseded(db: Database, now: Now, requests: readonly AcquireR
 }
 
 async function endPlaces(db: Database, now: Now, places: readonly Place[]): Promise<void> {
-  const rows = places.map(({ id, endsWithGrant }) => ({ placeId: id, endsWithGrant, presentMs: betweenRequestsMs }));
+  const rows = places.map(({ id, endsWithGrant }) => ({ placeId: id, endsWithGrant, presentMs: requestGapMs }));
   const { ended, kept } = Object.groupBy(rows, ({ endsWithGrant }) => (endsWithGrant ? 'ended' : 'kept'));
   if (ended !== undefined) await removePlaces(db, now, ended);
   if (kept !== undefined) await keepPresent(db, now, kept);

@@ -9,7 +9,7 @@ export type ReleaseWithin = (requests: readonly ReleaseRequest[]) => Promise<rea
 
 /** For CLI commands: their process has no waiting clients, so they notify the services that share the database. */
 export function commitReleasesOf(storage: Storage): CommitReleases {
-  const { send } = shareChanges(storage.broadcast);
+  const { send } = createLineBroadcast(storage.broadcast);
   return createCommitReleases(storage, async (released) => void (await Promise.all(released.map(send))));
 }
 
@@ -37,7 +37,7 @@ export function createCommitReleases(
 }
 
 /** Broadcasts releases, and changes of lines, among instances and commands on the same database: none must poll. */
-export function shareChanges(broadcast: Broadcast) {
+export function createLineBroadcast(broadcast: Broadcast) {
   const own = randomUUID();
   return {
     /** Fulfilled when the message was sent, or sending failed. Only the path may contain spaces, so it comes last. */

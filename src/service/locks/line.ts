@@ -26,13 +26,13 @@ export const defaultUrgency: Urgency = 3;
 export const urgencyMs = 5 * 60_000;
 
 /** How long a client may be away without losing its place. */
-export const keptMs = 60_000;
+export const placeKeptMs = 60_000;
 
 /**
  * How long others wait for a client between two of its requests: a round trip and a commit. With less, a client could
  * be overtaken; with more, one that has given up delays others longer.
  */
-export const betweenRequestsMs = 300;
+export const requestGapMs = 300;
 
 /** How long others wait for the clients of an instance that was killed. It renews their presence much more often. */
 export const presenceMs = 5_000;
@@ -60,15 +60,15 @@ export interface PlaceRequest extends LinePath {
 
 export const isPresent = (now: Now) => sql<boolean>`(lock_places.present_until > ${now} or lock_places.ttl > 0)`;
 
-const forgetOld = batchQuery((db, members, now) =>
+const removeExpiredPlaces = batchQuery((db, members, now) =>
   db
     .deleteFrom('lock_places')
     .where(sql<boolean>`id in (select ${textOf('placeId')} from ${members})`)
     .where('ttl', 'is', null)
-    .where(sql<boolean>`asked_at <= ${now} - ${sql.lit(keptMs)}`),
+    .where(sql<boolean>`asked_at <= ${now} - ${sql.lit(placeKeptMs)}`),
 );
 
-const knownPlaces = batchQuery((db, members) =>
+const existingPlaces = batchQuery((db, members) =>
   db
     .selectFrom(members)
     .innerJoin('lock_places', (join) => join.on('lock_places.id', '=', textOf('placeId')))
@@ -119,10 +119,10 @@ const linesOfPlaces = batchQuery((db, members) =>
 /** Puts each request in the line of its path. A place that is asked for again keeps its rank. */
 export async function joinLines(db: Database, now: Now, requests: readonly PlaceRequest[]) {
   const rows = requests.map((request) => ({ ...request, bonusMs: (request.urgency - defaultUrgency) * urgencyMs }));
-  const places = lastOf(rows, ({ placeId }) => placeId);
-  const lines = lastOf(rows, ({ placeId, path }) => `${placeId} ${path}`);
-  await forgetOld(db, now, places);
-  const known = inInputOrder(rows, await knownPlaces(db, now, rows));
+  const places = lastByName(rows, ({ placeId }) => placeId);
+  const lines = lastByName(rows, ({ placeId, path }) => `${placeId} ${path}`);
+  await removeExpiredPlaces(db, now, places);
+  const known = inInputOrder(rows, await existingPlaces(db, now, rows));
   await upsertPlaces(db, now, places);
   await upsertLines(db, now, lines);
   const linesOf = Map.groupBy(await linesOfPlaces(db, now, places), ({ index }) => index);
@@ -140,13 +140,13 @@ export async function joinLines(db: Database, now: Now, requests: readonly Place
 }
 
 /** The last row of each name: an upsert must not name a row twice. */
-const lastOf = <Row>(rows: readonly Row[], nameOf: (row: Row) => string): readonly Row[] => [
+const lastByName = <Row>(rows: readonly Row[], nameOf: (row: Row) => string): readonly Row[] => [
   ...new Map(rows.map((row) => [nameOf(row), row])).values(),
 ];
 
 /** Whether the place is in a line. Coalesces concurrent questions. */
 export const isInLine = coalesceReads(async (db, now, places: readonly { readonly placeId: string }[]) =>
-  inInputOrder(places, await knownPlaces(db, now, places)).map((known) => known !== undefined),
+  inInputOrder(places, await existingPlaces(db, now, places)).map((known) => known !== undefined),
 );
 
 export const newestRequests = batchQuery((db, members) =>
@@ -186,7 +186,7 @@ const firstPlaces = batchQuery((db, members, now) =>
       'lock_places.owner',
       'lock_places.origin',
       'lock_places.rank',
-      sql<number>`case when lock_places.ttl > 0 then ${sql.lit(betweenRequestsMs)} else lock_places.present_until - ${now} end`.as(
+      sql<number>`case when lock_places.ttl > 0 then ${sql.lit(requestGapMs)} else lock_places.present_until - ${now} end`.as(
         'presentMs',
       ),
       'own.rank as ownRank',
@@ -252,4 +252,4 @@ export async function removeOldPlaces({ read, commit, now }: Pick<Storage, 'read
 }
 
 const isOld = (now: Now) =>
-  sql<boolean>`asked_at < (select ${now}) - case when ttl is null then ${sql.lit(keptMs)} else ${sql.lit(asksKeptMs)} end`;
+  sql<boolean>`asked_at < (select ${now}) - case when ttl is null then ${sql.lit(placeKeptMs)} else ${sql.lit(asksKeptMs)} end`;

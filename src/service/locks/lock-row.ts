@@ -17,10 +17,10 @@ export const lockOf = (row: LockRow): Lock => ({
   fence: row.fence,
 });
 
-export const branchOf = ({ id, branch }: LockRow): string | null => ofLock(id, branch);
+export const branchOf = ({ id, branch }: LockRow): string | null => valueOfLock(id, branch);
 
 /** The part of a column after the id of the lock; null if it is about an earlier lock. */
-export function ofLock(id: string, column: string | null): string | null {
+export function valueOfLock(id: string, column: string | null): string | null {
   const [of, ...rest] = (column ?? '').split(' ');
   return of === id && rest.length > 0 ? rest.join(' ') : null;
 }

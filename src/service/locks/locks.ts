@@ -8,7 +8,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { type AcquireRequest, acquireLocks, linePathOf } from './acquire.ts';
 import { createAsking } from './ask.ts';
-import { createCommitReleases, shareChanges } from './commit-releases.ts';
+import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { committedFirstInLine, type LinePath } from './line.ts';
@@ -58,7 +58,7 @@ export function createLocks(options: LocksOptions) {
   const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
   const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });
 
-  const broadcast = shareChanges(storage.broadcast);
+  const broadcast = createLineBroadcast(storage.broadcast);
   const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
 
   async function readPath(line: LinePath): Promise<PathState> {
@@ -89,7 +89,7 @@ export function createLocks(options: LocksOptions) {
   }
 
   const commitAcquire = idempotency.idempotentBatch<ComparedRequest>({
-    async refusedBefore(request) {
+    async refuseEarly(request) {
       // Checked only here, so that a lock acquired before the setting was changed can still be replayed under its key.
       const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
       if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });

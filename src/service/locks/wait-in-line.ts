@@ -8,7 +8,6 @@ import { type AcquireRequest, linePathOf, type Place } from './acquire.ts';
 import { findLocks } from './find.ts';
 import { requestedEvent } from './history.ts';
 import {
-  betweenRequestsMs,
   defaultUrgency,
   isInLine,
   joinLines,
@@ -16,6 +15,7 @@ import {
   type LinePath,
   type PlaceRequest,
   presenceMs,
+  requestGapMs,
   type Urgency,
 } from './line.ts';
 import { queuePositionOf } from './read-queue.ts';
@@ -124,7 +124,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     const place = { ...linePathOf(request), placeId, requestId: randomUUID(), tokenId: bearer.id };
     const { paths } = await join({
       ...{ ...place, askedPath: request.path, owner: bearer.owner, origin, note, urgency },
-      presentMs: terms === undefined ? 0 : seconds > 0 ? presenceMs : betweenRequestsMs,
+      presentMs: terms === undefined ? 0 : seconds > 0 ? presenceMs : requestGapMs,
     });
     return { ...place, paths, any, gone };
   }
@@ -169,7 +169,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
     // This instance stops, and the client will ask another one.
     if (kind === 'stopped') return;
     const { workspace, placeId, requestId, paths } = wait;
-    const presentMs = kind === 'gone' ? 0 : betweenRequestsMs;
+    const presentMs = kind === 'gone' ? 0 : requestGapMs;
     try {
       const left = await storage.commit({ workspace }, (db) =>
         keepPresent(db, now, [{ placeId, requestId, presentMs }]),
@@ -193,7 +193,7 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
   return { acquire, keepPresent: keepAllPresent };
 }
 
-/** Puts the requests in line, and queues an event for each one that has begun to wait for a held lock. */
+/** Puts the requests in line, and queues an event for each one that has started to wait for a held lock. */
 export async function joinAndNotify(
   db: Database,
   now: Now,

@@ -1,5 +1,5 @@
 import { maxTimerMs } from '../../interface/timers.ts';
-import { betweenRequestsMs, type LinePath } from './line.ts';
+import { type LinePath, requestGapMs } from './line.ts';
 
 /** Clients whose requests wait at this instance: at their place in line, or, as watchers, until a path is free. */
 
@@ -151,7 +151,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     for (const end of [...line.watchers]) end({ kind: 'free' });
     // Its client may be at another instance, or about to send its next request. If no client in line is present, one
     // that waits here may be: another of its requests may have ended its presence, which is renewed soon.
-    scheduleCheck(line, Math.min(Math.max(first?.presentMs ?? betweenRequestsMs, 1), betweenRequestsMs));
+    scheduleCheck(line, Math.min(Math.max(first?.presentMs ?? requestGapMs, 1), requestGapMs));
     if (first === undefined || line.notified === first.id) return;
     line.notified = first.id;
     line.members.get(first.id)?.(line.key.path);

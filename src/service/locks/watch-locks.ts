@@ -44,9 +44,9 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
   async function run(): Promise<void> {
     while (watches.size > 0) {
       woken = Promise.withResolvers();
-      const began = performance.now();
+      const startedAt = performance.now();
       await Promise.all(Array.from(watches, check));
-      const rest = Math.min(Math.max((performance.now() - began) * restPerWork, shortestRestMs), maxRestMs);
+      const rest = Math.min(Math.max((performance.now() - startedAt) * restPerWork, shortestRestMs), maxRestMs);
       const timer = setTimeout(woken.resolve, pollMs);
       await Promise.all([woken.promise, sleep(rest)]);
       clearTimeout(timer);

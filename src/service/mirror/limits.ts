@@ -12,7 +12,7 @@ export const defaultMirrorLimits = {
   /** Interval of checks whether the token of a client was revoked. */
   checkTokenEveryMs: 5_000,
   /** Time limit for a client to receive a chunk of 64 KB. */
-  maxMsPerPiece: 60_000,
+  maxMsPerChunk: 60_000,
   /** Minimum amount that a client must receive in this time while others wait for its slot. */
   minPaceIfWaitedFor: { bytes: 1_000 * 1_024, forMs: 10_000 },
   maxMsPerRequest: 15_000,
@@ -25,7 +25,7 @@ export const defaultMirrorLimits = {
 export type MirrorSlots = ReturnType<typeof createMirrorSlots>;
 
 /** Slots for requests that take milliseconds, so that they do not wait for clones that take minutes. */
-const quickOnes = 8;
+const quickSlots = 8;
 
 /** Maximum share of one owner, regardless of the number of its tokens: the rest is left to others. */
 const shareOfOwner = 3 / 4;
@@ -37,7 +37,7 @@ export function createMirrorSlots({ parallelClones, maxWaitMs, maxRequestBytes }
   const slotsOf = (max: number) =>
     limitParallel({ max, maxPerKey: Math.max(1, Math.floor(max * shareOfOwner)), timeout });
   return {
-    quick: slotsOf(quickOnes),
+    quick: slotsOf(quickSlots),
     clones: slotsOf(parallelClones),
     holding: limitMemory({
       maxBytes: maxRequestBytes,

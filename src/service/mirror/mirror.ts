@@ -1,6 +1,6 @@
 import { Hono } from 'hono';
 import { Refusal } from '../contract/problem.ts';
-import { shownRemote } from '../git/remote.ts';
+import { redactRemote } from '../git/remote.ts';
 import { type AccessControl, byBearerOrPassword, requireAccess } from '../http/access.ts';
 import { type App, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
 import { readQuery } from '../http/urlencoded.ts';
@@ -58,7 +58,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
 const pushRefused = ({ id, remote }: StoredWorkspace): Refusal =>
   new Refusal(
     'read-only',
-    `The mirror of ${id} is read-only. Push to the repository that it mirrors: ${shownRemote(remote)}`,
+    `The mirror of ${id} is read-only. Push to the repository that it mirrors: ${redactRemote(remote)}`,
   );
 
 const notServed = (): Refusal =>

@@ -33,12 +33,12 @@ export async function readUploadPackRequest(
       headers: { 'accept-encoding': 'gzip, identity' },
     });
   }
-  let bytes = await readBytes(incoming, { ...limit, maxMs, onPiece: take });
+  let bytes = await readBytes(incoming, { ...limit, maxMs, onChunk: take });
   if (isZipped) {
     bytes = await unzipped(bytes);
     take(bytes.length);
   }
-  const request = await inPieces(parseUploadPackRequest(bytes), onParsed);
+  const request = await inSteps(parseUploadPackRequest(bytes), onParsed);
   if (!request.ok) throw new Refusal('malformed-request', request.reason);
   return request.value;
 }
@@ -62,11 +62,11 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
 }
 
 /** Yields to other work between two steps, and reports the duration of each step. */
-async function inPieces<T>(work: Iterator<void, T>, onPiece: (ms: number) => void): Promise<T> {
+async function inSteps<T>(work: Iterator<void, T>, onChunk: (ms: number) => void): Promise<T> {
   for (;;) {
-    const began = performance.now();
+    const startedAt = performance.now();
     const piece = work.next();
-    onPiece(performance.now() - began);
+    onChunk(performance.now() - startedAt);
     if (piece.done) return piece.value;
     await setImmediate();
   }

@@ -1,20 +1,20 @@
 import { problems } from '../../interface/problem.ts';
-import type { ShowRefusal } from '../http/app.ts';
+import type { RefusalRenderer } from '../http/app.ts';
 import { send } from '../http/context.ts';
 
 const gitAddress = /^\/v1\/workspaces\/[^/]*\/git(?:\/|$)/;
 
-/** Sends errors as text to git clients, and with `showOthers` to all others. */
+/** Sends errors as text to git clients, and with `renderOther` to all others. */
 export const asTextToGit =
-  (showOthers: ShowRefusal): ShowRefusal =>
+  (renderOther: RefusalRenderer): RefusalRenderer =>
   (c, refusal) =>
-    gitAddress.test(c.req.path) ? sendText(c, refusal) : showOthers(c, refusal);
+    gitAddress.test(c.req.path) ? sendText(c, refusal) : renderOther(c, refusal);
 
 /** git asks its credential helpers for a password after a Basic challenge. */
 const basic = 'Basic realm="workspace-service"';
 
 /** git prints the body of an error only if it is plain text (remote-curl.c, show_http_message). */
-const sendText: ShowRefusal = (c, { problem, message, extras: { headers = {} } }) =>
+const sendText: RefusalRenderer = (c, { problem, message, extras: { headers = {} } }) =>
   send(c, {
     status: problems[problem].status,
     headers: {

@@ -31,7 +31,7 @@ export interface ServeParts {
  */
 export function createServe(parts: ServeParts) {
   const { storage, git, metrics, log, limits, slots } = parts;
-  const noteLacking = logLacking(log);
+  const noteMissing = logMissing(log);
 
   return async (c: Context<Environment>, workspace: string, request?: UploadPackRequest): Promise<Response> => {
     const kind = request === undefined ? 'info-refs' : request.wants.length === 0 ? 'ls-refs' : 'fetch';
@@ -42,14 +42,14 @@ export function createServe(parts: ServeParts) {
     const response = sendOutput(
       c.env.outgoing,
       responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` }),
-      limits.maxMsPerPiece,
+      limits.maxMsPerChunk,
     );
-    const began = performance.now();
+    const startedAt = performance.now();
 
     function note(outcome: GitOutcomeLabel, error?: string): void {
       metrics.gitRequests.inc({ request: kind satisfies GitRequestLabel, outcome });
       metrics.gitSentBytes.inc(response.sentBytes());
-      const duration_ms = Math.round(performance.now() - began);
+      const duration_ms = Math.round(performance.now() - startedAt);
       const about = { request_id: requestId, workspace, token, bytes: response.sentBytes(), duration_ms, outcome };
       if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...about, error }, 'mirror request failed');
       else if (kind === 'fetch') log.info(about, 'mirror fetch ended');
@@ -69,7 +69,7 @@ export function createServe(parts: ServeParts) {
           formerHeads: () => formerHeads(storage, workspace),
           protocol: protocolOf(c.env.incoming),
           limits: { timeoutMs: limits.cloneTimeoutMs, signal: response.gone },
-          onLacking: (names) => noteLacking(workspace, names),
+          onMissing: (names) => noteMissing(workspace, names),
           onOutput(chunk) {
             resolve();
             return response.write(chunk);
@@ -180,7 +180,7 @@ function watchPace(
 const maxNamed = 20;
 
 /** Logs the branches that a mirror lacks, and logs again only if they change. */
-function logLacking(log: Logger): (workspace: string, names: readonly string[]) => void {
+function logMissing(log: Logger): (workspace: string, names: readonly string[]) => void {
   const logged = new Map<string, string>();
   return (workspace, names) => {
     const key = names.join(' ');

@@ -3,14 +3,14 @@ export async function readLimited(
   stream: AsyncIterable<Buffer>,
   maxBytes: number,
   tooLong: () => Error,
-  onPiece?: (bytes: number) => void,
+  onChunk?: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of stream) {
     size += piece.length;
     if (size > maxBytes) throw tooLong();
-    onPiece?.(piece.length);
+    onChunk?.(piece.length);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

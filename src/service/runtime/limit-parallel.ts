@@ -40,10 +40,10 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
   }
 
   function take(key: string, start: () => void): void {
-    const ofKey = waiting.get(key) ?? new Set();
-    ofKey.delete(start);
+    const queue = waiting.get(key) ?? new Set();
+    queue.delete(start);
     waiting.delete(key);
-    if (ofKey.size > 0) waiting.set(key, ofKey);
+    if (queue.size > 0) waiting.set(key, queue);
   }
 
   function startWaiting(): void {
@@ -59,19 +59,19 @@ export function limitParallel({ max, maxPerKey = max, timeout }: ParallelLimit) 
 
   function waitForSlot(key: string): Promise<void> {
     return new Promise((resolve, reject) => {
-      const ofKey = waiting.get(key) ?? new Set();
+      const queue = waiting.get(key) ?? new Set();
       const timer =
         timeout &&
         setTimeout(() => {
-          ofKey.delete(start);
-          if (ofKey.size === 0) waiting.delete(key);
+          queue.delete(start);
+          if (queue.size === 0) waiting.delete(key);
           reject(timeout.error());
         }, timeout.ms);
       function start(): void {
         clearTimeout(timer);
         resolve();
       }
-      waiting.set(key, ofKey.add(start));
+      waiting.set(key, queue.add(start));
       startWaiting();
     });
   }

@@ -95,7 +95,7 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
     // A deferred transaction that reads first cannot write after another process has written: SQLite fails at once.
     const statement: StatementSync = database.prepare(text === 'begin' ? 'begin immediate' : text);
     // Kysely's compiler emits only strings, numbers, bigints, buffers and null for the types in `Tables`.
-    const values = (parameters: readonly unknown[]) => parameters.map(readable) as SQLInputValue[];
+    const values = (parameters: readonly unknown[]) => parameters.map(clampInteger) as SQLInputValue[];
     return {
       reader: statement.columns().length > 0,
       all: (parameters) => statement.all(...values(parameters)),
@@ -121,7 +121,7 @@ function asKyselyDatabase(database: DatabaseSync): SqliteDatabase {
 }
 
 /** Clamps integers to the safe range: node:sqlite can write larger ones, but throws when it reads them. */
-const readable = (value: unknown): unknown =>
+const clampInteger = (value: unknown): unknown =>
   typeof value === 'number' && Number.isInteger(value)
     ? Math.max(Number.MIN_SAFE_INTEGER, Math.min(value, Number.MAX_SAFE_INTEGER))
     : value;

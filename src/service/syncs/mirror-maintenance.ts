@@ -18,8 +18,8 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
   const once = createOnce<void>();
   const unfinished = new Set<Promise<void>>();
 
-  async function maintain(workspace: string, begun: () => void): Promise<void> {
-    begun();
+  async function maintain(workspace: string, onStart: () => void): Promise<void> {
+    onStart();
     try {
       if (!signal.aborted) await git.maintain(workspace, { timeoutMs, signal });
     } catch (error) {
@@ -30,9 +30,9 @@ export function createMirrorMaintenance({ git, log, parallel, signal }: MirrorMa
   return {
     /** Calls before the maintenance starts share one run. */
     schedule(workspace: string): void {
-      const done = once(workspace, (begun) => limitMaintenance(workspace, () => maintain(workspace, begun))).finally(
-        () => unfinished.delete(done),
-      );
+      const done = once(workspace, (onStart) =>
+        limitMaintenance(workspace, () => maintain(workspace, onStart)),
+      ).finally(() => unfinished.delete(done));
       unfinished.add(done);
     },
     /** Waits for the processes that the signal aborts. */

@@ -27,9 +27,9 @@ export function createSyncSlots<Sync extends { readonly workspace: string }>(slo
     async claim(claim: (except: readonly string[]) => Promise<Sync | undefined>): Promise<Sync | undefined> {
       if (takenSlots() >= slots || running.size >= maxParallelSyncs(slots)) return undefined;
       const full = [...byWorkspace(running)].flatMap(([workspace, count]) => (count >= share ? [workspace] : []));
-      const ofOthers = await claim(full);
+      const otherSync = await claim(full);
       const isAllTaken = running.size >= slots;
-      const sync = ofOthers ?? (full.length === 0 || isAllTaken ? undefined : await claim([]));
+      const sync = otherSync ?? (full.length === 0 || isAllTaken ? undefined : await claim([]));
       if (sync !== undefined) running.add(sync);
       return sync;
     },

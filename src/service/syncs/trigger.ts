@@ -27,11 +27,11 @@ export type PrepareSync = (workspace: StoredWorkspace, branch: BranchName) => Pr
 
 /** Checks that the remote has the branch, and estimates the number of objects to fetch, within the time limit. */
 export function createPrepareSync({ storage, git, remotes, remoteMemory }: TriggerParts): PrepareSync {
-  const shareListing = createShare<Awaited<ReturnType<typeof list>>>();
-  const sharePreparation = createShare<Parsed<number> | undefined>();
+  const shareListing = createSharedRun<Awaited<ReturnType<typeof listRemote>>>();
+  const sharePreparation = createSharedRun<Parsed<number> | undefined>();
 
   /** Undefined if the remote does not answer. */
-  async function list(workspace: StoredWorkspace) {
+  async function listRemote(workspace: StoredWorkspace) {
     const before = await syncedBranches(storage, workspace.id);
     const { listing, failure } = await remoteMemory.askAgain(workspace);
     if (failure !== undefined) return undefined;
@@ -39,11 +39,11 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     return { ...listing, before };
   }
 
-  async function ask(workspace: StoredWorkspace, branch: BranchName, deadline: number) {
+  async function prepare(workspace: StoredWorkspace, branch: BranchName, deadline: number) {
     const listed = await shareListing(
       remoteKey(workspace),
-      () => list(workspace),
-      // The branch may have been pushed after the listing began, unless it shows something new.
+      () => listRemote(workspace),
+      // The branch may have been pushed after the listing started, unless it shows something new.
       (found) => {
         const head = found?.branches.get(branch);
         return found === undefined || (head !== undefined && head !== found.before.get(branch)?.head);
@@ -61,7 +61,7 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
         synced === undefined
           ? `The remote has no branch ${branch}. It`
           : `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote`;
-      return refused(`${reason} ${some([...branches.keys()])}`);
+      return refused(`${reason} ${branchesText([...branches.keys()])}`);
     }
     const syncedHead = await git.head(workspace.id, branch);
     if (defaultBranch !== undefined) await git.setDefaultBranch(workspace.id, defaultBranch);
@@ -93,8 +93,8 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
     const deadline = performance.now() + timeoutMs;
     const asked = sharePreparation(
       remoteKey(workspace, branch),
-      () => ask(workspace, branch, deadline),
-      // The branch may have been pushed after the listing began, unless it shows something new.
+      () => prepare(workspace, branch, deadline),
+      // The branch may have been pushed after the listing started, unless it shows something new.
       (prepared) => prepared === undefined || (prepared.ok && prepared.value > 0),
     ).catch((error: unknown) => {
       if (error instanceof GitError) return undefined;
@@ -106,8 +106,8 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
   };
 }
 
-/** Shares running work. If it began too early to know what a caller needs, such callers share its next run. */
-function createShare<T>() {
+/** Shares running work. If it started too early to know what a caller needs, such callers share its next run. */
+function createSharedRun<T>() {
   const once = createOnce<T>();
   return async (key: string, find: () => Promise<T>, isEnough: (found: T) => boolean): Promise<T> => {
     let own = false;
@@ -130,4 +130,5 @@ export async function previousCount(db: Database, workspace: StoredWorkspace, br
   return row?.received_objects ?? 0;
 }
 
-const some = (names: readonly string[]): string => (names.length === 0 ? 'has none yet.' : `has ${joinFirst(names)}.`);
+const branchesText = (names: readonly string[]): string =>
+  names.length === 0 ? 'has none yet.' : `has ${joinFirst(names)}.`;

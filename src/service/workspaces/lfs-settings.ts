@@ -1,7 +1,7 @@
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { parseTtl, type Ttl } from '../../interface/ttl.ts';
-import { maxRemoteLength, shownRemote } from '../git/remote.ts';
+import { maxRemoteLength, redactRemote } from '../git/remote.ts';
 import type { StoredWorkspace, WorkspaceSettings } from './workspaces.ts';
 
 /**
@@ -14,7 +14,7 @@ export function lfsEndpoint({
   lfs_url,
 }: StoredWorkspace & Pick<WorkspaceSettings, 'lfs_url'>): string | undefined {
   if (lfs_url !== null) return lfs_url;
-  const address = withoutEnd(shownRemote(remote));
+  const address = withoutEnd(redactRemote(remote));
   if (!/^https?:/i.test(address)) return undefined;
   return address.endsWith('.git') ? `${address}/info/lfs` : `${address}.git/info/lfs`;
 }

@@ -60,7 +60,7 @@ const nothing: KnownRemote = { listing: undefined, failure: undefined };
  * in the background. The state is not shared between instances, because it can be requested again at any time.
  */
 export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryParts) {
-  const memory = new Map<string, { readonly remote: string; readonly began: number; readonly known: KnownRemote }>();
+  const memory = new Map<string, { remote: string; startedAt: number; known: KnownRemote }>();
   const onceRunning = createOnce<AskedRemote>();
   const onceStarted = createOnce<AskedRemote>();
   const onceSoon = createOnce<void>();
@@ -76,15 +76,16 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
    * Requests may overlap: an older one that ends later is not remembered. Their order is by the clock of this process,
    * because that of the database may step back.
    */
-  function store({ id, remote }: StoredWorkspace, began: number, asked: AskedRemote): AskedRemote {
-    if ((memory.get(id)?.began ?? 0) <= began) remember(memory, id, { remote, began, known: asked }, maxRemembered);
+  function store({ id, remote }: StoredWorkspace, startedAt: number, asked: AskedRemote): AskedRemote {
+    if ((memory.get(id)?.startedAt ?? 0) <= startedAt)
+      remember(memory, id, { remote, startedAt, known: asked }, maxRemembered);
     return asked;
   }
 
   async function askNow(workspace: StoredWorkspace, onBegin: () => void): Promise<AskedRemote> {
     const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
-    const began = performance.now();
-    const time = () => at + Math.round(performance.now() - began);
+    const startedAt = performance.now();
+    const time = () => at + Math.round(performance.now() - startedAt);
     let askedAt = at;
     const times = () => ({ askedAt, answeredAt: time() });
     try {
@@ -92,18 +93,18 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
         askedAt = time();
         onBegin();
       });
-      return store(workspace, began, { listing: { ...response, ...times() }, failure: undefined });
+      return store(workspace, startedAt, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       const failure = { reason: error.message, isBusy: error.kind === 'busy', ...times() };
       const asked = { listing: known(workspace).listing, failure };
-      return failure.isBusy ? asked : store(workspace, began, asked);
+      return failure.isBusy ? asked : store(workspace, startedAt, asked);
     }
   }
 
   /** Asks the remote now. Callers share only a request that has not started, so each result is newer than its call. */
   const askAgain = (workspace: StoredWorkspace) =>
-    onceStarted(remoteKey(workspace), (begun) => askNow(workspace, begun));
+    onceStarted(remoteKey(workspace), (onStart) => askNow(workspace, onStart));
 
   /** Asks the remote now. Callers share a request that is already running. */
   const ask = (workspace: StoredWorkspace) => onceRunning(remoteKey(workspace), () => askAgain(workspace));
@@ -114,9 +115,9 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     askAgain,
     /** Queues a request, unless one is queued already. Few run at a time, to leave slots for calls of `ask`. */
     askSoon(workspace: StoredWorkspace): void {
-      onceSoon(workspace.id, (begun) =>
+      onceSoon(workspace.id, (onStart) =>
         limitBackground(workspace.id, async () => {
-          begun();
+          onStart();
           if (!stopping.aborted) await ask(workspace);
         }),
       )

@@ -38,11 +38,11 @@ export async function removeBranch(
 }
 
 export async function removeVanished(db: Database, workspace: string): Promise<readonly string[]> {
-  const forgotten = await db
+  const removed = await db
     .deleteFrom('synced_branches')
     .where('workspace_id', '=', workspace)
     .whereRef('vanished_after', '=', 'synced_at')
     .returning('name')
     .execute();
-  return forgotten.map(({ name }) => name);
+  return removed.map(({ name }) => name);
 }

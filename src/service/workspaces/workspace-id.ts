@@ -11,11 +11,11 @@ export const parseWorkspaceId = parserOfId('workspace id');
 /** A segment of URLs as well. */
 export const parsePoolName = parserOfId('pool name');
 
-function parserOfId(what: string): (text: string) => Parsed<string> {
+function parserOfId(kind: string): (text: string) => Parsed<string> {
   return (text) =>
     workspaceIdPattern.test(text)
       ? accepted(text)
       : refused(
-          `A ${what} has 1 to ${maxWorkspaceIdLength} characters: lower-case letters, digits, dots, dashes and underscores, with a letter or digit at both ends.`,
+          `A ${kind} has 1 to ${maxWorkspaceIdLength} characters: lower-case letters, digits, dots, dashes and underscores, with a letter or digit at both ends.`,
         );
 }

@@ -1,7 +1,7 @@
 import { type Selectable, sql } from 'kysely';
 import type { Workspace } from '../../interface/resources.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
-import { shownRemote } from '../git/remote.ts';
+import { redactRemote } from '../git/remote.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now } from '../storage/storage.ts';
@@ -68,14 +68,14 @@ export async function updateWorkspaceAudited(
     await db.updateTable('locks').set({ merge_base: base }).where('workspace_id', '=', id).execute();
   }
   const { remote } = settings;
-  const detail = { workspace: id, ...settings, ...(remote !== undefined && { remote: shownRemote(remote) }) };
+  const detail = { workspace: id, ...settings, ...(remote !== undefined && { remote: redactRemote(remote) }) };
   await recordAudit(db, now, { actor, action: 'workspace.updated', detail });
   return true;
 }
 
 export const toWorkspace = ({ id, remote, created_at }: Pick<Row, 'id' | 'remote' | 'created_at'>): Workspace => ({
   id,
-  remote: shownRemote(remote),
+  remote: redactRemote(remote),
   created_at: asTimestamp(created_at),
 });
 
@@ -125,4 +125,4 @@ export async function countHeldLocks(db: Database, now: Now, workspace?: string)
   return Number(live);
 }
 
-const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: shownRemote(remote) });
+const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: redactRemote(remote) });

@@ -189,7 +189,7 @@ describe('a fetch', () => {
   test('leaves nothing behind if the mirror is removed just before the fetch ends', async () => {
     const { git, repository, remote, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
-    const beforePublish = () => git.forget('game');
+    const beforePublish = () => git.removeMirror('game');
     await failureOf(git.fetch('game', remote, main, enoughTime, { beforePublish }));
     await git.maintain('game', enoughTime);
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
@@ -253,8 +253,8 @@ describe('mirrors', () => {
     const { git, repository, remote, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
     const first = await git.fetch('game', remote, main, enoughTime);
-    await git.forget('game');
-    await git.forget('game');
+    await git.removeMirror('game');
+    await git.removeMirror('game');
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
     expect(await git.head('game', main)).toBeUndefined();
     expect(await git.fetch('game', remote, main, enoughTime)).toEqual(first);
@@ -269,7 +269,7 @@ describe('mirrors', () => {
       await mkdir(packs, { recursive: true });
       await writeFile(join(packs, 'pack-1.pack'), '');
       if (when === 'is removed') {
-        await git.forget('game');
+        await git.removeMirror('game');
         expect(await readdir(join(data, 'mirrors'))).toEqual([]);
       }
       await git.fetch('game', remote, main, enoughTime);

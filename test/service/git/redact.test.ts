@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { wordsOfGit } from '../../../src/service/git/git-output.ts';
+import { summarizeErrors } from '../../../src/service/git/git-output.ts';
 import { createRemoteRedactor } from '../../../src/service/git/redact.ts';
 import { remoteAt } from '../../support/git-service.ts';
 
@@ -38,7 +38,7 @@ describe('redaction', () => {
 describe('an error message of git', () => {
   test('keeps the last lines of the output, and drops progress and advice', () => {
     expect(
-      wordsOfGit([
+      summarizeErrors([
         'remote: Enumerating objects: 5, done.        ',
         'remote: Total 5 (delta 0), reused 0 (delta 0)',
         'Receiving objects:  40% (2/5)',
@@ -52,7 +52,7 @@ describe('an error message of git', () => {
   });
 
   test('is short and on one line, whatever a remote sends', () => {
-    const words = wordsOfGit([`remote: \u001b[31m${'x'.repeat(5_000)}`]);
+    const words = summarizeErrors([`remote: \u001b[31m${'x'.repeat(5_000)}`]);
     expect(words).toMatch(/^remote: +\[31mx+…$/);
     expect(words.length).toBeLessThan(600);
   });

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { accessSettings, parseRemote, shownRemote } from '../../../src/service/git/remote.ts';
+import { accessSettings, parseRemote, redactRemote } from '../../../src/service/git/remote.ts';
 import { remoteAt } from '../../support/git-service.ts';
 import { runs } from '../../support/runs.ts';
 
@@ -138,15 +138,15 @@ describe('credentials', () => {
   });
 
   test('appear neither in the displayed address nor in the reason for a rejection', () => {
-    expect(shownRemote(text)).toBe('https://example.com:8443/team/assets.git');
-    expect(shownRemote('/srv/assets.git')).toBe('/srv/assets.git');
+    expect(redactRemote(text)).toBe('https://example.com:8443/team/assets.git');
+    expect(redactRemote('/srv/assets.git')).toBe('/srv/assets.git');
     for (const bad of [
       'https://user:hunter2@example.com/a?b',
       'ssh://user:hunter2@example.com/a',
       'git://u:hunter2@h/a',
     ]) {
       expect(JSON.stringify(parse(bad))).not.toContain('hunter2');
-      expect(shownRemote(bad)).toBe('');
+      expect(redactRemote(bad)).toBe('');
     }
   });
 });

@@ -2,7 +2,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import { intoLines } from '../../../src/service/git/git-output.ts';
+import { splitLines } from '../../../src/service/git/git-output.ts';
 import { runProcess } from '../../../src/service/git/run-git.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
@@ -121,7 +121,7 @@ describe('git as a process', () => {
 describe('the lines of the output', () => {
   test('are complete, however the text is split', () => {
     const lines: string[] = [];
-    const cutter = intoLines((line) => lines.push(line));
+    const cutter = splitLines((line) => lines.push(line));
     for (const character of 'first\r\nsecond\r\rthird') cutter.push(character);
     expect(lines).toEqual(['first', 'second']);
     cutter.end();
@@ -130,7 +130,7 @@ describe('the lines of the output', () => {
 
   test('are truncated if they do not end', () => {
     const lines: string[] = [];
-    const cutter = intoLines((line) => lines.push(line));
+    const cutter = splitLines((line) => lines.push(line));
     for (let part = 0; part < 100; part += 1) cutter.push('x'.repeat(1_000));
     cutter.push('\nnext\n');
     expect(lines.map((line) => line.length)).toEqual([8_192, 4]);

@@ -70,7 +70,7 @@ describe.each(databaseKinds)('an idempotency key that two instances see at once,
     let taken = false;
     const one = (): Promise<ApiResponse> => {
       const ask = createIdempotency(storage).idempotentBatch<ApiResponse & { readonly workspace: string }>({
-        refusedBefore: async () => undefined,
+        refuseEarly: async () => undefined,
         decide: async (_, asked) =>
           asked.map((response) => {
             if (taken) return new Refusal('locked', 'It is taken.');

@@ -3,7 +3,7 @@ import { parseLockPath } from '../../../src/interface/lock-path.ts';
 import { parseTtl } from '../../../src/interface/ttl.ts';
 import { Refusal } from '../../../src/service/contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../../../src/service/contract/response.ts';
-import { betweenRequestsMs } from '../../../src/service/locks/line.ts';
+import { requestGapMs } from '../../../src/service/locks/line.ts';
 import { createWaitingLine, type WaitTerms } from '../../../src/service/locks/wait-in-line.ts';
 import { createLockWaiters } from '../../../src/service/locks/waiters.ts';
 import { sqlite } from '../../support/databases.ts';
@@ -71,6 +71,6 @@ test.each([
   const began = Date.now();
   await expect(acquireWith(key, { ...noWait, seconds: 30 }, held, error)).rejects.toThrow(error.message);
   const until = await presentUntil(key);
-  expect(until).toBeGreaterThanOrEqual(began + betweenRequestsMs);
-  expect(until).toBeLessThanOrEqual(Date.now() + betweenRequestsMs);
+  expect(until).toBeGreaterThanOrEqual(began + requestGapMs);
+  expect(until).toBeLessThanOrEqual(Date.now() + requestGapMs);
 });

@@ -132,7 +132,7 @@ describe('a client', () => {
 
 describe('a clone that takes too long', () => {
   const impatient = sharedService(sqlite, { mirrorLimits: { cloneTimeoutMs: 1_000 } });
-  const strict = sharedService(sqlite, { mirrorLimits: { maxMsPerPiece: 300 } });
+  const strict = sharedService(sqlite, { mirrorLimits: { maxMsPerChunk: 300 } });
 
   test.each([
     ['in total', () => impatient, 'timeout'],

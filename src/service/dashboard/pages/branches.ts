@@ -4,7 +4,7 @@ import { grants } from '../../../interface/scopes.ts';
 import { withinMs } from '../../../interface/timers.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
-import { shownRemote } from '../../git/remote.ts';
+import { redactRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import { measureCost } from '../../http/request-scheduler.ts';
 import { usageOf } from '../../lfs/usage.ts';
@@ -96,7 +96,7 @@ export function addBranchPages(site: Site): void {
       branchPage(call, {
         ...asked,
         workspace: id,
-        remote: shownRemote(remote),
+        remote: redactRemote(remote),
         branches: branchStatuses(asked.known, synced),
         unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
         maySync,
