@@ -1,10 +1,11 @@
 import { execFile } from 'node:child_process';
-import { readdirSync, watch, writeFileSync } from 'node:fs';
+import { promises, readdirSync, watch, writeFileSync } from 'node:fs';
 import { appendFile, readdir, readFile, stat, truncate, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test, vi } from 'vitest';
 import { withFileErrors } from '../../../src/service/cli/storage/file-errors.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
 import { leaveOut } from '../../support/left-out.ts';
@@ -54,6 +55,23 @@ test('backup does not overwrite a file that appears while it runs', async () => 
   expect(await running).toMatchObject({ code: 1, stderr: expect.stringContaining('already exists.') });
   expect(await readFile(file, 'utf8')).toBe('kept');
   expect(await readdir(parent)).toEqual(['a']);
+});
+
+test('backup works on a file system without hard links', async () => {
+  const link = vi.spyOn(promises, 'link');
+  onTestFinished(() => {
+    link.mockRestore();
+    syncBuiltinESMExports();
+  });
+  const parent = temporaryFolder();
+  const file = join(parent, 'a');
+  // As on FAT and exFAT: link(2).
+  link.mockRejectedValueOnce(Object.assign(new Error(), { code: 'EPERM' }));
+  syncBuiltinESMExports();
+  expect(await run('backup', file)).toMatchObject({ code: 0, stderr: '' });
+  expect(link).toHaveBeenCalledOnce();
+  expect(await readdir(parent)).toEqual(['a']);
+  expect((await runOn(join(parent, 'restored'), 'restore', file)).code).toBe(0);
 });
 
 test('an interrupted backup leaves no file', async () => {
