@@ -28,9 +28,19 @@ const networkTexts: Readonly<Record<string, string>> = {
   ETIMEDOUT: 'it does not answer in time',
 };
 
+/** The code of an error of the system or of Node; empty for other errors. */
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
+
 export const fileErrorText = (code: string): string | undefined => fileTexts[code];
 
 export const systemErrorText = (code: string): string | undefined => fileTexts[code] ?? networkTexts[code];
+
+/** From the code, because the message of an error may quote the request. */
+export function connectionErrorText(error: unknown): string {
+  const code = errorCode(error);
+  return systemErrorText(code) ?? (code === '' ? 'the connection was closed' : `the connection failed (${code})`);
+}
 
 /** Keys are primary result codes of SQLite that are not about the query itself: https://www.sqlite.org/rescode.html */
 const sqliteTexts: Readonly<Record<number, string>> = {

@@ -7,7 +7,7 @@ import { parseJson } from '../contract/validate.ts';
 import { checkTargetAddresses, parseTarget } from '../outbound/target.ts';
 import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { readLimited } from '../platform/read-limited.ts';
-import { systemErrorText } from '../platform/system-errors.ts';
+import { connectionErrorText } from '../platform/system-errors.ts';
 import { createOnce } from '../runtime/once.ts';
 import { shown } from './shown.ts';
 
@@ -160,6 +160,5 @@ const tooLong = (): IssuerError => new IssuerError(`it answers with more than ${
 function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
   if (error instanceof IssuerError) return error.message;
   if (signal.aborted) return `it does not answer within ${timeoutMs / 1_000} s`;
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  return systemErrorText(code) ?? (code === '' ? 'the connection broke off' : `the connection failed (${code})`);
+  return connectionErrorText(error);
 }

@@ -1,4 +1,5 @@
 import type { Target } from '../outbound/target.ts';
+import { errorCode } from '../platform/system-errors.ts';
 
 /** Progress of an attempt. */
 export type Stage = 'resolving' | 'connecting' | 'securing' | 'waiting';
@@ -36,7 +37,7 @@ export const tooLong = 'RESPONSE_TOO_LONG';
 
 /** Reason for an attempt that failed because of the connection or an invalid response. */
 export function failureReason({ origin }: Target, stage: Stage, error: unknown): string {
-  const code = codeOf(error);
+  const code = errorCode(error);
   const because = code === '' ? '' : ` (${code})`;
   switch (stage) {
     case 'resolving':
@@ -66,10 +67,4 @@ export function rejectionReason({ origin }: Target, status: number): string {
     return `${origin} answered with the redirect ${status}. Redirects are not followed: register the address it leads to.`;
   }
   return `${origin} answered with the status ${status}.`;
-}
-
-/** Uses the code because the message of an error may quote the request. */
-function codeOf(error: unknown): string {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
-  return typeof code === 'string' && /^[A-Z0-9_]+$/.test(code) ? code : '';
 }

@@ -1,5 +1,5 @@
 import type { IncomingMessage } from 'node:http';
-import { systemErrorText } from '../../platform/system-errors.ts';
+import { errorCode, systemErrorText } from '../../platform/system-errors.ts';
 import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { ObjectStore } from '../object-store.ts';
 import type { ObjectName } from '../oid.ts';
@@ -106,8 +106,7 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
   try {
     return await work;
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-    const reason = systemErrorText(code);
+    const reason = systemErrorText(errorCode(error));
     if (reason === undefined) throw error;
     throw new LfsError(`The LFS objects cannot be stored in the data folder: ${reason}.`);
   }
