@@ -1,6 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
-const dayMs = 86_400_000;
+export const dayMs = 86_400_000;
 
 /** First millisecond after the day, since 1970. */
 export function parseEndOfDay(text: string): Parsed<number> {

@@ -1,13 +1,11 @@
 import { csvLine } from '../contract/csv.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
-import type { AuditPage } from './read-audit.ts';
+import { type AuditPage, auditColumns } from './read-audit.ts';
 
 export const auditFormats = {
   csv: 'text/csv; charset=utf-8; header=present',
   jsonl: 'application/jsonl; charset=utf-8',
 } as const;
-
-const columns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
 
 /** Exports the entries of all pages, newest first. Reads a page only when the consumer needs it. */
 export async function* exportAudit(
@@ -16,7 +14,7 @@ export async function* exportAudit(
 ): AsyncGenerator<string, void, undefined> {
   const line = format === 'csv' ? csvEntry : (entry: RecordedEntry) => `${JSON.stringify(entry)}\n`;
   // Excel needs the byte order mark to detect UTF-8.
-  if (format === 'csv') yield `\uFEFF${csvLine(columns)}`;
+  if (format === 'csv') yield `\uFEFF${csvLine(auditColumns)}`;
   let before: number | undefined;
   do {
     const { entries, next } = await readPage(before);

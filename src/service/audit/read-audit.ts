@@ -1,10 +1,9 @@
 import { z } from '@hono/zod-openapi';
-import { type Selectable, sql } from 'kysely';
+import { sql } from 'kysely';
 import { type Duration, milliseconds } from '../../interface/duration.ts';
 import { parseJson } from '../contract/validate.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import type { Storage } from '../storage/storage.ts';
-import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 
 export interface AuditQuery {
@@ -24,6 +23,8 @@ export interface AuditQuery {
 
 export type AuditPage = Awaited<ReturnType<typeof readAudit>>;
 
+export const auditColumns = ['sequence', 'at', 'actor', 'token_id', 'address', 'action', 'detail'] as const;
+
 /**
  * Newest first. With a workspace, pages before the last one may be shorter than the limit, or empty. `next` is the
  * cursor of the next page; undefined on the last one.
@@ -36,7 +37,7 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
   const windowStart = workspace === undefined ? first : Math.max(first, await windowBefore(read, end));
   let entries = read
     .selectFrom('audit')
-    .selectAll()
+    .select(auditColumns)
     .where('sequence', '>=', windowStart)
     .where('sequence', '<', end)
     .orderBy('sequence', 'desc')
@@ -50,7 +51,9 @@ export async function readAudit({ read, now }: Pick<Storage, 'read' | 'now'>, qu
   const rows = [...new Map(found.flat().map((row) => [row.sequence, row])).values()]
     .toSorted((one, other) => other.sequence - one.sequence)
     .slice(0, most);
-  const page = rows.slice(0, limit).map(entryOf);
+  const page = rows
+    .slice(0, limit)
+    .map((row): RecordedEntry => ({ ...row, at: asTimestamp(row.at), detail: parseDetail(row.detail) }));
   const nextWindow = windowStart > first ? windowStart : undefined;
   return { entries: page, next: rows.length > limit ? page.at(-1)?.sequence : nextWindow };
 }
@@ -75,23 +78,11 @@ export async function firstSequenceAt(read: Storage['read'], at: number): Promis
   return low;
 }
 
-function entryOf({
-  sequence,
-  at,
-  actor,
-  token_id,
-  address,
-  action,
-  detail,
-}: Selectable<Tables['audit']>): RecordedEntry {
-  return { sequence, at: asTimestamp(at), actor, token_id, address, action, detail: detailOf(detail) };
-}
+const detailSchema = z.record(z.string(), z.unknown());
 
 /** A manually inserted entry must not make all others unreadable. */
-const detailOf = (text: string): Readonly<Record<string, unknown>> =>
+const parseDetail = (text: string): Readonly<Record<string, unknown>> =>
   parseJson(detailSchema, text) ?? { unreadable: text };
-
-const detailSchema = z.record(z.string(), z.unknown());
 
 /** Entries have no index by workspace, so they are scanned in windows of this size. */
 const windowSize = 10_000;

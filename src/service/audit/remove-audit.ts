@@ -4,9 +4,8 @@ import { type Retention, removeInBatches } from '../storage/remove-old.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { recordAudit } from './audit.ts';
+import { dayMs } from './day.ts';
 import { firstSequenceAt } from './read-audit.ts';
-
-const dayMs = 86_400_000;
 
 const maintenance = { name: 'maintenance', tokenId: null, address: null };
 
