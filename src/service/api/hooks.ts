@@ -31,8 +31,8 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
         () => withTarget(body, targets, workspace.id),
         async (db, request) => {
           const registration = { ...request, workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
-          const { hook, isNew, madeSecret } = await registerHook(db, storage.now, registration);
-          return jsonApiResponse(isNew ? 201 : 200, madeSecret === null ? hook : { ...hook, secret: madeSecret });
+          const { hook, isNew, newSecret } = await registerHook(db, storage.now, registration);
+          return jsonApiResponse(isNew ? 201 : 200, newSecret === null ? hook : { ...hook, secret: newSecret });
         },
       );
     },

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import type { UpdateObject } from 'kysely';
 import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
@@ -7,6 +8,7 @@ import { hookQuota } from '../outbox/hook-quotas.ts';
 import { branchesOf, eventsOf, type HookRow, isNotRemoved, removedUrl } from '../outbox/hook-row.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now } from '../storage/storage.ts';
+import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import type { ExtraHeaders } from './extra-headers.ts';
 import { newWebhookSecret, type WebhookSecret } from './signature.ts';
@@ -15,13 +17,10 @@ export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSe
 
 /** Throws if the workspace has no such hook. */
 export const requireHook = (db: Database, workspace: string, id: string): Promise<HookRow> =>
-  db
-    .selectFrom('hooks')
-    .selectAll()
-    .where('workspace_id', '=', workspace)
-    .where('id', '=', id)
-    .where(isNotRemoved)
-    .executeTakeFirstOrThrow(noSuchHook);
+  hookWithId(db, workspace, id).executeTakeFirstOrThrow(noSuchHook);
+
+const hookWithId = (db: Database, workspace: string, id: string) =>
+  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).where(isNotRemoved);
 
 export const noSuchHook = (): Refusal =>
   new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
@@ -51,55 +50,56 @@ export async function registerHook(
   { workspace, url, secret, actor, scopes, ...settings }: HookRegistration,
 ) {
   requireAdminForAudit(settings.events, scopes);
-  const values = {
-    ...settingsOf(settings),
-    active: 1,
-    inactive_why: null,
-    failing_since: null,
-    updated_at: now,
-  };
+  const values = { ...settingsOf(settings), active: 1, inactive_why: null, failing_since: null };
   const replaced = await findHookByUrl(db, workspace, url);
   if (replaced !== undefined) {
     requireAdminForAudit(eventsOf(replaced), scopes);
-    const wasInactive = inactiveReasonOf(replaced);
-    if (wasInactive !== null) noteQueued(db, 'deliveries');
-    const hook = await db
-      .updateTable('hooks')
-      .set({ ...values, ...(secret && { secret }), ...(wasInactive !== null && { resumed_at: now }) })
-      .where('id', '=', replaced.id)
-      .returningAll()
-      .executeTakeFirstOrThrow();
-    const more = { ...registered(hook), new_secret: secret !== undefined, was_inactive: wasInactive };
-    await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
-    return { hook: hookOf(hook), isNew: false, madeSecret: null };
+    const was_inactive = inactiveReasonOf(replaced);
+    if (was_inactive !== null) noteQueued(db, 'deliveries');
+    const changes = { ...values, ...(was_inactive !== null && { resumed_at: now }) };
+    const hook = await updateHook(db, now, replaced.id, { changes, secret, actor, more: { was_inactive } });
+    return { hook: hookOf(hook), isNew: false, newSecret: null };
   }
+  await requireHookQuota(db, workspace);
+  const signing = secret ?? newWebhookSecret();
+  const id = `hook_${randomUUID()}`;
+  const hook = await db
+    .insertInto('hooks')
+    .values({ ...values, id, workspace_id: workspace, url, secret: signing, created_at: now, updated_at: now })
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registered(hook) });
+  return { hook: hookOf(hook), isNew: true, newSecret: secret === undefined ? signing : null };
+}
 
+async function requireHookQuota(db: Database, workspace: string): Promise<void> {
   const { hooks, maxHooks } = await db
     .selectFrom('hooks')
     .select(({ fn }) => [fn.countAll<number>().as('hooks'), hookQuota(db, 'maxHooks').as('maxHooks')])
     .where('workspace_id', '=', workspace)
     .where(isNotRemoved)
     .executeTakeFirstOrThrow();
-  if (Number(hooks) >= maxHooks) {
-    const detail = `The workspace has its maximum of ${maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
-    throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
-  }
+  if (Number(hooks) < maxHooks) return;
+  const detail = `The workspace has its maximum of ${maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
+  throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
+}
 
-  const signing = secret ?? newWebhookSecret();
+interface HookUpdate extends Pick<HookRegistration, 'secret' | 'actor'> {
+  readonly changes: UpdateObject<Tables, 'hooks'>;
+  readonly more?: HookAct['more'];
+}
+
+/** Keeps the secret if there is no new one. */
+async function updateHook(db: Database, now: Now, id: string, { changes, secret, actor, more }: HookUpdate) {
   const hook = await db
-    .insertInto('hooks')
-    .values({
-      ...values,
-      id: `hook_${randomUUID()}`,
-      workspace_id: workspace,
-      url,
-      secret: signing,
-      created_at: now,
-    })
+    .updateTable('hooks')
+    .set({ ...changes, ...(secret && { secret }), updated_at: now })
+    .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registered(hook) });
-  return { hook: hookOf(hook), isNew: true, madeSecret: secret === undefined ? signing : null };
+  const detail = { ...registered(hook), new_secret: secret !== undefined, ...more };
+  await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more: detail });
+  return hook;
 }
 
 export interface HookChange {
@@ -115,27 +115,13 @@ export async function editHook(
   { workspace, id, secret, actor, scopes, ...settings }: Omit<HookRegistration, 'url'> & HookChange,
 ): Promise<void> {
   requireAdminForAudit(settings.events, scopes);
-  const hook = await db
-    .updateTable('hooks')
-    .set({ ...settingsOf(settings), ...(secret && { secret }), updated_at: now })
-    .where('workspace_id', '=', workspace)
-    .where('id', '=', id)
-    .where(isNotRemoved)
-    .returningAll()
-    .executeTakeFirstOrThrow(noSuchHook);
-  const more = { ...registered(hook), new_secret: secret !== undefined };
-  await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more });
+  await requireHook(db, workspace, id);
+  await updateHook(db, now, id, { changes: settingsOf(settings), secret, actor });
 }
 
 /** Removes a hook; clearHooks() then removes its deliveries and its row. False if the hook does not exist. */
 export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
-  const hook = await db
-    .selectFrom('hooks')
-    .select(['id', 'workspace_id', 'url'])
-    .where('workspace_id', '=', workspace)
-    .where('id', '=', id)
-    .where(isNotRemoved)
-    .executeTakeFirst();
+  const hook = await hookWithId(db, workspace, id).executeTakeFirst();
   if (hook === undefined) return false;
   const removed = { url: removedUrl(id), secret: '', headers: '{}', active: 0, inactive_why: null };
   await db.updateTable('hooks').set(removed).where('id', '=', id).execute();
@@ -180,7 +166,7 @@ export type InactiveReason = 'paused' | 'gone';
 export const inactiveReasonOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
   active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
 
-export const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
+const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url).executeTakeFirst();
 
 interface HookAct {

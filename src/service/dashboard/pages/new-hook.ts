@@ -50,8 +50,8 @@ export function addNewHookPages(site: Site): void {
     );
     const { registered } = done;
     if (registered === undefined) return repeated;
-    const { hook, isNew, madeSecret } = registered;
-    if (madeSecret !== null) return madeHookView(workspace, hook, madeSecret);
+    const { hook, isNew, newSecret } = registered;
+    if (newSecret !== null) return madeHookView(workspace, hook, newSecret);
     return pageOf(hook, isNew ? 'registered' : 'replaced');
   }
 
