@@ -27,7 +27,7 @@ export async function pointedObjects(
 }
 
 /** A file of this size or more is not a pointer. */
-export const pointersBelowBytes = 1_024;
+const pointersBelowBytes = 1_024;
 
 /** 1 TiB. A file with a larger size is not accepted as a pointer: everyone with push access can write any number. */
 const maxObjectBytes = 2 ** 40;

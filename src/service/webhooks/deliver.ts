@@ -25,7 +25,7 @@ export type DeliveryResult =
       readonly reason: string;
       readonly response?: ReceiverResponse;
       /** Wait that the receiver requests; at most a day. */
-      readonly retryAfterSeconds?: number;
+      readonly retryAfterSeconds?: number | undefined;
     }
   /** The caller cancelled it. It may have reached the receiver. */
   | { readonly kind: 'cancelled' };
@@ -37,12 +37,11 @@ export interface Terms {
   readonly signal?: AbortSignal;
   /** Asked after the DNS lookup, which may take long. If false, the attempt is cancelled. */
   readonly mayConnect?: () => Promise<boolean>;
-  readonly now?: () => Date;
 }
 
 /** Makes one attempt. Never rejects. */
 export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
-  const { check, timeoutMs = 15_000, signal, mayConnect = async () => true, now = () => new Date() } = terms;
+  const { check, timeoutMs = 15_000, signal, mayConnect = async () => true } = terms;
   const parsed = parseTarget(request.url);
   if (!parsed.ok) return { kind: 'failed', reason: parsed.reason };
   const target = parsed.value;
@@ -63,7 +62,7 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
     });
     const read = await readResponse(response);
     const kept = isPublic(addresses, check) ? completeResponse(read, request.secrets) : responseStatus(read);
-    return resultOf(target, read, kept, now());
+    return resultOf(target, read, kept);
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
     const reason = timeout.aborted ? timeoutReason(target, stage, timeoutMs) : failureReason(target, stage, error);
@@ -71,17 +70,15 @@ export async function deliver(request: DeliveryRequest, terms: Terms): Promise<D
   }
 }
 
-function resultOf(
-  target: Target,
-  { status, headers }: ReadResponse,
-  response: ReceiverResponse,
-  now: Date,
-): DeliveryResult {
+function resultOf(target: Target, { status, headers }: ReadResponse, response: ReceiverResponse): DeliveryResult {
   if (status >= 200 && status < 300) return { kind: 'delivered', response };
   if (status === 410) return { kind: 'gone', response };
-  const wait = retryAfterSeconds(headers['retry-after'], now);
-  const reason = rejectionReason(target, status);
-  return { kind: 'failed', reason, response, ...(wait !== undefined && { retryAfterSeconds: wait }) };
+  return {
+    kind: 'failed',
+    reason: rejectionReason(target, status),
+    response,
+    retryAfterSeconds: retryAfterSeconds(headers['retry-after'], new Date()),
+  };
 }
 
 /** Sends the request only to one of the checked addresses: the name is not looked up again. */

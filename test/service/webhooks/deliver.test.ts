@@ -40,10 +40,8 @@ test('every 2xx is a success, 410 ends the hook, and any other status is a failu
 
 test('a busy receiver sets the time of the next attempt', async () => {
   const to = await receiver();
-  to.behave(nothing(503, { 'retry-after': '120' }), nothing(429, { 'retry-after': 'Wed, 04 Mar 2026 10:01:00 GMT' }));
-  const terms = { now: () => new Date('2026-03-04T10:00:00Z') };
-  expect(failed(await deliverTo(to.url(), terms)).retryAfterSeconds).toBe(120);
-  expect(failed(await deliverTo(to.url(), terms)).retryAfterSeconds).toBe(60);
+  to.behave(nothing(503, { 'retry-after': '120' }));
+  expect(failed(await deliverTo(to.url())).retryAfterSeconds).toBe(120);
 });
 
 test.each([301, 302, 303, 307, 308])('the redirect %i is not followed', async (status) => {

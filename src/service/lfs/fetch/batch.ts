@@ -57,16 +57,16 @@ interface BatchTerms {
   readonly branch: string | undefined;
   readonly objects: readonly ObjectName[];
   readonly signal: AbortSignal;
-  readonly now: number;
 }
 
 /** Requests many objects at once. Rejects with an LfsError if a retry would not help. */
 export async function requestBatch(
   connection: StoreConnection,
   store: Store,
-  { branch, objects, signal, now }: BatchTerms,
+  { branch, objects, signal }: BatchTerms,
 ): Promise<BatchResponse> {
   const { origin, pathname } = store.endpoint;
+  const now = performance.now();
   const response = await connection.request({
     method: 'POST',
     url: addressOfBatch(store),

@@ -38,7 +38,7 @@ export async function downloadAll(
   const signal = AbortSignal.any([parts.signal, ending.signal]);
   const objects = createObjectStore(dataFolder, workspace);
   const downloader = startDownloader({ dataFolder, workspace, idleMs, ca: offers.ca, signal }, offers.guard);
-  const tally = createTally(() => performance.now(), onProgress);
+  const tally = createTally(onProgress);
   const queue = createDownloadQueue({ ...parts, signal }, wanted, tally.lastProgress, apply);
   let failedInARow = 0;
 

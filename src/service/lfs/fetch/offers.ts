@@ -43,7 +43,7 @@ export async function openOffers(
 
   async function ask(objects: readonly ObjectName[], signal: AbortSignal): Promise<BatchResponse> {
     const inTime = AbortSignal.timeout(idleMs);
-    const terms = { branch, objects, now: performance.now(), signal: AbortSignal.any([signal, inTime]) };
+    const terms = { branch, objects, signal: AbortSignal.any([signal, inTime]) };
     const response = await requestBatch(connection, store, terms).catch((error: unknown) => {
       signal.throwIfAborted();
       throw inTime.aborted ? new StoreError('it does not respond in time') : error;

@@ -6,16 +6,16 @@ import type { PointedObject } from '../pointer.ts';
 const maxPathLength = 500;
 
 /** Counts the received and missing objects of one sync, and records the time of the last progress. */
-export function createTally(now: () => number, onProgress: (received: FetchedObjects['received']) => void) {
+export function createTally(onProgress: (received: FetchedObjects['received']) => void) {
   const received = { objects: 0, bytes: 0 };
   const bytesOf = new Map<PointedObject, number>();
   const named: MissingObject[] = [];
   let missing = 0;
-  let lastProgress = now();
+  let lastProgress = performance.now();
 
   function setReceived(object: PointedObject, bytes: number): void {
     const before = bytesOf.get(object) ?? 0;
-    if (bytes > before) lastProgress = now();
+    if (bytes > before) lastProgress = performance.now();
     received.bytes += bytes - before;
     bytesOf.set(object, bytes);
     onProgress(received);
@@ -29,7 +29,7 @@ export function createTally(now: () => number, onProgress: (received: FetchedObj
       setReceived(object, object.size);
     },
     missing(object: PointedObject, detail: string): void {
-      lastProgress = now();
+      lastProgress = performance.now();
       missing += 1;
       const { path, oid, size } = object;
       if (named.length < maxNamedMissing)
