@@ -27,9 +27,8 @@ export function matchTrustRules(
   const ofIssuer = rules
     .filter((rule) => rule.issuer === issuer)
     .map((rule) => ({ rule, differences: differencesOf(rule, claims) }));
-  if (ofIssuer.length === 0) return { kind: 'refused', reason: `No trust rule names the issuer ${shown(issuer)}.` };
   const [rule, ...others] = ofIssuer.filter(({ differences }) => differences.length === 0).map((each) => each.rule);
-  if (rule === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer) };
+  if (rule === undefined) return { kind: 'refused', reason: noMatchReason(ofIssuer, issuer) };
   if (others.length > 0) {
     const reason = `${others.length + 1} trust rules match the job, and exactly one must: ${joinFirst([rule, ...others].map(({ id }) => id))}. Make them narrower, or remove all but one.`;
     return { kind: 'refused', reason };
@@ -98,13 +97,14 @@ const maxDifferences = 3;
 /** Describes the nearest rule. A rule for the same repository is nearer than one for another with fewer differences. */
 function noMatchReason(
   rules: readonly { readonly rule: TrustRule; readonly differences: readonly Difference[] }[],
+  issuer: string,
 ): string {
   const distances = rules.map(({ rule, differences }) => {
     const ofIds = differences.filter(({ claim }) => idClaims.has(claim)).length;
     return { rule, differences, distance: [ofIds, differences.length] as const };
   });
   const [nearest] = distances.toSorted((a, b) => a.distance[0] - b.distance[0] || a.distance[1] - b.distance[1]);
-  if (nearest === undefined) return '';
+  if (nearest === undefined) return `No trust rule names the issuer ${shown(issuer)}.`;
   const { rule, differences } = nearest;
   const name = rule.repository === null ? rule.id : `${rule.id} (${shown(rule.repository)})`;
   return `No trust rule matches the job. The nearest is ${name}: ${differences

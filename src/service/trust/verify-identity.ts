@@ -65,8 +65,7 @@ export function createVerifyIdentity(findKey: FindKey) {
       reason,
       subject: claims && subjectOf(claims),
     });
-    if (jwt.length > maxIdentityLength) return refused(`The JWT has more than ${maxIdentityLength} characters.`);
-    if (unverified === undefined) return refused('It is not a JWT.');
+    if (unverified === undefined) return refused(`It is not a JWT, or has more than ${maxIdentityLength} characters.`);
     const { alg, kid } = unverified.header;
     if (typeof alg !== 'string' || !algorithms.includes(alg)) {
       return refused(`The JWT is signed with ${shown(alg)}; only ${algorithms.join(' and ')} are accepted.`);
