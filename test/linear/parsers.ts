@@ -68,7 +68,7 @@ import { parseTarget } from '../../src/service/outbound/target.ts';
 import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address.ts';
 import { safeText } from '../../src/service/platform/safe-text.ts';
 import { parsePoolItems, parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
-import { unsealed } from '../../src/service/sessions/secret.ts';
+import { unsealed } from '../../src/service/sessions/sealed.ts';
 import { parsePushEvent } from '../../src/service/syncs/push-event.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
@@ -490,7 +490,7 @@ export const parsers: readonly Parser[] = [
   row('service/tokens/audit-actor.ts parseAuditActor', parseAuditActor),
   row('service/audit/day.ts parseDay', parseDay),
   row('service/audit/day.ts parseEndOfDay', parseEndOfDay),
-  row('service/sessions/secret.ts unsealed', (text) => unsealed(text, 'secret')),
+  row('service/sessions/sealed.ts unsealed', (text) => unsealed(text, 'secret')),
   row('service/tokens/new-token.ts parseTokenName', parseTokenName),
   row('service/tokens/new-token.ts parseTokenOwner', parseTokenOwner),
   row(

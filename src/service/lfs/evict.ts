@@ -2,7 +2,6 @@ import { type ListedObject, type ObjectStore, useIsNotedWithinMs } from './objec
 import type { Oid } from './oid.ts';
 import { urlLifetimeSeconds } from './signed-url.ts';
 
-/** Contents of a store. */
 export interface Usage {
   readonly objects: number;
   readonly bytes: number;
@@ -11,7 +10,6 @@ export interface Usage {
 export type Eviction = Awaited<ReturnType<typeof evict>>;
 
 interface EvictionRule {
-  /** Null for no limit. */
   readonly limitBytes: number | null;
   /** Objects that the heads of synced branches need. Called only if not everything fits. */
   readonly neededObjects: () => Promise<ReadonlySet<Oid>>;

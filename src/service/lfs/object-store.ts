@@ -45,7 +45,6 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     return found?.size === size ? found : undefined;
   }
 
-  /** Records that the object is used now. */
   async function touch(oid: Oid): Promise<void> {
     const now = new Date();
     await unlessMissing(utimes(pathOf(oid), now, now));
@@ -86,7 +85,6 @@ export function createObjectStore(dataFolder: string, workspace: string) {
   };
 }
 
-/** Removes the objects of a workspace that was removed. */
 export const removeObjects = (dataFolder: string, workspace: string): Promise<void> =>
   rm(storeFolder(dataFolder, workspace), { recursive: true, force: true, maxRetries: 3 });
 

@@ -58,7 +58,6 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     return { ...object, authenticated: true, actions: { download } };
   }
 
-  /** Objects in the mirror, by id. */
   async function findObjects(workspace: string, asked: readonly ObjectName[]): Promise<ReadonlySet<Oid>> {
     const store = objectsOf(workspace);
     const found = await Promise.all(asked.map(async (object) => ((await store.use(object)) ? [object.oid] : [])));

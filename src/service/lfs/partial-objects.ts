@@ -9,7 +9,6 @@ import type { ObjectName, Oid } from './oid.ts';
 /** An object that is being downloaded. It has a single writer. */
 export type PartialObject = Awaited<ReturnType<typeof openPartialObject>>;
 
-/** Moves the file of a complete object to its place. */
 type StoreFile = (path: string, oid: Oid) => Promise<void>;
 
 const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
@@ -34,7 +33,6 @@ export function createPartialObjects(folder: string, storeFile: StoreFile) {
         if (largest !== undefined) await rename(largest, join(folder, oid));
       }
     },
-    /** Removes partial objects that were not written to for a week. */
     async removeOldPartials(): Promise<void> {
       for (const name of await namesIn(folder)) {
         const path = join(folder, name);
@@ -79,7 +77,6 @@ async function openPartialObject(folder: string, { oid, size }: ObjectName, stor
     },
     /** Throws if these are more than the missing bytes. */
     write: file.append,
-    /** Discards all bytes. */
     restart: file.clear,
     /**
      * Stores the object if it is complete and matches its hash, and closes it in any case. `incomplete`: bytes are

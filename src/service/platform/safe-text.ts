@@ -7,3 +7,15 @@ const unsafe = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu;
 /** Escapes untrusted text for a terminal or a page: it stays readable, but has no effects. */
 export const safeText = (text: string): string =>
   text.replaceAll(unsafe, (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`);
+
+const maxQuotedLength = 200;
+
+/** Quotes an untrusted value for the log, so that it cannot end the line, or hide or reorder parts of it. */
+export function quoteForLog(value: unknown): string {
+  const text =
+    typeof value === 'string' ? JSON.stringify(truncated(value)) : truncated(JSON.stringify(value) ?? 'missing');
+  return safeText(text);
+}
+
+const truncated = (text: string): string =>
+  text.length > maxQuotedLength ? `${text.slice(0, maxQuotedLength)}…` : text;

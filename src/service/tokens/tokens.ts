@@ -131,7 +131,6 @@ export const maySee = (bearer: Bearer, workspace: string): boolean =>
 
 type Row = Selectable<Tables['tokens']>;
 
-/** Current permissions of a stored token. */
 export function checkToken(row: Row & { readonly now: number }): Authentication {
   switch (stateOf(row, row.now)) {
     case 'active':

@@ -47,7 +47,6 @@ interface ExchangeParts {
   readonly clock: () => number;
 }
 
-/** Limit for each rule. */
 const exchangesOfRule = perMinute(300);
 
 const tooManyWait = new Error('Too many exchanges of one address wait.');

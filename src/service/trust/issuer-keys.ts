@@ -7,9 +7,9 @@ import { parseJson } from '../contract/validate.ts';
 import { checkTargetAddresses, parseTarget } from '../outbound/target.ts';
 import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { readLimited } from '../platform/read-limited.ts';
+import { quoteForLog } from '../platform/safe-text.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
 import { createOnce } from '../runtime/once.ts';
-import { shown } from './shown.ts';
 
 type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
 
@@ -98,7 +98,7 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
 
 /** The beginning of a sentence for the log. */
 export const noKey = (issuer: string, { alg, kid }: KeyHeader): string =>
-  `Key ${shown(kid)} for ${alg} is not among the keys of the issuer ${issuer}`;
+  `Key ${quoteForLog(kid)} for ${alg} is not among the keys of the issuer ${issuer}`;
 
 /** The message completes "Could not fetch the keys of the issuer …: ". */
 class IssuerError extends Error {
@@ -118,7 +118,7 @@ async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal
   const discovered = await getJson(address, discoverySchema, check, signal);
   // Section 4.3: otherwise one issuer could impersonate another.
   if (discovered.issuer !== issuer) {
-    throw new IssuerError(`its discovery document names another issuer: ${shown(discovered.issuer)}`);
+    throw new IssuerError(`its discovery document names another issuer: ${quoteForLog(discovered.issuer)}`);
   }
   const set = await getJson(discovered.jwks_uri, keySetSchema, check, signal);
   return { find: createLocalJWKSet(set), ids: new Set(set.keys.map(({ kid }) => kid)) };

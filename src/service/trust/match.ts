@@ -1,9 +1,9 @@
 import { joinFirst } from '../../interface/format.ts';
 import { isGitHub } from '../../interface/github-issuer.ts';
 import { scopes as allScopes, grants, type Scope } from '../../interface/scopes.ts';
+import { quoteForLog } from '../platform/safe-text.ts';
 import { idClaims } from './issuers.ts';
 import type { TrustRule } from './rules.ts';
-import { shown } from './shown.ts';
 
 export type TrustDecision =
   | { readonly kind: 'trusted'; readonly rule: TrustRule; readonly scopes: readonly Scope[] }
@@ -51,7 +51,9 @@ function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
   if (Object.keys(rule.claims).length === 0) return [{ claim: '', reason: 'it names no claim, and so trusts nothing' }];
   const ofClaims = Object.entries(rule.claims).flatMap(([claim, needed]): Difference[] => {
     const found = claimOf(claims, claim);
-    return found === needed ? [] : [{ claim, reason: `${claim} must be ${shown(needed)} and ${shownClaim(found)}` }];
+    return found === needed
+      ? []
+      : [{ claim, reason: `${claim} must be ${quoteForLog(needed)} and ${describeClaim(found)}` }];
   });
   const ofWorkflow = rule.workflow === null ? undefined : differsInWorkflow(rule.workflow, claims);
   return [...ofClaims, ofWorkflow, differsInEvent(rule, claims)].filter((difference) => difference !== undefined);
@@ -67,7 +69,7 @@ function differsInWorkflow(workflow: string, claims: Claims): Difference | undef
     found.startsWith(`${repository}/${workflow}@refs/`)
   )
     return undefined;
-  const reason = `workflow_ref must name ${shown(workflow)} in the repository of the job and ${shownClaim(found)}`;
+  const reason = `workflow_ref must name ${quoteForLog(workflow)} in the repository of the job and ${describeClaim(found)}`;
   return { claim: 'workflow_ref', reason };
 }
 
@@ -81,15 +83,15 @@ function differsInEvent({ issuer, claims: needed }: TrustRule, claims: Claims): 
   const event = claimOf(claims, 'event_name');
   if (event === undefined ? !isGitHub(issuer) : typeof event === 'string' && !event.startsWith('pull_request'))
     return undefined;
-  const reason = `event_name ${shownClaim(event)}, and pull requests are trusted only by a rule that names the event`;
+  const reason = `event_name ${describeClaim(event)}, and pull requests are trusted only by a rule that names the event`;
   return { claim: 'event_name', reason };
 }
 
 const claimOf = (claims: Claims, name: string): unknown => (Object.hasOwn(claims, name) ? claims[name] : undefined);
 
-function shownClaim(value: unknown): string {
+function describeClaim(value: unknown): string {
   if (value === undefined) return 'is missing';
-  return typeof value === 'string' ? `is ${shown(value)}` : 'is not a string';
+  return typeof value === 'string' ? `is ${quoteForLog(value)}` : 'is not a string';
 }
 
 const maxDifferences = 3;
@@ -104,9 +106,9 @@ function noMatchReason(
     return { rule, differences, distance: [ofIds, differences.length] as const };
   });
   const [nearest] = distances.toSorted((a, b) => a.distance[0] - b.distance[0] || a.distance[1] - b.distance[1]);
-  if (nearest === undefined) return `No trust rule names the issuer ${shown(issuer)}.`;
+  if (nearest === undefined) return `No trust rule names the issuer ${quoteForLog(issuer)}.`;
   const { rule, differences } = nearest;
-  const name = rule.repository === null ? rule.id : `${rule.id} (${shown(rule.repository)})`;
+  const name = rule.repository === null ? rule.id : `${rule.id} (${quoteForLog(rule.repository)})`;
   return `No trust rule matches the job. The nearest is ${name}: ${differences
     .slice(0, maxDifferences)
     .map(({ reason }) => reason)

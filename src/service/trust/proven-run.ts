@@ -4,7 +4,6 @@ import { hashOf } from './verify-identity.ts';
 export interface ProvenRun {
   /** Shared by all tokens that the jobs of a run get for an owner. */
   readonly id: string;
-  /** Display name. */
   readonly name: string;
   /** Run URL; null if the claims do not contain enough for it. */
   readonly origin: string | null;

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
+import { quoteForLog } from '../platform/safe-text.ts';
 import { type FindKey, type FoundKey, noKey } from './issuer-keys.ts';
-import { shown } from './shown.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
@@ -68,12 +68,12 @@ export function createVerifyIdentity(findKey: FindKey) {
     if (unverified === undefined) return refused(`It is not a JWT, or has more than ${maxIdentityLength} characters.`);
     const { alg, kid } = unverified.header;
     if (typeof alg !== 'string' || !algorithms.includes(alg)) {
-      return refused(`The JWT is signed with ${shown(alg)}; only ${algorithms.join(' and ')} are accepted.`);
+      return refused(`The JWT is signed with ${quoteForLog(alg)}; only ${algorithms.join(' and ')} are accepted.`);
     }
     if (typeof kid !== 'string') return refused('The JWT does not name its key (kid).');
     const { iss: issuer } = unverified.claims;
     if (typeof issuer !== 'string' || !issuers.has(issuer)) {
-      return refused(`No trust rule names the issuer ${shown(issuer)}.`);
+      return refused(`No trust rule names the issuer ${quoteForLog(issuer)}.`);
     }
     const header = { alg, kid };
     const found = await findKey(issuer, header);
@@ -126,7 +126,7 @@ function refusalReason(error: unknown, audience: string): string {
 }
 
 const audienceReason = (aud: unknown, audience: string): string =>
-  `The audience of the JWT is ${shown(aud)}; expected ${audience} alone.`;
+  `The audience of the JWT is ${quoteForLog(aud)}; expected ${audience} alone.`;
 
 /**
  * Based on `jti`, or otherwise on the signed text. Ignores the signature: for ES256, two are valid for the same text.

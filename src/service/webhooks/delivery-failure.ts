@@ -1,10 +1,8 @@
 import type { Target } from '../outbound/target.ts';
 import { errorCode } from '../platform/system-errors.ts';
 
-/** Progress of an attempt. */
 export type Stage = 'resolving' | 'connecting' | 'securing' | 'waiting';
 
-/** Reason for an attempt that reached the time limit. */
 export function timeoutReason({ origin }: Target, stage: Stage, limitMs: number): string {
   const within = `within ${limitMs / 1_000} s`;
   switch (stage) {
@@ -35,7 +33,6 @@ export const maxResponseBytes = 64 * 1_024;
 
 export const tooLong = 'RESPONSE_TOO_LONG';
 
-/** Reason for an attempt that failed because of the connection or an invalid response. */
 export function failureReason({ origin }: Target, stage: Stage, error: unknown): string {
   const code = errorCode(error);
   const because = code === '' ? '' : ` (${code})`;
@@ -61,7 +58,6 @@ export function failureReason({ origin }: Target, stage: Stage, error: unknown):
   }
 }
 
-/** Reason for an attempt that failed because of the status of the response. */
 export function rejectionReason({ origin }: Target, status: number): string {
   if (status >= 300 && status < 400) {
     return `${origin} answered with the redirect ${status}. Redirects are not followed: register the address it leads to.`;

@@ -114,10 +114,8 @@ export type DeliveryEnd =
   /** The receiver wants no more deliveries: the hook becomes inactive, and its waiting deliveries are dropped. */
   | { readonly kind: 'gone'; readonly reason: string };
 
-/** The finished attempt. */
 export interface AttemptMade {
   readonly durationMs: number;
-  /** Null without a response. */
   readonly response: ReceiverResponse | null;
 }
 

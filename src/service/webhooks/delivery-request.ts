@@ -27,7 +27,6 @@ export type ShownHeader =
   /** Extra headers and the signature are secret. The time differs for each attempt. */
   | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
 
-/** Request of one attempt. */
 export interface DeliveryRequest {
   readonly workspace: string;
   readonly url: string;

@@ -21,7 +21,6 @@ export const maxUnprovenPerReceiver = 12;
 export const maxPerHook = 4;
 export const quickMs = 1_000;
 
-/** A hook with due deliveries. */
 export interface DueHook {
   readonly id: string;
   readonly workspace: string;

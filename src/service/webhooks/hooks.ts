@@ -15,7 +15,6 @@ import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
 export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
 
-/** Throws if the workspace has no such hook. */
 export const requireHook = (db: Database, workspace: string, id: string): Promise<HookRow> =>
   hookWithId(db, workspace, id).executeTakeFirstOrThrow(noSuchHook);
 
@@ -198,7 +197,6 @@ const settingsOf = ({ events, branches, format, headers }: Settings) => ({
   headers: JSON.stringify(headers),
 });
 
-/** Fields of a registration that the audit records. */
 function registered(row: HookRow): Readonly<Record<string, unknown>> {
   const { events, branches, format, header_names } = hookOf(row);
   return { events, branches, format, header_names };

@@ -9,7 +9,6 @@ export type ReceiverResponse =
       readonly headers: Readonly<Record<string, string>>;
       /** Start of the body, as text that is safe to display. */
       readonly body: string;
-      /** True if the response was longer. */
       readonly bodyIsCut: boolean;
     }
   /**
@@ -17,7 +16,6 @@ export type ReceiverResponse =
    */
   | { readonly kept: 'status'; readonly status: number };
 
-/** The response as received. */
 export interface ReadResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;

@@ -46,7 +46,6 @@ export const noSuchDelivery = (): Refusal =>
 
 type DeliveryRow = Selectable<Tables['deliveries']>;
 
-/** Makes an unfinished delivery due now. */
 async function makeDueNow(db: Database, now: Now, { sequence, next_attempt_at }: DeliveryRow): Promise<SendAgain> {
   if (next_attempt_at === null) {
     return refused(

@@ -5,7 +5,7 @@ import { Refusal } from '../../contract/problem.ts';
 import { isForm, readText } from '../../http/body.ts';
 import type { Environment } from '../../http/context.ts';
 import { decodeUrlencoded } from '../../http/urlencoded.ts';
-import { sealed, unsealed } from '../../sessions/secret.ts';
+import { sealed, unsealed } from '../../sessions/sealed.ts';
 import type { FieldValues } from '../elements/fields.ts';
 
 interface InSession {

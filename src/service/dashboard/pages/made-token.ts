@@ -4,7 +4,7 @@ import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { lfsClientSettings } from '../../lfs/client-settings.ts';
 import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
-import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/presets.ts';
+import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/new-token.ts';
 import type { Token } from '../../tokens/tokens.ts';
 import { copyable, type Markup, plural, userText } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';

@@ -27,7 +27,6 @@ const parallelRequests = { max: 8, maxPerKey: 4, timeout: { ms: 2_000, error: ()
 /** Asks the store with the credentials of the workspace. */
 export function createAskUpstream({ allowFileRemotes, log, ...parts }: UpstreamParts): AskUpstream {
   const limitRequests = limitParallel(parallelRequests);
-  /** End of the pause of each workspace whose store failed. */
   const pausedUntil = new Map<string, number>();
 
   async function ask(

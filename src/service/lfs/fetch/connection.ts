@@ -6,7 +6,6 @@ import { LfsError } from '../../syncs/lfs-objects.ts';
 import type { AddressGuard } from './address-guard.ts';
 import { StoreError, toStoreError } from './store-error.ts';
 
-/** Statuses of transient errors. */
 export const transientStatuses = new Set([408, 429, 500, 502, 503, 504]);
 
 /** Whether a store refuses a request only for now. */

@@ -7,7 +7,6 @@ import type { ObjectName } from '../oid.ts';
 import type { AddressGuard } from './address-guard.ts';
 import type { Download, DownloadResult } from './download.ts';
 
-/** Settings of the thread at its start. */
 export interface DownloadSettings {
   readonly dataFolder: string;
   readonly workspace: string;

@@ -71,7 +71,6 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
   };
 }
 
-/** Number of parallel file lookups. */
 const lookedForAtOnce = 64;
 
 /** Objects of the pointers that are missing from the mirror. */

@@ -7,7 +7,6 @@ export const maxAttempts = 5;
 /** More than one, because the content may have been damaged in transit or in a partial object on this disk. */
 const maxWrongContents = 2;
 
-/** Failures of one object so far. */
 export interface Failures {
   readonly attempts: number;
   readonly wrongContents: number;

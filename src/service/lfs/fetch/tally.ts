@@ -2,7 +2,6 @@ import { type MissingObject, maxNamedMissing } from '../../../interface/resource
 import type { FetchedObjects } from '../../syncs/lfs-objects.ts';
 import type { PointedObject } from '../pointer.ts';
 
-/** Maximum length of a reported path. */
 const maxPathLength = 500;
 
 /** Counts the received and missing objects of one sync, and records the time of the last progress. */
