@@ -18,9 +18,6 @@ export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSe
 export const requireHook = (db: Database, workspace: string, id: string): Promise<HookRow> =>
   hookWithId(db, workspace, id).executeTakeFirstOrThrow(noSuchHook);
 
-const hookWithId = (db: Database, workspace: string, id: string) =>
-  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).where(isNotRemoved);
-
 export const noSuchHook = (): Refusal =>
   new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
 
@@ -81,24 +78,6 @@ async function requireHookQuota(db: Database, workspace: string): Promise<void> 
   if (Number(hooks) < maxHooks) return;
   const detail = `The workspace has its maximum of ${maxHooks} webhooks. Remove one that is no longer used, or ask the operator to raise --max-hooks.`;
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
-}
-
-interface HookUpdate extends Pick<HookRegistration, 'secret' | 'actor'> {
-  readonly changes: UpdateObject<Tables, 'hooks'>;
-  readonly more?: HookAct['more'];
-}
-
-/** Keeps the secret if there is no new one. */
-async function updateHook(db: Database, now: Now, id: string, { changes, secret, actor, more }: HookUpdate) {
-  const hook = await db
-    .updateTable('hooks')
-    .set({ ...changes, ...(secret && { secret }), updated_at: now })
-    .where('id', '=', id)
-    .returningAll()
-    .executeTakeFirstOrThrow();
-  const detail = { ...registered(hook), new_secret: secret !== undefined, ...more };
-  await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more: detail });
-  return hook;
 }
 
 export interface HookChange {
@@ -164,6 +143,27 @@ export type InactiveReason = 'paused' | 'gone';
  */
 export const inactiveReasonOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
   active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
+
+const hookWithId = (db: Database, workspace: string, id: string) =>
+  db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).where(isNotRemoved);
+
+interface HookUpdate extends Pick<HookRegistration, 'secret' | 'actor'> {
+  readonly changes: UpdateObject<Tables, 'hooks'>;
+  readonly more?: HookAct['more'];
+}
+
+/** Keeps the secret if there is no new one. */
+async function updateHook(db: Database, now: Now, id: string, { changes, secret, actor, more }: HookUpdate) {
+  const hook = await db
+    .updateTable('hooks')
+    .set({ ...changes, ...(secret && { secret }), updated_at: now })
+    .where('id', '=', id)
+    .returningAll()
+    .executeTakeFirstOrThrow();
+  const detail = { ...registered(hook), new_secret: secret !== undefined, ...more };
+  await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more: detail });
+  return hook;
+}
 
 const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url).executeTakeFirst();
