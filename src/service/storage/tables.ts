@@ -207,8 +207,8 @@ export interface Tables {
     secret: string;
     headers: string;
     active: number;
-    /** Null while it is active. */
-    inactive_why: string | null;
+    /** A user paused it, or its receiver answered 410 and wants no more deliveries. Null while it is active. */
+    inactive_why: 'paused' | 'gone' | null;
     /** Time when it was last reactivated. The age of a delivery counts from this time at the earliest. */
     resumed_at: number | null;
     /** Time of the first of all consecutive failed attempts; null if the last attempt succeeded. */

@@ -4,7 +4,6 @@ import type { HookRow } from '../outbox/hook-row.ts';
 import type { Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { inactiveReasonOf } from './hooks.ts';
 import { storedResponse } from './receiver-response.ts';
 
 /** All unfinished deliveries are `open`. */
@@ -68,7 +67,7 @@ const overviewOf = (hook: HookRow, row: ReadRow) => ({
   again: row.status === 'again',
   attempts: row.attempts,
   created_at: asTimestamp(row.created_at),
-  /** Null before the first attempt, and if an earlier version of the service made the last one. */
+  /** Null before the first attempt. */
   last_attempt:
     row.last_attempt_at === null
       ? null
@@ -86,7 +85,7 @@ function stateOf(hook: HookRow, { status, finished_at, lease_until, next_attempt
     return { kind, at: asTimestamp(finished_at) } as const;
   }
   if (lease_until !== null && lease_until >= now) return { kind: 'sending' } as const;
-  if (inactiveReasonOf(hook) !== null) return { kind: 'held' } as const;
+  if (hook.inactive_why !== null) return { kind: 'held' } as const;
   // An earlier delivery with the same ordering key must finish first.
   if (next_attempt_at === null) return { kind: 'behind-another' } as const;
   return { kind: 'waiting', until: asTimestamp(next_attempt_at) } as const;

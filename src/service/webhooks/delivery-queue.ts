@@ -9,7 +9,6 @@ import { type Leased, leasedUntil } from '../runtime/lease.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { DueHook } from './delivery-slots.ts';
-import type { InactiveReason } from './hooks.ts';
 import type { ReceiverResponse } from './receiver-response.ts';
 
 /**
@@ -213,7 +212,7 @@ export const firstUnfinished = (db: Database, hookId: string, orderingKey: strin
 async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRow, reason: string): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')
-    .set({ active: 0, inactive_why: 'gone' satisfies InactiveReason, updated_at: now })
+    .set({ active: 0, inactive_why: 'gone', updated_at: now })
     .where('id', '=', id)
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();
@@ -236,7 +235,7 @@ export async function dropWaiting(db: Database, now: Now, hookId: string, reason
     .select('sequence')
     .where('hook_id', '=', hookId)
     .where('finished_at', 'is', null)
-    .where('inactive_why', '=', 'gone' satisfies InactiveReason)
+    .where('inactive_why', '=', 'gone')
     .orderBy('sequence', 'desc')
     .limit(maxDroppedAtOnce);
   const { numUpdatedRows } = await db

@@ -50,7 +50,7 @@ export async function registerHook(
   const replaced = await findHookByUrl(db, workspace, url);
   if (replaced !== undefined) {
     requireAdminForAudit(eventsOf(replaced), scopes);
-    const was_inactive = inactiveReasonOf(replaced);
+    const { inactive_why: was_inactive } = replaced;
     if (was_inactive !== null) noteQueued(db, 'deliveries');
     const changes = { ...values, ...(was_inactive !== null && { resumed_at: now }) };
     const hook = await updateHook(db, now, replaced.id, { changes, secret, actor, more: { was_inactive } });
@@ -114,10 +114,8 @@ export async function removeHook(db: Database, now: Now, { workspace, id, actor 
  */
 export async function pauseHook(db: Database, now: Now, { workspace, id, actor }: HookChange) {
   const hook = await requireHook(db, workspace, id);
-  const reason = inactiveReasonOf(hook);
-  if (reason !== null) return `${reason}-already` as const;
-  const changes = { active: 0, inactive_why: 'paused' satisfies InactiveReason };
-  await db.updateTable('hooks').set(changes).where('id', '=', id).execute();
+  if (hook.inactive_why !== null) return `${hook.inactive_why}-already` as const;
+  await db.updateTable('hooks').set({ active: 0, inactive_why: 'paused' }).where('id', '=', id).execute();
   await recordHookAudit(db, now, { actor, action: 'hook.paused', hook });
   return 'paused';
 }
@@ -125,7 +123,7 @@ export async function pauseHook(db: Database, now: Now, { workspace, id, actor }
 /** Also resumes a hook whose receiver has answered 410, like registering it again. */
 export async function resumeHook(db: Database, now: Now, { workspace, id, actor }: HookChange) {
   const hook = await requireHook(db, workspace, id);
-  const reason = inactiveReasonOf(hook);
+  const { inactive_why: reason } = hook;
   if (reason === null) return 'active-already';
   const changes = { active: 1, inactive_why: null, failing_since: null, resumed_at: now };
   await db.updateTable('hooks').set(changes).where('id', '=', id).execute();
@@ -134,15 +132,7 @@ export async function resumeHook(db: Database, now: Now, { workspace, id, actor 
   return reason === 'gone' ? 'resumed-gone' : 'resumed';
 }
 
-/** A user paused it, or its receiver answered 410 and wants no more deliveries. */
-export type InactiveReason = 'paused' | 'gone';
-
-/**
- * Null if the hook is active. An instance of an earlier version, which may run at the same time, stores no reason after
- * a 410.
- */
-export const inactiveReasonOf = ({ active, inactive_why }: HookRow): InactiveReason | null =>
-  active === 1 ? null : inactive_why === 'paused' ? 'paused' : 'gone';
+export type InactiveReason = NonNullable<HookRow['inactive_why']>;
 
 const hookWithId = (db: Database, workspace: string, id: string) =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).where(isNotRemoved);

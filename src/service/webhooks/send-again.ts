@@ -7,7 +7,7 @@ import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { firstUnfinished, noLease, notLeased } from './delivery-queue.ts';
-import { type HookChange, type InactiveReason, inactiveReasonOf, recordHookAudit, requireHook } from './hooks.ts';
+import { type HookChange, type InactiveReason, recordHookAudit, requireHook } from './hooks.ts';
 
 const inactiveText: Readonly<Record<InactiveReason, string>> = {
   paused: 'The webhook is paused: resume it first.',
@@ -34,8 +34,7 @@ export async function sendAgain(
     .where('id', '=', id)
     .where('hook_id', '=', hook.id)
     .executeTakeFirstOrThrow(noSuchDelivery);
-  const inactive = inactiveReasonOf(hook);
-  if (inactive !== null) return refused(inactiveText[inactive]);
+  if (hook.inactive_why !== null) return refused(inactiveText[hook.inactive_why]);
   const sent = await (delivery.finished_at === null ? makeDueNow : reopen)(db, now, delivery);
   if (sent.ok) await recordHookAudit(db, now, { actor, action: 'delivery.sent-again', hook, more: { delivery: id } });
   return sent;

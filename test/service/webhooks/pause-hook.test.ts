@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
-import { inactiveReasonOf, requireHook } from '../../../src/service/webhooks/hooks.ts';
+import { requireHook } from '../../../src/service/webhooks/hooks.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { nothing } from '../../support/other-servers/responses.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
@@ -88,12 +88,6 @@ describe.each(databaseKinds)('pausing a hook on $name', (kind) => {
       expect(await outcome()).toBe('failed');
       await storage.commit('global', (db) => db.deleteFrom('deliveries').execute());
     }
-  });
-
-  test('a hook that an older version deactivated without a reason was ended by its receiver', async () => {
-    const id = await hook(url);
-    await setHooks({ active: 0 });
-    expect(inactiveReasonOf(await requireHook(storage.read, 'game', id))).toBe('gone');
   });
 
   test('the audit records each change once, with its actor and without secrets, and no refused changes', async () => {
