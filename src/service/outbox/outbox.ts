@@ -12,15 +12,6 @@ type WithoutId<Occurrence> = Occurrence extends { readonly id: string } ? Omit<O
 
 export type OutboxEvent = WithoutId<HookEventOccurrence>;
 
-export type DeliveryStatus =
-  | 'pending'
-  /** Finished, then sent again by a user: gets one attempt. */
-  | 'again'
-  | 'delivered'
-  | 'failed'
-  /** The receiver answered 410 to another delivery. */
-  | 'dropped';
-
 /**
  * Inserts deliveries that are due now, or that settleDelivery() makes due after the previous one with the same key. The
  * previous one is in the table or earlier in the list.
@@ -37,7 +28,7 @@ const insertDeliveries = batchQuery((db, members, now) => {
     hook_id: textOf('hookId'),
     ordering_key: textOf('orderingKey'),
     event: textOf('event'),
-    status: sql.lit('pending' satisfies DeliveryStatus),
+    status: sql.lit('pending'),
     attempts: sql.lit(0),
     next_attempt_at: sql`case when ${numberOf('follows')} = 1 or exists ${unfinished} then null else ${now} end`,
     created_at: now,

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { HookFormat } from '../../interface/resources.ts';
 
 /** Times are milliseconds since 1970 by the clock of the database, lists and objects are JSON, booleans are 1 and 0. */
 export interface Tables {
@@ -203,7 +204,7 @@ export interface Tables {
     url: string;
     events: string;
     branches: string | null;
-    format: string;
+    format: HookFormat;
     secret: string;
     headers: string;
     active: number;
@@ -250,7 +251,11 @@ export interface Tables {
     /** Deliveries of one hook with the same key are made one after the other. */
     ordering_key: string;
     event: string;
-    status: string;
+    /**
+     * `again`: sent again by a user after its end, for one attempt. `dropped`: the receiver answered 410 to another
+     * delivery.
+     */
+    status: 'pending' | 'again' | 'delivered' | 'failed' | 'dropped';
     attempts: number;
     /** Null while it waits for another delivery, and after its end. */
     next_attempt_at: number | null;

@@ -25,16 +25,15 @@ export async function listDeliveries(
   hook: HookRow,
   { limit, before, only, withAudit = false }: DeliveryQuery,
 ) {
-  const rows = await ofHook(read, now, hook)
-    .$if(before !== undefined, (deliveries) => deliveries.where('sequence', '<', before ?? 0))
-    .$if(only === 'open', (deliveries) => deliveries.where('finished_at', 'is', null))
-    .$if(only !== undefined && only !== 'open', (deliveries) =>
-      deliveries.where('finished_at', 'is not', null).where('status', '=', only ?? ''),
-    )
-    // Allows the use of an index: these deliveries always have an error, and few others do.
-    .$if(only === 'failed' || only === 'dropped', (deliveries) => deliveries.where('last_error', 'is not', null))
-    // A quoted text within the JSON would have escaped quotes.
-    .$if(!withAudit, (deliveries) => deliveries.where('event', 'not like', '%"type":"audit.recorded"%'))
+  let query = ofHook(read, now, hook);
+  if (before !== undefined) query = query.where('sequence', '<', before);
+  if (only === 'open') query = query.where('finished_at', 'is', null);
+  else if (only !== undefined) query = query.where('finished_at', 'is not', null).where('status', '=', only);
+  // Allows the use of an index: these deliveries always have an error, and few others do.
+  if (only === 'failed' || only === 'dropped') query = query.where('last_error', 'is not', null);
+  // A quoted text within the JSON would have escaped quotes.
+  if (!withAudit) query = query.where('event', 'not like', '%"type":"audit.recorded"%');
+  const rows = await query
     .orderBy('sequence', 'desc')
     .limit(limit + 1)
     .execute();

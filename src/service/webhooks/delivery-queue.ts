@@ -4,7 +4,6 @@ import { milliseconds } from '../../interface/duration.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import { type HookRow, isNotRemoved } from '../outbox/hook-row.ts';
-import type { DeliveryStatus } from '../outbox/outbox.ts';
 import { type Leased, leasedUntil } from '../runtime/lease.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -94,7 +93,7 @@ export async function claimDelivery(
     hook,
     event,
     attempts: row.attempts,
-    again: row.status === ('again' satisfies DeliveryStatus),
+    again: row.status === 'again',
     ageMs,
     lease,
   };
@@ -252,7 +251,7 @@ export async function dropWaiting(db: Database, now: Now, hookId: string, reason
   return dropped;
 }
 
-const finishedAs = (now: Now, status: DeliveryStatus) => ({
+const finishedAs = (now: Now, status: 'delivered' | 'failed' | 'dropped') => ({
   ...noLease,
   next_attempt_at: null,
   finished_at: now,

@@ -2,7 +2,6 @@ import type { Selectable } from 'kysely';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { Refusal } from '../contract/problem.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
-import type { DeliveryStatus } from '../outbox/outbox.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
@@ -68,7 +67,7 @@ async function reopen(db: Database, now: Now, { sequence, hook_id, ordering_key 
     .updateTable('deliveries')
     .set({
       ...noLease,
-      status: 'again' satisfies DeliveryStatus,
+      status: 'again',
       finished_at: null,
       next_attempt_at: waits ? null : now,
     })

@@ -2,7 +2,6 @@ import { randomUUID } from 'node:crypto';
 import type { Hook, Lock, Sync, Timestamp } from '../../interface/resources.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence, RecordedEntry } from '../outbox/event.ts';
-import type { DeliveryStatus } from '../outbox/outbox.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { type HookChange, hookOf, recordHookAudit, requireHook } from './hooks.ts';
@@ -23,7 +22,7 @@ export async function sendTest(db: Database, now: Now, { workspace, id, actor }:
       ordering_key: delivery,
       event: JSON.stringify(exampleOf(about, hookOf(hook), actor.name)),
       // No automatic retry: a user checks the result.
-      status: 'again' satisfies DeliveryStatus,
+      status: 'again',
       attempts: 0,
       next_attempt_at: now,
       created_at: now,

@@ -31,7 +31,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     return storeSyncs(storage, { id, workspace_id: 'w', status, created_at: ago(long), finished_at: ended(finished) });
   };
   const delivery = (id: string, finished: number | null) => {
-    const row = { id, hook_id: 'h', ordering_key: '', event: '{}', status: 'pending', attempts: 0 };
+    const row = { id, hook_id: 'h', ordering_key: '', event: '{}', status: 'pending', attempts: 0 } as const;
     const times = { created_at: ago(long), finished_at: ended(finished) };
     return storage.commit('global', (db) =>
       db

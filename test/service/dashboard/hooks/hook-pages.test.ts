@@ -54,7 +54,7 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
     const { page, stored, show } = await hooked();
     expect(await show(`${page}?state=dropped`)).toContain('No delivery is in this state.');
     const paths = Array.from({ length: 57 }, (_, index) => `file-${index}`);
-    const others: Readonly<Record<string, string>> = { 'file-7': 'failed', 'file-8': 'dropped' };
+    const others: Readonly<Record<string, 'failed' | 'dropped'>> = { 'file-7': 'failed', 'file-8': 'dropped' };
     for (const path of paths) await stored({ path, status: others[path] ?? 'delivered' });
     await stored({ path: 'open', status: 'pending', finished_at: null, next_attempt_at: null });
     // It was delivered and is now sent again, so it is still open.
@@ -82,7 +82,7 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
 
   test('show the progress of each delivery, and when it is tried next', async () => {
     const { workspace, hook, page, stored, show } = await hooked();
-    const open = { status: 'pending', finished_at: null, attempts: 3 };
+    const open = { status: 'pending', finished_at: null, attempts: 3 } as const;
     const { storage } = service;
     const now = Date.now();
     const later = await stored({ ...open, path: 'later', next_attempt_at: now + 3_600_000 * 5 });
