@@ -4,7 +4,7 @@ import { removeOldResponses } from './idempotency/remembered-responses.ts';
 import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
 import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
 import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
-import { roomIn } from './lfs/usage.ts';
+import { remainingBytes } from './lfs/usage.ts';
 import { removeOldLockHistory } from './locks/history.ts';
 import { removeOldPlaces } from './locks/line.ts';
 import { createBacklogWatch } from './outbox/backlog.ts';
@@ -30,7 +30,7 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
   const syncs = startSyncs({
     ...parts,
     pollMs,
-    fetchObjects: createFetchObjects({ ...parts, roomIn: (workspace) => roomIn(storage, workspace) }),
+    fetchObjects: createFetchObjects({ ...parts, remainingBytes: (workspace) => remainingBytes(storage, workspace) }),
     releaseMerged: createReleaseMerged(parts),
     scheduleMaintenance(workspace, end) {
       mirrorMaintenance.schedule(workspace);

@@ -3,7 +3,7 @@ import { hookSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { actorOf, bearerOf, keyedRequestOf } from '../http/context.ts';
 import { registerHook } from '../webhooks/hooks.ts';
-import { createdHookSchema, hookRequestSchema, withTarget } from '../webhooks/registration.ts';
+import { checkHookUrl, createdHookSchema, hookRequestSchema } from '../webhooks/registration.ts';
 import { type Api, addWorkspaceOperation, jsonResponse } from './operation.ts';
 import { keyHeader } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
@@ -28,7 +28,7 @@ export function addHookRoutes(api: Api, parts: ApiParts): void {
       return idempotent(
         workspace.id,
         keyedRequestOf(c),
-        () => withTarget(body, targets, workspace.id),
+        () => checkHookUrl(body, targets, workspace.id),
         async (db, request) => {
           const registration = { ...request, workspace: workspace.id, actor: actorOf(c), scopes: bearerOf(c).scopes };
           const { hook, isNew, newSecret } = await registerHook(db, storage.now, registration);

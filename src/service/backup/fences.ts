@@ -7,10 +7,10 @@ import type { Tables } from '../storage/tables.ts';
  * Far more fences than a workspace can issue in a millisecond, because each is written to disk. The margin also covers
  * a clock that was set back, and the clock of another database.
  */
-const perMillisecond = 100;
+const maxFencesPerMs = 100;
 
 /** Minimum, for the moment of the backup itself and for clocks that differ. */
-const atLeast = 1_000_000;
+const minRaise = 1_000_000;
 
 /**
  * Raises the last fence of every workspace above all fences that may have been issued since the backup, and above those
@@ -21,7 +21,7 @@ export async function raiseFences(
   replaced: readonly Selectable<Tables['fences']>[],
   sinceBackupMs: number,
 ): Promise<number> {
-  const raisedBy = atLeast + perMillisecond * Math.max(0, sinceBackupMs);
+  const raisedBy = minRaise + maxFencesPerMs * Math.max(0, sinceBackupMs);
   await db
     .updateTable('fences')
     .set({ value: sql<number>`value + ${sql.lit(raisedBy)}` })

@@ -32,14 +32,14 @@ const lineSchema = z.union([
 export type Header = Readonly<z.infer<typeof headerSchema>>;
 
 /** Number of rows by table. */
-export type Counts = Readonly<Record<string, number>>;
+export type RowCounts = Readonly<Record<string, number>>;
 
 /** Any line but the header: the start of a table, one of its rows, or the end. */
 export type Line = z.infer<typeof lineSchema>;
 
 export function parseHeader(line: string): Header {
   const header = parseJson(headerSchema, line);
-  if (header === undefined) throw foreign();
+  if (header === undefined) throw unsupported();
   return header;
 }
 
@@ -57,7 +57,7 @@ export class BackupError extends Error {
 export const damaged = (reason: string): BackupError =>
   new BackupError(`The backup is damaged: ${reason}. Nothing was changed. Restore another backup.`);
 
-export const foreign = (): BackupError =>
+export const unsupported = (): BackupError =>
   new BackupError(
     'The file is not a backup that this version of workspace-service can read. Nothing was changed. Restore a file that "workspace-service backup" wrote.',
   );

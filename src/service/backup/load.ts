@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Dialect } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { type Counts, damaged, type Line, type Row } from './format.ts';
+import { damaged, type Line, type Row, type RowCounts } from './format.ts';
 
 /** Below the limits of both databases for a statement. */
 const maxParameters = 4_000;
@@ -13,9 +13,10 @@ interface OpenTable {
 }
 
 /** Loads all rows into empty tables, and returns their number. Fails if the backup is incomplete. */
-export async function load(lines: AsyncIterable<Line>, db: Database, dialect: Dialect): Promise<Counts> {
+export async function load(lines: AsyncIterable<Line>, db: Database, dialect: Dialect): Promise<RowCounts> {
   const counts: Record<string, number> = {};
-  let [end, open]: [Counts?, OpenTable?] = [];
+  let end: RowCounts | undefined;
+  let open: OpenTable | undefined;
 
   async function flush(): Promise<void> {
     if (open === undefined || open.rows.length === 0) return;

@@ -1,7 +1,7 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { damaged, foreign, type Header, type Line, parseHeader, parseLine } from './format.ts';
+import { damaged, type Header, type Line, parseHeader, parseLine, unsupported } from './format.ts';
 
 /**
  * Reads a backup to its end. May fail there if the backup is incomplete or damaged: the caller must then undo its work.
@@ -52,5 +52,7 @@ function asBackupError(error: unknown): unknown {
   if (!(error instanceof Error && 'code' in error)) return error;
   if (error.code === 'Z_BUF_ERROR') return damaged('its end is missing');
   if (error.code !== 'Z_DATA_ERROR') return error;
-  return error.message === 'incorrect header check' ? foreign() : damaged('its checksum or its compression is wrong');
+  return error.message === 'incorrect header check'
+    ? unsupported()
+    : damaged('its checksum or its compression is wrong');
 }

@@ -40,7 +40,7 @@ export const writeBackup = (storage: Storage, service: string, output: Writable)
 const lineOf = (value: object): string => `${JSON.stringify(value)}\n`;
 
 /** Limits the memory: a row may contain a complete response or event. */
-const rowsAtOnce = 200;
+const pageSize = 200;
 
 type StoredRow = Readonly<Record<string, unknown>>;
 
@@ -52,8 +52,8 @@ async function* pagesOf(db: Database, table: string, key: readonly string[]): As
     const after = last;
     const where = after === undefined ? sql`` : sql`where (${columns}) > (${sql.join(key.map((name) => after[name]))})`;
     const { rows } = await sql<StoredRow>`
-      select * from ${sql.table(table)} ${where} order by ${columns} limit ${sql.lit(rowsAtOnce)}`.execute(db);
+      select * from ${sql.table(table)} ${where} order by ${columns} limit ${sql.lit(pageSize)}`.execute(db);
     if (rows.length > 0) yield rows;
-    last = rows.length < rowsAtOnce ? undefined : rows.at(-1);
+    last = rows.length < pageSize ? undefined : rows.at(-1);
   } while (last !== undefined);
 }

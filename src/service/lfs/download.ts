@@ -54,8 +54,8 @@ export function addDownloadRoute(app: App, { storage, objectsOf, urlSigner }: Do
     const [workspace, text] = [c.req.param('id'), c.req.param('oid')];
     const refuse = (status: number, message: string): Response =>
       send(c, lfsError(status, message, c.get('requestId')));
-    const sent = readQuery(c.env.incoming.url ?? '', signedNames);
-    const verification = urlSigner.verify(workspace, text, sent);
+    const query = readQuery(c.env.incoming.url ?? '', signedNames);
+    const verification = urlSigner.verify(workspace, text, query);
     const oid = parseOid(text);
     if (verification.kind === 'invalid' || !oid.ok) {
       return refuse(403, 'This service did not issue this URL. Request one from objects/batch.');
@@ -63,8 +63,8 @@ export function addDownloadRoute(app: App, { storage, objectsOf, urlSigner }: Do
     if (verification.kind === 'expired') {
       return refuse(403, 'This URL has expired. Request another one from objects/batch.');
     }
-    const isThere = (await findWorkspace(storage.read, workspace)) !== undefined;
-    const found = isThere ? await objectsOf(workspace).use({ oid: oid.value, size: verification.size }) : undefined;
+    const exists = (await findWorkspace(storage.read, workspace)) !== undefined;
+    const found = exists ? await objectsOf(workspace).use({ oid: oid.value, size: verification.size }) : undefined;
     if (found === undefined) {
       return refuse(404, 'The mirror no longer has this object. Request its current URL from objects/batch.');
     }
@@ -79,10 +79,10 @@ export function addDownloadRoute(app: App, { storage, objectsOf, urlSigner }: Do
 
 const responseTo = (c: Context<Environment>, { path, size }: StoredObject, oid: string): FileResponse | undefined => {
   const etag = `"${oid}"`;
-  const whole = { start: 0, end: size };
+  const complete = { start: 0, end: size };
   const ifRange = c.req.header('if-range');
-  const asked = ifRange === undefined || ifRange === etag ? c.req.header('range') : undefined;
-  const range = asked === undefined || c.req.method === 'HEAD' ? whole : parseByteRange(asked, size);
+  const rangeHeader = ifRange === undefined || ifRange === etag ? c.req.header('range') : undefined;
+  const range = rangeHeader === undefined || c.req.method === 'HEAD' ? complete : parseByteRange(rangeHeader, size);
   if (range === undefined) return undefined;
   const isPart = range.end - range.start < size;
   return {

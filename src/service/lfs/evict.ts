@@ -1,4 +1,4 @@
-import { type ListedObject, type ObjectStore, useIsNotedWithinMs } from './object-store.ts';
+import { type ListedObject, lastUsePrecisionMs, type ObjectStore } from './object-store.ts';
 import type { Oid } from './oid.ts';
 import { urlLifetimeSeconds } from './signed-url.ts';
 
@@ -26,7 +26,7 @@ const defaultMaxEvicted = 10_000;
  * Objects used more recently stay: a client may have a valid URL for one, or a sync may have fetched it for a head that
  * it is about to record.
  */
-export const keptAfterUseMs = urlLifetimeSeconds * 1_000 + useIsNotedWithinMs;
+export const minKeptAfterUseMs = urlLifetimeSeconds * 1_000 + lastUsePrecisionMs;
 
 /**
  * Reduces a store to its limit: removes the least recently used objects first, but none that a head needs. Instances
@@ -48,7 +48,7 @@ export async function evict(
   const usage = await measure(store, (object) => {
     signal.throwIfAborted();
     if (needed.has(object.oid)) neededBytes += object.size;
-    else if (object.lastUsedAt < now - keptAfterUseMs) candidates.add(object);
+    else if (object.lastUsedAt < now - minKeptAfterUseMs) candidates.add(object);
   });
 
   const evicted = { ...none };

@@ -3,7 +3,7 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { withFolderOf } from '../platform/missing-file.ts';
 
-const writtenAtOnce = 512 * 1_024;
+const bytesPerWrite = 512 * 1_024;
 
 /** Opens a file to append to it, and hashes its present bytes. More than `maxLength` bytes are damaged, and discarded. */
 export async function openHashedFile(path: string, maxLength: number) {
@@ -55,7 +55,7 @@ export async function openHashedFile(path: string, maxLength: number) {
       hash.update(bytes);
       unwritten.push(bytes);
       length += bytes.length;
-      if (length - writtenLength >= writtenAtOnce) await flush();
+      if (length - writtenLength >= bytesPerWrite) await flush();
     },
     clear,
     flush,

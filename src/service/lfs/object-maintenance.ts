@@ -10,7 +10,7 @@ import { type FoundWorkspace, findWorkspace } from '../workspaces/workspaces.ts'
 import { type Eviction, evict } from './evict.ts';
 import type { ObjectStore } from './object-store.ts';
 import type { Oid } from './oid.ts';
-import { pointedObjects } from './pointer.ts';
+import { referencedObjects } from './pointer.ts';
 import { isOverLimit, recordUsage, totalUsage } from './usage.ts';
 
 interface ObjectMaintenanceOptions {
@@ -32,7 +32,7 @@ export type ObjectMaintenance = ReturnType<typeof createObjectMaintenance>;
 /** Measures the stores, and removes objects from those that exceed their limit. */
 export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
   const { storage, git, remoteMemory, objectsOf, metrics, log, signal, onError } = parts;
-  const limitLooks = limitParallel({ max: 1 });
+  const limitRuns = limitParallel({ max: 1 });
   const once = createOnce<void>();
 
   /** Objects that the heads of synced branches need. A branch that the remote has deleted needs none. */
@@ -43,8 +43,13 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
     const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
     const needed = new Set<Oid>();
     for (const head of heads) {
-      const pointed = await pointedObjects(git, workspace.id, { commit: head, of: 'head' }, { timeoutMs, signal });
-      for (const { oid } of pointed) needed.add(oid);
+      const referenced = await referencedObjects(
+        git,
+        workspace.id,
+        { commit: head, of: 'head' },
+        { timeoutMs, signal },
+      );
+      for (const { oid } of referenced) needed.add(oid);
     }
     return needed;
   }
@@ -60,7 +65,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
     }
   }
 
-  async function look(id: string): Promise<void> {
+  async function maintain(id: string): Promise<void> {
     const workspace = await findWorkspace(storage.read, id);
     if (workspace === undefined) return;
     const store = objectsOf(id);
@@ -82,18 +87,18 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
       if (!signal.aborted) onError(error);
     });
 
-  const lookOnce = (workspace: string): Promise<void> =>
+  const maintainOnce = (workspace: string): Promise<void> =>
     once(workspace, (begun) =>
       unlessStopping(
-        limitLooks(workspace, async () => {
+        limitRuns(workspace, async () => {
           begun();
-          if (!signal.aborted) await look(workspace);
+          if (!signal.aborted) await maintain(workspace);
         }),
       ),
     );
 
   async function maintainEach(): Promise<void> {
-    for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await lookOnce(id);
+    for (const { id } of await storage.read.selectFrom('workspaces').select('id').execute()) await maintainOnce(id);
     const { objects, bytes, overLimit } = await totalUsage(storage);
     metrics.lfsObjects.set(objects);
     metrics.lfsBytes.set(bytes);
@@ -102,7 +107,7 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
 
   return {
     /** Starts maintenance of a workspace soon. Calls before it starts share one run. */
-    schedule: (workspace: string): void => void lookOnce(workspace),
+    schedule: (workspace: string): void => void maintainOnce(workspace),
     maintainAll: () => unlessStopping(maintainEach()),
   };
 }

@@ -21,7 +21,7 @@ export type ListedObject = ObjectName & Pick<StoredObject, 'lastUsedAt'>;
 export type ObjectStore = ReturnType<typeof createObjectStore>;
 
 /** Recorded times of use can be this old: frequent uses of an object are not all recorded. */
-export const useIsNotedWithinMs = 10 * 60 * 1_000;
+export const lastUsePrecisionMs = 10 * 60 * 1_000;
 
 /**
  * Objects of a workspace on disk, each complete or absent. Instances may share the folder.
@@ -64,7 +64,7 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     /** Finds an object for use, and records the use unless another was recorded in the last minutes. */
     async use(object: ObjectName): Promise<StoredObject | undefined> {
       const found = await findIntact(object);
-      if (found !== undefined && Date.now() - found.lastUsedAt > useIsNotedWithinMs) await touch(object.oid);
+      if (found !== undefined && Date.now() - found.lastUsedAt > lastUsePrecisionMs) await touch(object.oid);
       return found;
     },
     touch,

@@ -58,13 +58,13 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     return { ...object, authenticated: true, actions: { download } };
   }
 
-  async function findObjects(workspace: string, asked: readonly ObjectName[]): Promise<ReadonlySet<Oid>> {
+  async function findObjects(workspace: string, requested: readonly ObjectName[]): Promise<ReadonlySet<Oid>> {
     const store = objectsOf(workspace);
-    const found = await Promise.all(asked.map(async (object) => ((await store.use(object)) ? [object.oid] : [])));
+    const found = await Promise.all(requested.map(async (object) => ((await store.use(object)) ? [object.oid] : [])));
     return new Set(found.flat());
   }
 
-  async function findElsewhere(
+  async function findUpstream(
     workspace: FoundWorkspace,
     missing: readonly ObjectName[],
   ): Promise<ReadonlyMap<Oid, ObjectResponse> | undefined> {
@@ -77,7 +77,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
   }
 
   /** Undefined if the client must ask the store for all objects. */
-  async function answerFromMirror(
+  async function offerFromMirror(
     c: Context<Environment>,
     workspace: FoundWorkspace,
     { objects, transfers }: DownloadBatch,
@@ -86,12 +86,12 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
     if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
       return undefined;
     }
-    const here = await measureCost(routes.scheduler, [bearerOf(c).id], () => findObjects(workspace.id, objects));
-    if (here.size === 0) return undefined;
-    const missing = objects.filter(({ oid }) => !here.has(oid));
-    const elsewhere = await findElsewhere(workspace, missing);
-    if (elsewhere === undefined) return undefined;
-    const responses = objects.map((object) => elsewhere.get(object.oid) ?? downloadFrom(origin, workspace.id, object));
+    const inMirror = await measureCost(routes.scheduler, [bearerOf(c).id], () => findObjects(workspace.id, objects));
+    if (inMirror.size === 0) return undefined;
+    const missing = objects.filter(({ oid }) => !inMirror.has(oid));
+    const upstream = await findUpstream(workspace, missing);
+    if (upstream === undefined) return undefined;
+    const responses = objects.map((object) => upstream.get(object.oid) ?? downloadFrom(origin, workspace.id, object));
     return lfsResponse(200, { transfer: 'basic', objects: responses, hash_algo: 'sha256' });
   }
 
@@ -106,7 +106,7 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
       const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));
       if (batch.hash_algo !== 'sha256') return refuse(409, 'The only supported hash_algo is sha256.');
       if (batch.objects.length > maxObjects) return refuse(413, `Request at most ${maxObjects} objects at a time.`);
-      return (await answerFromMirror(c, workspace, batch)) ?? sendToStore(workspace);
+      return (await offerFromMirror(c, workspace, batch)) ?? sendToStore(workspace);
     },
   });
 

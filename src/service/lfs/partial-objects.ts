@@ -11,7 +11,7 @@ export type PartialObject = Awaited<ReturnType<typeof openPartialObject>>;
 
 type StoreFile = (path: string, oid: Oid) => Promise<void>;
 
-const keptPartialMs = 7 * 24 * 60 * 60 * 1_000;
+const partialRetentionMs = 7 * 24 * 60 * 60 * 1_000;
 
 /**
  * In the folder, `<oid>` is a partial object without a writer, and `<oid>.<id>` one with a running or killed writer. A
@@ -37,7 +37,7 @@ export function createPartialObjects(folder: string, storeFile: StoreFile) {
       for (const name of await namesIn(folder)) {
         const path = join(folder, name);
         const found = await unlessMissing(stat(path));
-        if (found !== undefined && Date.now() - found.mtimeMs > keptPartialMs) await rm(path, { force: true });
+        if (found !== undefined && Date.now() - found.mtimeMs > partialRetentionMs) await rm(path, { force: true });
       }
     },
   };

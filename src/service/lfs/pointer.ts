@@ -3,7 +3,7 @@ import type { Limits } from '../git/run-git.ts';
 import type { SmallBlobs } from '../git/small-blobs.ts';
 import { type ObjectName, parseOid } from './oid.ts';
 
-export interface PointedObject extends ObjectName {
+export interface ReferencedObject extends ObjectName {
   /** Path of one of the files with this content. */
   readonly path: string;
 }
@@ -11,13 +11,13 @@ export interface PointedObject extends ObjectName {
 /**
  * Objects named by the pointers of a commit. A file in the format of a pointer is one, whatever `.gitattributes` says.
  */
-export async function pointedObjects(
+export async function referencedObjects(
   git: Pick<Git, 'smallBlobs'>,
   workspace: string,
   commit: Omit<SmallBlobs, 'belowBytes'>,
   limits: Limits,
-): Promise<readonly PointedObject[]> {
-  const found = new Map<string, PointedObject>();
+): Promise<readonly ReferencedObject[]> {
+  const found = new Map<string, ReferencedObject>();
   await git.smallBlobs(workspace, { ...commit, belowBytes: pointersBelowBytes }, limits, ({ path, content }) => {
     const pointer = parsePointer(content.toString('latin1'));
     // If two pointers to an object differ in size, one is wrong: it must not prevent the other from being fetched.

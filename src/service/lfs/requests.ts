@@ -10,7 +10,7 @@ import { parseOid } from './oid.ts';
 const maxPageSize = 1_000;
 
 /** The maximum by default: a client requests all pages before each push. Zero or less counts as omitted. */
-const pageSize = (asked: number): number => (asked < 1 ? maxPageSize : Math.min(asked, maxPageSize));
+const pageSize = (requested: number): number => (requested < 1 ? maxPageSize : Math.min(requested, maxPageSize));
 
 const cursorField = z.preprocess(
   (cursor) => (cursor === '' || cursor === null ? undefined : cursor),

@@ -32,7 +32,7 @@ export async function usageOf({ read }: Pick<Storage, 'read'>, workspace: string
 }
 
 /** Number of bytes that still fit within the limit of a workspace, as of the last measurement. */
-export async function roomIn({ read }: Pick<Storage, 'read'>, workspace: string): Promise<number> {
+export async function remainingBytes({ read }: Pick<Storage, 'read'>, workspace: string): Promise<number> {
   const row = await read
     .selectFrom('workspaces')
     .leftJoin('lfs_usage', 'workspace_id', 'workspaces.id')

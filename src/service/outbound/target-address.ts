@@ -43,7 +43,7 @@ export function createTargetCheck({ allowedNetworks, resolve = systemResolve }: 
     checkAddress(text) {
       const address = parseIpAddress(text);
       if (address === undefined) return { kind: 'refused', addressKind: 'something that is not an address' };
-      const reached = reachedBy(address);
+      const reached = reachedAddress(address);
       if (allowedNetworks.some((network) => isInside(address, network) || isInside(reached, network))) {
         return { kind: 'allowed' };
       }
@@ -67,11 +67,11 @@ const systemResolve: Resolve = async (hostname) =>
   (await lookup(hostname, { all: true })).map(({ address }) => address);
 
 /** IPv6 addresses that lead to the IPv4 address in their last 32 bits: mapped addresses, and NAT64 (RFC 6052). */
-const carriers = [[ipaddr.IPv6.parse('::ffff:0:0'), 96] as const, cidr('64:ff9b::/96')];
+const ipv4Carriers = [[ipaddr.IPv6.parse('::ffff:0:0'), 96] as const, cidr('64:ff9b::/96')];
 
 /** The IPv4 address that an IPv6 address leads to, or the address itself. */
-const reachedBy = (address: IpAddress): IpAddress =>
-  carriers.some((network) => isInside(address, network))
+const reachedAddress = (address: IpAddress): IpAddress =>
+  ipv4Carriers.some((network) => isInside(address, network))
     ? ipaddr.fromByteArray(address.toByteArray().slice(-4))
     : address;
 

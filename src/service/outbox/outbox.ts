@@ -66,14 +66,14 @@ export async function recordEvents(db: Database, now: Now, events: readonly Outb
       deliveries.push({ id, hookId: hook.id, orderingKey, event: JSON.stringify({ ...event, id }), follows });
     }
   }
-  for (let begun = 0; begun < deliveries.length; begun += maxInsertedAtOnce) {
-    await insertDeliveries(db, now, deliveries.slice(begun, begun + maxInsertedAtOnce));
+  for (let start = 0; start < deliveries.length; start += maxInsertedAtOnce) {
+    await insertDeliveries(db, now, deliveries.slice(start, start + maxInsertedAtOnce));
   }
-  const changed = subscribers.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped }));
+  const changes = subscribers.map(({ hook, added, dropped }) => ({ hookId: hook.id, added, dropped }));
   await changeBacklogs(
     db,
     now,
-    changed.filter(({ added, dropped }) => added + dropped > 0),
+    changes.filter(({ added, dropped }) => added + dropped > 0),
   );
 }
 

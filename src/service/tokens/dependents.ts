@@ -3,7 +3,7 @@ import type { Storage } from '../storage/storage.ts';
 
 export type Dependents = Awaited<ReturnType<typeof dependentsOf>>;
 
-const maxShown = 5;
+const maxListedLocks = 5;
 
 /**
  * Locks and sessions of a token that someone may rely on: the number of active locks, which stay if it is revoked, the
@@ -18,7 +18,7 @@ export async function dependentsOf({ read, now }: Storage, tokenId: string) {
       .orderBy('expires_at', 'desc')
       .orderBy('workspace_id')
       .orderBy('path')
-      .limit(maxShown)
+      .limit(maxListedLocks)
       .execute(),
     read
       .selectFrom('sessions')

@@ -49,7 +49,7 @@ interface ExchangeParts {
 
 const exchangesOfRule = perMinute(300);
 
-const tooManyWait = new Error('Too many exchanges of one address wait.');
+const queueTimedOut = new Error('Too many exchanges of one address wait.');
 
 /**
  * Limit for each IP address. Far below the limit on refusals, so that many jobs behind one address can start at once
@@ -58,7 +58,7 @@ const tooManyWait = new Error('Too many exchanges of one address wait.');
 const parallel = {
   max: Number.POSITIVE_INFINITY,
   maxPerKey: 16,
-  timeout: { ms: 10_000, error: () => tooManyWait },
+  timeout: { ms: 10_000, error: () => queueTimedOut },
 };
 
 /** One query for all concurrent requests: there can be many rules, and anyone can send such requests. */
@@ -67,8 +67,8 @@ const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[])
     listTrustRules({ read }),
     sql<{ now: number }>`select ${clock} as now`.execute(read),
   ]);
-  const known = { rules, issuers: new Set(rules.map(({ issuer }) => issuer)), now: Number(rows[0]?.now) };
-  return questions.map(() => known);
+  const trust = { rules, issuers: new Set(rules.map(({ issuer }) => issuer)), now: Number(rows[0]?.now) };
+  return questions.map(() => trust);
 });
 
 /** The subject is for createRefusalLimits() only. */
@@ -121,7 +121,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
       const unverified = decodeIdentity(request.jwt);
       return limitRefusals(source, unverified, () => exchange(request, unverified));
     }).catch((error: unknown): ExchangeResult => {
-      if (error !== tooManyWait) throw error;
+      if (error !== queueTimedOut) throw error;
       return { kind: 'limited', retryAfterSeconds: 5 };
     });
     metrics.tokenExchanges.inc({ outcome: exchanged.kind });

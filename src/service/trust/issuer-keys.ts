@@ -41,7 +41,7 @@ interface IssuerKeysOptions {
 }
 
 /** Minimum time between two requests to an issuer, whatever the cause and the result. */
-const askAgainAfterMs = 60_000;
+const minRequestIntervalMs = 60_000;
 
 /** Limits how long a withdrawn key is still used, unless the issuer is down. */
 const maxAgeMs = 10 * 60_000;
@@ -49,7 +49,7 @@ const maxAgeMs = 10 * 60_000;
 interface IssuerState {
   keys?: Awaited<ReturnType<typeof fetchKeys>>;
   fetchedAt: number;
-  askedAt: number;
+  requestedAt: number;
   /** Error of the last request to the issuer. */
   failure?: string | undefined;
 }
@@ -62,8 +62,8 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
   /** Asks the issuer at most once a minute; concurrent calls share a request. False if the issuer was not asked. */
   const refresh = (issuer: string, known: IssuerState): Promise<boolean> =>
     once(issuer, async () => {
-      if (clock() - known.askedAt < askAgainAfterMs) return false;
-      known.askedAt = clock();
+      if (clock() - known.requestedAt < minRequestIntervalMs) return false;
+      known.requestedAt = clock();
       const signal = AbortSignal.timeout(timeoutMs);
       try {
         known.keys = await fetchKeys(issuer, targets, signal);
@@ -78,7 +78,7 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
 
   return async (issuer, header) => {
     const never = Number.NEGATIVE_INFINITY;
-    const known = issuers.get(issuer) ?? { fetchedAt: never, askedAt: never };
+    const known = issuers.get(issuer) ?? { fetchedAt: never, requestedAt: never };
     issuers.set(issuer, known);
     const has = (): boolean => known.keys?.ids.has(header.kid) === true;
     const isFresh = (!has() || clock() - known.fetchedAt >= maxAgeMs) && (await refresh(issuer, known));
@@ -87,7 +87,7 @@ export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 
       return key === undefined ? { kind: 'unknown' } : { kind: 'found', key };
     }
     if (known.failure === undefined && isFresh) return { kind: 'unknown' };
-    const retryAfterSeconds = Math.max(1, Math.ceil((known.askedAt + askAgainAfterMs - clock()) / 1_000));
+    const retryAfterSeconds = Math.max(1, Math.ceil((known.requestedAt + minRequestIntervalMs - clock()) / 1_000));
     const reason =
       known.failure === undefined
         ? `${noKey(issuer, header)}, which were requested less than a minute ago.`

@@ -55,12 +55,12 @@ function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
       ? []
       : [{ claim, reason: `${claim} must be ${quoteForLog(needed)} and ${describeClaim(found)}` }];
   });
-  const ofWorkflow = rule.workflow === null ? undefined : differsInWorkflow(rule.workflow, claims);
-  return [...ofClaims, ofWorkflow, differsInEvent(rule, claims)].filter((difference) => difference !== undefined);
+  const ofWorkflow = rule.workflow === null ? undefined : workflowDifference(rule.workflow, claims);
+  return [...ofClaims, ofWorkflow, eventDifference(rule, claims)].filter((difference) => difference !== undefined);
 }
 
 /** `workflow_ref` is OWNER/REPOSITORY/PATH@REF. The same path in another repository is another file. */
-function differsInWorkflow(workflow: string, claims: Claims): Difference | undefined {
+function workflowDifference(workflow: string, claims: Claims): Difference | undefined {
   const repository = claimOf(claims, 'repository');
   const found = claimOf(claims, 'workflow_ref');
   if (
@@ -78,7 +78,7 @@ function differsInWorkflow(workflow: string, claims: Claims): Difference | undef
  * forks from those of the repository itself. The prefix also covers pull_request_review and
  * pull_request_review_comment.
  */
-function differsInEvent({ issuer, claims: needed }: TrustRule, claims: Claims): Difference | undefined {
+function eventDifference({ issuer, claims: needed }: TrustRule, claims: Claims): Difference | undefined {
   if (Object.hasOwn(needed, 'event_name')) return undefined;
   const event = claimOf(claims, 'event_name');
   if (event === undefined ? !isGitHub(issuer) : typeof event === 'string' && !event.startsWith('pull_request'))

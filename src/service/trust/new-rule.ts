@@ -15,8 +15,8 @@ export function parseIssuer(text: string): Parsed<string> {
   if (url === null) return refused('It must be an address such as https://gitlab.com.');
   if (url.username !== '' || url.password !== '') return refused('It must not have a user name or a password.');
   if (/[?#]/.test(text)) return refused('It must not have a query or a fragment.');
-  const spelled = text.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
-  return text === spelled ? accepted(text) : refused(`It must match exactly. Write it as ${spelled}`);
+  const normalized = text.endsWith('/') ? url.href : url.href.replace(/\/$/, '');
+  return text === normalized ? accepted(text) : refused(`It must match exactly. Write it as ${normalized}`);
 }
 
 /** Required: unlike a token, a rule has no name that could be the default. */
@@ -212,8 +212,8 @@ const neverMatched = ['sub', 'repository', 'repository_owner'];
 
 function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | undefined {
   if (claims.length > maxClaims) return `A rule names at most ${maxClaims} claims.`;
-  const [twice] = claims.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
-  if (twice !== undefined) return `The claim ${twice} is named twice.`;
+  const [duplicate] = claims.map(([name]) => name).filter((name, index, names) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) return `The claim ${duplicate} is named twice.`;
   if (!isGitHub(issuer)) {
     return claims.length === 0
       ? 'Name at least one claim, such as project_id=42: a rule without claims would trust every job of the issuer.'

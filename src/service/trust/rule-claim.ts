@@ -37,7 +37,7 @@ export function parseClaimValue(text: string): Parsed<string> {
 }
 
 const maxClaimNameLength = 100;
-const checkedAnyway = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti'];
+const registeredClaims = ['iss', 'aud', 'exp', 'iat', 'nbf', 'jti'];
 
 function parseClaimName(text: string): Parsed<string> {
   if (text.length > maxClaimNameLength || !/^[A-Za-z][\w.:/-]*$/.test(text)) {
@@ -45,7 +45,7 @@ function parseClaimName(text: string): Parsed<string> {
       `The name of a claim begins with a letter and has at most ${maxClaimNameLength} letters, digits or any of _ . : / -.`,
     );
   }
-  return checkedAnyway.includes(text)
+  return registeredClaims.includes(text)
     ? refused(`The claim ${text} is checked for every identity: leave it out.`)
     : accepted(text);
 }

@@ -34,7 +34,7 @@ export async function addTrustRule(db: Database, now: Now, actor: Actor, added: 
     .returningAll()
     .executeTakeFirstOrThrow();
   const rule = ruleOf(row);
-  await recordAudit(db, now, { actor, action: 'trust.added', detail: recorded(rule) });
+  await recordAudit(db, now, { actor, action: 'trust.added', detail: auditDetail(rule) });
   return { kind: 'added', rule } as const;
 }
 
@@ -48,7 +48,7 @@ export async function removeTrustRule(
   if (row === undefined) return undefined;
   const rule = ruleOf(row);
   await revokeTokensOfRule(db, now, id);
-  await recordAudit(db, now, { actor, action: 'trust.removed', detail: recorded(rule) });
+  await recordAudit(db, now, { actor, action: 'trust.removed', detail: auditDetail(rule) });
   return rule;
 }
 
@@ -75,7 +75,7 @@ const canonicalForm = ({ issuer, owner, claims, workflow, scopes, workspaces }: 
     workspaces?.toSorted() ?? null,
   ]);
 
-const recorded = ({ id, created_at: _, ...rule }: TrustRule): Readonly<Record<string, unknown>> => ({
+const auditDetail = ({ id, created_at: _, ...rule }: TrustRule): Readonly<Record<string, unknown>> => ({
   rule: id,
   ...rule,
 });

@@ -87,7 +87,7 @@ function exchange(
   addresses: IpAddresses,
   { headers, body }: DeliveryRequest,
   signal: AbortSignal,
-  reached: (stage: Stage) => void,
+  onStage: (stage: Stage) => void,
 ): Promise<IncomingMessage> {
   const secure = target.protocol === 'https:';
   const request = (secure ? https : http).request(target, {
@@ -113,8 +113,8 @@ function exchange(
         reject(error);
         request.destroy(error);
       });
-      socket.once('connect', () => reached(secure ? 'securing' : 'waiting'));
-      socket.once('secureConnect', () => reached('waiting'));
+      socket.once('connect', () => onStage(secure ? 'securing' : 'waiting'));
+      socket.once('secureConnect', () => onStage('waiting'));
     });
     request.once('response', resolve);
     request.on('error', reject);

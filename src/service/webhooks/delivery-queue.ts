@@ -112,7 +112,7 @@ export type DeliveryEnd =
   /** The receiver wants no more deliveries: the hook becomes inactive, and its waiting deliveries are dropped. */
   | { readonly kind: 'gone'; readonly reason: string };
 
-export interface AttemptMade {
+export interface FinishedAttempt {
   readonly durationMs: number;
   readonly response: ReceiverResponse | null;
 }
@@ -128,7 +128,7 @@ export async function settleDelivery(
   now: Now,
   { id, lease, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
-  { durationMs, response }: AttemptMade,
+  { durationMs, response }: FinishedAttempt,
 ): Promise<boolean> {
   const duration = Math.round(durationMs);
   const leasedUpdate = db

@@ -7,14 +7,14 @@ import { headersOf, secretOf } from './hooks.ts';
 import { signedHeaders } from './signature.ts';
 
 /** The request, for display. Attempts before the hook was last changed may have sent a different one. */
-export function shownRequest(hook: HookRow, event: HookEventOccurrence) {
+export function redactedRequest(hook: HookRow, event: HookEventOccurrence) {
   const request = deliveryRequest(hook, event, new Date(0));
   if (!request.ok) return request;
   const { headers, body } = request.value;
   const extra = headersOf(hook);
   return accepted({
-    url: shownUrl(hook),
-    headers: Object.entries(headers).map(([name, value]): ShownHeader => {
+    url: redactedUrl(hook),
+    headers: Object.entries(headers).map(([name, value]): RedactedHeader => {
       if (Object.hasOwn(extra, name) || name === 'webhook-signature') return { name, hidden: 'secret' };
       return name === 'webhook-timestamp' ? { name, hidden: 'of-each-attempt' } : { name, value };
     }),
@@ -22,7 +22,7 @@ export function shownRequest(hook: HookRow, event: HookEventOccurrence) {
   });
 }
 
-export type ShownHeader =
+export type RedactedHeader =
   | { readonly name: string; readonly value: string }
   /** Extra headers and the signature are secret. The time differs for each attempt. */
   | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
@@ -77,7 +77,7 @@ export function requestSecrets(hook: HookRow, signature: string): readonly strin
 /**
  * URL without the query, which is a secret for many receivers, and for chats without the path, which is their secret.
  */
-export function shownUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
+export function redactedUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
   const { origin, pathname, search } = new URL(hook.url);
   if (isChatFormat(hook.format)) return `${origin}/…`;
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
@@ -85,9 +85,9 @@ export function shownUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
 
 /** The complete query, and each of its values, encoded and decoded. A name without a value counts as a value. */
 function valuesIn(query: string): readonly string[] {
-  const spelled = query.split('&').map((part) => part.slice(part.indexOf('=') + 1));
-  const meant = [...new URLSearchParams(query)].map(([name, value]) => (value === '' ? name : value));
-  return [query, ...spelled, ...meant];
+  const encoded = query.split('&').map((part) => part.slice(part.indexOf('=') + 1));
+  const decoded = [...new URLSearchParams(query)].map(([name, value]) => (value === '' ? name : value));
+  return [query, ...encoded, ...decoded];
 }
 
 const minSecretLength = 12;

@@ -31,18 +31,18 @@ export interface DueHook {
 }
 
 /** The last attempts of a hook. */
-interface Experience {
+interface AttemptRecord {
   readonly turn: number;
   readonly isQuick: boolean;
   /** Number of consecutive failures. */
   readonly failures: number;
-  readonly restsUntil: number;
+  readonly pausedUntil: number;
 }
 
 /** Maximum number of workspaces, and of hooks. */
 const maxRemembered = 10_000;
 
-const none: Experience = { turn: -1, isQuick: false, failures: 0, restsUntil: 0 };
+const noAttempts: AttemptRecord = { turn: -1, isQuick: false, failures: 0, pausedUntil: 0 };
 
 /**
  * Shares the attempts of this instance between workspaces, and those of a workspace between its hooks. Each hook is
@@ -52,12 +52,12 @@ const none: Experience = { turn: -1, isQuick: false, failures: 0, restsUntil: 0 
 export function createDeliverySlots(now: () => number = () => performance.now()) {
   /** An attempt for a quick hook is proven for as long as it is quick itself. */
   const running = new Set<DueHook & { readonly provenUntil: number }>();
-  const hooks = new Map<string, Experience>();
+  const hooks = new Map<string, AttemptRecord>();
   /** Position of the last attempt of each workspace in the sequence of all attempts. */
   const workspaceTurns = new Map<string, number>();
   let turn = 0;
 
-  const experienceOf = ({ id }: DueHook): Experience => hooks.get(id) ?? none;
+  const recordOf = ({ id }: DueHook): AttemptRecord => hooks.get(id) ?? noAttempts;
 
   return {
     /** The next hook to serve. Undefined if all hooks with due deliveries have reached their limits. */
@@ -66,10 +66,10 @@ export function createDeliverySlots(now: () => number = () => performance.now())
       const all = countAttempts([...running]);
       const unproven = countAttempts([...running].filter(({ provenUntil }) => provenUntil <= now()));
 
-      function mayBegin(hook: DueHook): boolean {
-        const { isQuick, restsUntil } = experienceOf(hook);
+      function mayStart(hook: DueHook): boolean {
+        const { isQuick, pausedUntil } = recordOf(hook);
         const receiver = receiverOf(hook);
-        if (now() < restsUntil || all.ofReceiver(receiver) >= maxPerReceiver) return false;
+        if (now() < pausedUntil || all.ofReceiver(receiver) >= maxPerReceiver) return false;
         if (isQuick && unproven.ofHook(hook.id) === 0) return all.ofHook(hook.id) < maxPerHook;
         return (
           all.ofHook(hook.id) === 0 &&
@@ -83,8 +83,8 @@ export function createDeliverySlots(now: () => number = () => performance.now())
         .sort((a, b) => a.running - b.running || a.turn - b.turn);
       for (const { hooks } of workspaces) {
         const [first] = hooks
-          .filter(mayBegin)
-          .map((hook) => ({ hook, running: all.ofHook(hook.id), turn: experienceOf(hook).turn }))
+          .filter(mayStart)
+          .map((hook) => ({ hook, running: all.ofHook(hook.id), turn: recordOf(hook).turn }))
           .sort((a, b) => a.running - b.running || a.turn - b.turn || a.hook.since - b.hook.since);
         if (first !== undefined) return first.hook;
       }
@@ -92,19 +92,19 @@ export function createDeliverySlots(now: () => number = () => performance.now())
     },
 
     /** Returns a function to call when the attempt has ended. */
-    begin(hook: DueHook) {
-      const begunAt = now();
-      const attempt = { ...hook, provenUntil: experienceOf(hook).isQuick ? begunAt + quickMs : begunAt };
+    start(hook: DueHook) {
+      const startedAt = now();
+      const attempt = { ...hook, provenUntil: recordOf(hook).isQuick ? startedAt + quickMs : startedAt };
       running.add(attempt);
       turn += 1;
       remember(workspaceTurns, hook.workspace, turn, maxRemembered);
-      remember(hooks, hook.id, { ...experienceOf(hook), turn }, maxRemembered);
+      remember(hooks, hook.id, { ...recordOf(hook), turn }, maxRemembered);
       return (hasFailed: boolean): void => {
         running.delete(attempt);
-        const { turn, failures: before } = experienceOf(hook);
+        const { turn, failures: before } = recordOf(hook);
         const failures = hasFailed ? before + 1 : 0;
-        const isQuick = !hasFailed && now() - begunAt < quickMs;
-        remember(hooks, hook.id, { turn, isQuick, failures, restsUntil: now() + restMs(failures) }, maxRemembered);
+        const isQuick = !hasFailed && now() - startedAt < quickMs;
+        remember(hooks, hook.id, { turn, isQuick, failures, pausedUntil: now() + pauseMs(failures) }, maxRemembered);
       };
     },
   };
@@ -113,7 +113,7 @@ export function createDeliverySlots(now: () => number = () => performance.now())
 /**
  * Pause of a hook after consecutive failed attempts. Without it, a hook that fails at once would be tried continuously.
  */
-const restMs = (failures: number): number => (failures === 0 ? 0 : Math.min(1_000, 25 * 2 ** Math.min(failures, 10)));
+const pauseMs = (failures: number): number => (failures === 0 ? 0 : Math.min(1_000, 25 * 2 ** Math.min(failures, 10)));
 
 const countAttempts = (attempts: readonly DueHook[]) => ({
   ofWorkspace: countBy(attempts, workspaceOf),

@@ -52,21 +52,21 @@ export function startDeliveries({
   /** Claims a delivery of the next hook from the known list of hooks with due deliveries. */
   async function claimKnown() {
     for (let hook = slots.next(due.values()); hook !== undefined; hook = slots.next(due.values())) {
-      const delivery = await claimOrRest(hook);
-      if (delivery !== undefined) return { delivery, ended: slots.begin(hook) };
+      const delivery = await claimOrPause(hook);
+      if (delivery !== undefined) return { delivery, ended: slots.start(hook) };
       due.delete(hook.id);
     }
     return undefined;
   }
 
   /** Claims a delivery. An unreadable row only pauses its own hook, and must not stop the claims for others. */
-  async function claimOrRest(hook: DueHook): Promise<ClaimedDelivery | undefined> {
+  async function claimOrPause(hook: DueHook): Promise<ClaimedDelivery | undefined> {
     try {
       return await claimDelivery(parts.storage, hook.id);
     } catch (error) {
       if (databaseProblem(error) !== undefined) throw error;
       onError(error);
-      slots.begin(hook)(true);
+      slots.start(hook)(true);
       return undefined;
     }
   }
@@ -107,12 +107,12 @@ export async function runDelivery(
   { timeoutMs, renewEveryMs, schedule } = defaultTerms,
 ): Promise<DeliveryEnd | undefined> {
   const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
-  const begun = performance.now();
+  const startedAt = performance.now();
   // If the database does not respond, nothing is sent, because the result could not be recorded either.
   const mayConnect = () => isHookUnchanged(storage, delivery);
   const outcome = await attempt(targets, delivery, { timeoutMs, signal: lease.signal, mayConnect }).finally(lease.end);
   const response = 'response' in outcome ? (outcome.response ?? null) : null;
-  const made = { durationMs: performance.now() - begun, response };
+  const finished = { durationMs: performance.now() - startedAt, response };
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     await endLease(storage, 'deliveries', delivery);
@@ -120,7 +120,7 @@ export async function runDelivery(
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
   const isSettled = await storage.commit({ workspace: about.workspace }, (db) =>
-    settleDelivery(db, storage.now, delivery, end, made),
+    settleDelivery(db, storage.now, delivery, end, finished),
   );
   if (!isSettled) {
     log.info(about, 'delivery taken over by another instance, or webhook removed');

@@ -6,11 +6,20 @@ const visible = '\\x21-\\x7e\\xa0-\\xff';
 export const valuePattern = new RegExp(`^[${visible}](?:[ ${visible}]*[${visible}])?$`);
 
 /** Set by the delivery itself, specific to one connection (RFC 9110, section 7.6.1), or describing the body. */
-const ours = new Set(['host', 'connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade', 'expect']);
-const ourPrefixes = ['webhook-', 'content-', 'proxy-'];
+const reservedNames = new Set([
+  'host',
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'expect',
+]);
+const reservedPrefixes = ['webhook-', 'content-', 'proxy-'];
 
 /** Text for the description of the field. */
-export const namesOfOurs = `${[...ours].join(', ')}, and what begins with ${ourPrefixes.join(', ')}`;
+export const reservedHeadersText = `${[...reservedNames].join(', ')}, and what begins with ${reservedPrefixes.join(', ')}`;
 
 declare const brand: unique symbol;
 
@@ -32,15 +41,15 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
   const entries = Object.entries(requested);
   if (entries.length > maxHeaders) return refused(tooManyHeaders);
   const headers = new Map<string, string>();
-  for (const [index, [spelled, value]] of entries.entries()) {
-    const name = spelled.toLowerCase();
+  for (const [index, [original, value]] of entries.entries()) {
+    const name = original.toLowerCase();
     if (!namePattern.test(name) || name.length > maxHeaderNameLength) {
       return refused(
         `The name of header ${index + 1} is invalid: it must be at most ${maxHeaderNameLength} letters, digits or any of !#$%&'*+-.^_\`|~.`,
       );
     }
     if (name === unsafeName) return refused(unsafeHeaderText);
-    if (isOurs(name)) return refused(`The header ${name} is set by the delivery itself: leave it out.`);
+    if (isReserved(name)) return refused(`The header ${name} is set by the delivery itself: leave it out.`);
     if (headers.has(name)) return refused(`The header ${name} is given twice: names are case-insensitive.`);
     const reason = headerValueProblem(value);
     if (reason !== undefined) return refused(`The header ${name} ${reason}`);
@@ -50,7 +59,8 @@ export function parseExtraHeaders(requested: Readonly<Record<string, string>>): 
   return accepted(Object.fromEntries(headers) as unknown as ExtraHeaders);
 }
 
-const isOurs = (name: string): boolean => ours.has(name) || ourPrefixes.some((prefix) => name.startsWith(prefix));
+const isReserved = (name: string): boolean =>
+  reservedNames.has(name) || reservedPrefixes.some((prefix) => name.startsWith(prefix));
 
 export const maxHeaderValueLength = 4_096;
 const notSendable = new RegExp(`[^ ${visible}]`);

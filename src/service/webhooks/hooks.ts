@@ -64,7 +64,7 @@ export async function registerHook(
     .values({ ...values, id, workspace_id: workspace, url, secret: signing, created_at: now, updated_at: now })
     .returningAll()
     .executeTakeFirstOrThrow();
-  await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registered(hook) });
+  await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registrationDetail(hook) });
   return { hook: hookOf(hook), isNew: true, newSecret: secret === undefined ? signing : null };
 }
 
@@ -150,7 +150,7 @@ async function updateHook(db: Database, now: Now, id: string, { changes, secret,
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const detail = { ...registered(hook), new_secret: secret !== undefined, ...more };
+  const detail = { ...registrationDetail(hook), new_secret: secret !== undefined, ...more };
   await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more: detail });
   return hook;
 }
@@ -187,7 +187,7 @@ const settingsOf = ({ events, branches, format, headers }: Settings) => ({
   headers: JSON.stringify(headers),
 });
 
-function registered(row: HookRow): Readonly<Record<string, unknown>> {
+function registrationDetail(row: HookRow): Readonly<Record<string, unknown>> {
   const { events, branches, format, header_names } = hookOf(row);
   return { events, branches, format, header_names };
 }

@@ -49,8 +49,8 @@ export function completeResponse(
   const kept = keptHeaders.flatMap((name) => {
     const value = headers[name];
     if (value === undefined) return [];
-    const told = name === 'location' ? String(value).replace(/[?#].*$/s, '?…') : String(value);
-    return [[name, asText(redact(told, spellings)).slice(0, 256).toWellFormed()]];
+    const text = name === 'location' ? String(value).replace(/[?#].*$/s, '?…') : String(value);
+    return [[name, asText(redact(text, spellings)).slice(0, 256).toWellFormed()]];
   });
   const read = new TextDecoder().decode(body);
   const text = asText(isCut ? redactCut(read, spellings) : redact(read, spellings));

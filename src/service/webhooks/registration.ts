@@ -10,8 +10,8 @@ import {
   maxHeaders,
   maxHeaderValueLength,
   namePattern,
-  namesOfOurs,
   parseExtraHeaders,
+  reservedHeadersText,
   tooManyHeaders,
   unsafeHeaderText,
   unsafeName,
@@ -60,7 +60,7 @@ export const hookRequestSchema = z
     }),
     format: z.enum(hookFormats).default('standard'),
     headers: z
-      .preprocess(examineAsWhole, z.record(z.string(), z.string()).transform(parsedBy(parseExtraHeaders)))
+      .preprocess(checkAllHeaders, z.record(z.string(), z.string()).transform(parsedBy(parseExtraHeaders)))
       .default({} as ExtraHeaders) // Same as the result of parseExtraHeaders() without headers.
       .openapi({
         type: 'object',
@@ -68,7 +68,7 @@ export const hookRequestSchema = z
         maxProperties: maxHeaders,
         ...propertyNames,
         additionalProperties: { type: 'string', maxLength: maxHeaderValueLength, pattern: valuePattern.source },
-        description: `Sent with each delivery. Names are case-insensitive. Reserved: ${namesOfOurs}.`,
+        description: `Sent with each delivery. Names are case-insensitive. Reserved: ${reservedHeadersText}.`,
       }),
   })
   .superRefine(({ format, events }, context) => {
@@ -81,7 +81,11 @@ export const hookRequestSchema = z
 export type HookRequest = z.output<typeof hookRequestSchema>;
 
 /** Returns the request with its URL as deliveries use it, if they may go there. */
-export async function withTarget(request: HookRequest, targets: TargetCheck, workspace: string): Promise<HookRequest> {
+export async function checkHookUrl(
+  request: HookRequest,
+  targets: TargetCheck,
+  workspace: string,
+): Promise<HookRequest> {
   const target = await checkTarget(request.url, targets, workspace);
   if (!target.ok) throw invalid({ pointer: '#/url', detail: target.reason });
   return { ...request, url: target.value.href };
@@ -91,7 +95,7 @@ export async function withTarget(request: HookRequest, targets: TargetCheck, wor
  * Checks the number of headers before each header: errors for a hundred thousand headers would take a second. Also
  * checks for the unsafe name, because the record of zod silently drops a member with this name.
  */
-function examineAsWhole(given: unknown, context: z.RefinementCtx): unknown {
+function checkAllHeaders(given: unknown, context: z.RefinementCtx): unknown {
   if (typeof given !== 'object' || given === null) return given;
   if (Object.keys(given).length > maxHeaders) {
     context.addIssue({ code: 'custom', message: tooManyHeaders });

@@ -1,7 +1,7 @@
 import { utimes } from 'node:fs/promises';
 import fc from 'fast-check';
 import { beforeEach, describe, expect, test } from 'vitest';
-import { evict, keptAfterUseMs } from '../../../src/service/lfs/evict.ts';
+import { evict, minKeptAfterUseMs } from '../../../src/service/lfs/evict.ts';
 import { createObjectStore, type ListedObject, type ObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { Oid } from '../../../src/service/lfs/oid.ts';
 import { objectName, storeObject } from '../../support/stored-object.ts';
@@ -35,7 +35,7 @@ const object = fc.record({
   oid: fc.constantFrom(...names),
   size: fc.nat({ max: 100 }),
   // Some objects were used too recently to be removed.
-  lastUsedAt: fc.integer({ min: now - 3 * keptAfterUseMs, max: now }),
+  lastUsedAt: fc.integer({ min: now - 3 * minKeptAfterUseMs, max: now }),
   isNeeded: fc.boolean(),
 });
 
@@ -59,7 +59,7 @@ test('removes only as many unneeded objects as necessary, the least recently use
         const byName = new Map(objects.map((each) => [each.oid, each]));
         const gone = removed.flatMap((oid) => byName.get(oid) ?? []);
         const mayGo = ({ isNeeded, lastUsedAt }: (typeof objects)[number]) =>
-          !isNeeded && lastUsedAt < now - keptAfterUseMs;
+          !isNeeded && lastUsedAt < now - minKeptAfterUseMs;
         expect(gone.every(mayGo)).toBe(true);
         const left = objects.filter((each) => mayGo(each) && there.has(each.oid));
         const latestGone = Math.max(...gone.map(({ lastUsedAt }) => lastUsedAt));

@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createObjectMaintenance } from '../../../src/service/lfs/object-maintenance.ts';
 import { createObjectStore } from '../../../src/service/lfs/object-store.ts';
 import type { ObjectName } from '../../../src/service/lfs/oid.ts';
-import { roomIn, usageOf } from '../../../src/service/lfs/usage.ts';
+import { remainingBytes, usageOf } from '../../../src/service/lfs/usage.ts';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { AskedRemote } from '../../../src/service/workspaces/remote-memory.ts';
 import { removeWorkspaceAudited } from '../../../src/service/workspaces/workspaces.ts';
@@ -145,9 +145,9 @@ describe.each(databaseKinds)('maintenance of LFS objects on $name', (kind) => {
     [null, Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY],
   ])('measures the room within a limit of %s bytes', async (limit, before, after) => {
     const { workspace } = await stocked(limit);
-    const rooms = [await roomIn(service.storage, workspace)];
+    const rooms = [await remainingBytes(service.storage, workspace)];
     await upkeep().maintainAll();
-    expect([...rooms, await roomIn(service.storage, workspace)]).toEqual([before, after]);
+    expect([...rooms, await remainingBytes(service.storage, workspace)]).toEqual([before, after]);
   });
 
   test('does nothing for a workspace that was removed', async () => {

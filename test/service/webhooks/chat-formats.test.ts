@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { HookEventOccurrence, LockOccurrence } from '../../../src/service/outbox/event.ts';
 import { type ChatFormat, chatFormats } from '../../../src/service/webhooks/chat-formats.ts';
-import { deliveryRequest, shownRequest } from '../../../src/service/webhooks/delivery-request.ts';
+import { deliveryRequest, redactedRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { runs } from '../../support/runs.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { hookRow, lock, released, succeeded, sync } from './samples.ts';
@@ -91,7 +91,7 @@ test('the path of a chat URL is a secret, and is removed from requests and respo
   const path = '/services/T0123ABCD/B0123ABCD/abcdefghijklmnopqrstuvwx';
   for (const format of chatFormats) {
     const hook = hookRow({ format, url: `https://hooks.example.com${path}` });
-    expect(valueIn(shownRequest(hook, succeeded)).url).toBe('https://hooks.example.com/…');
+    expect(valueIn(redactedRequest(hook, succeeded)).url).toBe('https://hooks.example.com/…');
     const { secrets } = valueIn(deliveryRequest(hook, succeeded, new Date()));
     expect(secrets).toEqual(expect.arrayContaining([path, 'abcdefghijklmnopqrstuvwx']));
   }

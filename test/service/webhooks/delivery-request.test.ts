@@ -5,7 +5,7 @@ import { redact, spellingsOf } from '../../../src/interface/redact.ts';
 import { type HookFormat, hookFormats } from '../../../src/interface/resources.ts';
 import { type HookEventOccurrence, isSyncEvent } from '../../../src/service/outbox/event.ts';
 import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
-import { deliveryRequest, shownRequest } from '../../../src/service/webhooks/delivery-request.ts';
+import { deliveryRequest, redactedRequest } from '../../../src/service/webhooks/delivery-request.ts';
 import { subscriptionProblem } from '../../../src/service/webhooks/formats.ts';
 import { runs } from '../../support/runs.ts';
 import { valueIn } from '../../support/value-in.ts';
@@ -81,7 +81,7 @@ test('only the buildkite format rejects lock events, at registration and at deli
       const isExpressed = format !== 'buildkite' || isSyncEvent(occurrence.type);
       expect(subscriptionProblem(format, ['sync.failed', occurrence.type]) === undefined).toBe(isExpressed);
       expect(deliveryRequest(hook, occurrence, new Date()).ok).toBe(isExpressed);
-      expect(shownRequest(hook, occurrence).ok).toBe(isExpressed);
+      expect(redactedRequest(hook, occurrence).ok).toBe(isExpressed);
     }
   }
   expect(subscriptionProblem('buildkite', ['sync.succeeded', 'lock.acquired'])).toBe(
@@ -120,7 +120,7 @@ test('the shown request has the headers of every attempt, and no secret values',
     fc.property(given, ({ format, query, headers }) => {
       const extra = Object.fromEntries(headers);
       const hook = hookRow({ url: `https://a.example.com/hook?${query}`, format, headers: extra });
-      const shown = valueIn(shownRequest(hook, succeeded));
+      const shown = valueIn(redactedRequest(hook, succeeded));
       const sent = valueIn(deliveryRequest(hook, succeeded, new Date(0)));
       expect(shown.headers.map((header) => header.name)).toEqual(Object.keys(sent.headers));
       expect(shown.body).toBe(sent.body);

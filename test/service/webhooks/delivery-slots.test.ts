@@ -30,7 +30,7 @@ type DeliverySlots = ReturnType<typeof createDeliverySlots>;
 
 interface Begun {
   readonly hook: DueHook;
-  readonly end: ReturnType<DeliverySlots['begin']>;
+  readonly end: ReturnType<DeliverySlots['start']>;
 }
 
 /** Starts all possible attempts. Each hook has more due deliveries, except for the hooks in `once`. */
@@ -39,14 +39,14 @@ function beginAll(slots: DeliverySlots, due: readonly DueHook[], once = new Set<
   let left = due;
   for (let hook = slots.next(left); hook !== undefined; hook = slots.next(left)) {
     const next = hook;
-    begun.push({ hook: next, end: slots.begin(next) });
+    begun.push({ hook: next, end: slots.start(next) });
     if (once.delete(next)) left = left.filter((other) => other !== next);
   }
   return begun;
 }
 
 function prove(slots: DeliverySlots, hooks: readonly DueHook[]): void {
-  for (const hook of hooks) slots.begin(hook)(false);
+  for (const hook of hooks) slots.start(hook)(false);
 }
 
 const heldBy = (workspace: string, begun: readonly Begun[]): number =>
@@ -72,7 +72,7 @@ test('makes no further attempt for a quick hook while one has taken a second', (
   const slots = createDeliverySlots(() => now);
   const due = [hookOf('game', 1)];
   prove(slots, due);
-  const endHanging = slots.begin(hookOf('game', 1));
+  const endHanging = slots.start(hookOf('game', 1));
   now += quickMs - 1;
   const quick = beginAll(slots, due);
   expect(quick).toHaveLength(maxPerHook - 1);
@@ -89,7 +89,7 @@ test('lets a failing hook rest longer each time, up to a second, until a deliver
   const due = [hookOf('game', 1)];
   prove(slots, due);
   function restAfterFailure(): number {
-    slots.begin(hookOf('game', 1))(true);
+    slots.start(hookOf('game', 1))(true);
     const failedAt = now;
     expect(slots.next([...due, hookOf('game', 2)])).toEqual(hookOf('game', 2));
     while (slots.next(due) === undefined && now < failedAt + 10_000) now += 1;
@@ -108,8 +108,8 @@ test('starts attempts for the other hooks to an origin while one hook to it hang
   const [quick, hanging, failing] = due;
   if (quick === undefined || hanging === undefined || failing === undefined) throw new Error('There are four.');
   prove(slots, [quick]);
-  slots.begin(hanging);
-  slots.begin(failing)(true);
+  slots.start(hanging);
+  slots.start(failing)(true);
   const begun = Map.groupBy(beginAll(slots, due), ({ hook }) => hook);
   expect(due.map((hook) => begun.get(hook)?.length ?? 0)).toEqual([maxPerHook, 0, 0, 1]);
 });

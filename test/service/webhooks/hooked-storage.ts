@@ -10,11 +10,11 @@ import type { HookEventOccurrence } from '../../../src/service/outbox/event.ts';
 import type { Database, Storage } from '../../../src/service/storage/storage.ts';
 import type { Tables } from '../../../src/service/storage/tables.ts';
 import {
-  type AttemptMade,
   type ClaimedDelivery,
   claimDelivery,
   type DeliveryEnd,
   dueHooks,
+  type FinishedAttempt,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
@@ -36,7 +36,7 @@ export const secret = newWebhookSecret();
 export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: null };
 
 /** An attempt, for tests that need only its end. */
-export const made: AttemptMade = { durationMs: 1, response: null };
+export const made: FinishedAttempt = { durationMs: 1, response: null };
 
 type StoredDelivery = Omit<Selectable<Tables['deliveries']>, 'event'> & { readonly event: HookEventOccurrence };
 

@@ -1,5 +1,5 @@
 import { clearHooks } from '../../webhooks/clear-hooks.ts';
-import { shownUrl } from '../../webhooks/delivery-request.ts';
+import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { listHooks } from '../../webhooks/hook-overview.ts';
 import { removeHook } from '../../webhooks/hooks.ts';
 import { CommandError } from '../definition/command.ts';
@@ -15,7 +15,7 @@ export const hookList = defineStorageCommand({
   arguments: { workspace: workspaceArgument },
   example: 'game',
   async run({ arguments: { workspace: id } }, { read }) {
-    const hooks = (await listHooks(read, id)).map((hook) => ({ ...hook, url: shownUrl(hook) }));
+    const hooks = (await listHooks(read, id)).map((hook) => ({ ...hook, url: redactedUrl(hook) }));
     return {
       document: { hooks },
       lines: textTable(

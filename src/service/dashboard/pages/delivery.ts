@@ -4,7 +4,7 @@ import { actorOf } from '../../http/context.ts';
 import type { HookEventOccurrence } from '../../outbox/event.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
 import { type DeliveryOverview, findDelivery } from '../../webhooks/delivery-list.ts';
-import { type ShownHeader, shownRequest, shownUrl } from '../../webhooks/delivery-request.ts';
+import { type RedactedHeader, redactedRequest, redactedUrl } from '../../webhooks/delivery-request.ts';
 import { requireAdminForAudit } from '../../webhooks/hooks.ts';
 import type { ReceiverResponse } from '../../webhooks/receiver-response.ts';
 import { maxAttempts } from '../../webhooks/retry-schedule.ts';
@@ -89,7 +89,7 @@ function facts(call: PageCall, hookPage: string, hook: HookRow, delivery: Delive
   const { kind, name } = subjectOf(event);
   return html`<dl class="facts">
     <dt>State</dt><dd>${deliveryState(state)}${'at' in state ? html` ${time(state.at, now)}` : ''}</dd>
-    <dt>Webhook</dt><dd><a href="${hookPage}">${literal(shownUrl(hook))}</a></dd>
+    <dt>Webhook</dt><dd><a href="${hookPage}">${literal(redactedUrl(hook))}</a></dd>
     <dt>Event</dt><dd><code>${event.type}</code> ${time(event.occurredAt, now)}</dd>
     <dt>${subjectTitles[kind]}</dt><dd>${literal(name)}</dd>
     ${syncLink(call, event)}
@@ -112,7 +112,7 @@ function attemptsMade({ attempts, again, state }: DeliveryOverview): string {
 }
 
 function request(hook: HookRow, { event }: DeliveryOverview): Markup {
-  const shown = shownRequest(hook, event);
+  const shown = redactedRequest(hook, event);
   if (!shown.ok) return html`<p>There is none: ${shown.reason}</p>`;
   const { url, headers, body } = shown.value;
   return html`<p class="hint">With the current settings of the webhook. Earlier attempts may have been different.</p>
@@ -122,12 +122,12 @@ function request(hook: HookRow, { event }: DeliveryOverview): Markup {
     <details><summary>The exact body</summary>${verbatim(body)}</details>`;
 }
 
-const hidden: Readonly<Record<Extract<ShownHeader, { hidden: string }>['hidden'], string>> = {
+const hidden: Readonly<Record<Extract<RedactedHeader, { hidden: string }>['hidden'], string>> = {
   secret: 'not shown',
   'of-each-attempt': 'the time of the attempt',
 };
 
-const headerValue = (header: ShownHeader): Markup =>
+const headerValue = (header: RedactedHeader): Markup =>
   'value' in header ? literal(header.value) : faint(hidden[header.hidden]);
 
 type LastAttempt = NonNullable<DeliveryOverview['last_attempt']>;

@@ -9,7 +9,7 @@ import {
   deliveryFilters,
   listDeliveries,
 } from '../../webhooks/delivery-list.ts';
-import { shownUrl } from '../../webhooks/delivery-request.ts';
+import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import {
   type HookChange,
@@ -97,7 +97,7 @@ export function addHookPages(site: Site): void {
   addWorkspacePage(site, removal, async (call) => {
     const { hook, overview, page } = await addressedHookPage(call, storage);
     const main = html`
-      <p>The webhook to ${literal(shownUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
+      <p>The webhook to ${literal(redactedUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
       ${whatIsLost(overview.pending_deliveries)}
       ${postForm({ action: `${page}/remove`, kind: 'danger', button: 'Remove webhook', cancel: buttonLink(page, 'Cancel') })}`;
     return { title: 'Remove this webhook?', main };
@@ -130,7 +130,7 @@ const whatATestDoes: Partial<Readonly<Record<HookFormat, string>>> = {
 function facts({ now }: PageCall, hook: HookOverview): Markup {
   const { pending_deliveries: waiting, failed_deliveries: failed } = hook;
   return html`<dl class="facts">
-    <dt>URL</dt><dd>${literal(shownUrl(hook))}</dd>
+    <dt>URL</dt><dd>${literal(redactedUrl(hook))}</dd>
     <dt>State</dt><dd>${hookState(hook, now)}</dd>
     <dt>Events</dt><dd>${literals(hook.events)}</dd>
     <dt>Branches</dt><dd>${shownBranches(hook)}</dd>

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { eventsOf, type HookRow } from '../../outbox/hook-row.ts';
 import type { Storage } from '../../storage/storage.ts';
-import { shownUrl } from '../../webhooks/delivery-request.ts';
+import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { type InactiveReason, noSuchHook, requireAdminForAudit, requireHook } from '../../webhooks/hooks.ts';
 import { noSuchDelivery } from '../../webhooks/send-again.ts';
@@ -74,7 +74,7 @@ function row({ now }: PageCall, workspace: string, hook: HookOverview): Row {
   const page = hookUrl(workspace, hook.id);
   const { inactive_why: reason } = hook;
   const advice = reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`;
-  const url = html`<a href="${page}">${urlText(shownUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div>`;
+  const url = html`<a href="${page}">${urlText(redactedUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div>`;
   return [
     ['URL', url, 'head'],
     ['State', html`${hookState(hook, now)}${advice}${droppedInShort(hook)}`],

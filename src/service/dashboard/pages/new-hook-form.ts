@@ -6,7 +6,7 @@ import { Refusal } from '../../contract/problem.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { parseTarget } from '../../outbound/target.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
-import { shownUrl } from '../../webhooks/delivery-request.ts';
+import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
 import { buttonLink, choices, type FormField, group, linesInput, postForm, textInput } from '../elements/fields.ts';
 import { eventMeanings, formatNames, hookUrl } from '../elements/hook.ts';
@@ -73,7 +73,7 @@ function urlField(edited: Pick<HookRow, 'url' | 'format'> | undefined): FormFiel
       more: html` inputmode="url" required`,
     });
   }
-  const shown = urlText(shownUrl(edited));
+  const shown = urlText(redactedUrl(edited));
   return {
     id: 'url',
     title: 'URL',

@@ -5,9 +5,9 @@ import type { ApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import { actorOf } from '../../http/context.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
-import { shownUrl } from '../../webhooks/delivery-request.ts';
+import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { editHook, headersOf, hookOf, registerHook } from '../../webhooks/hooks.ts';
-import { type HookRequest, withTarget } from '../../webhooks/registration.ts';
+import { checkHookUrl, type HookRequest } from '../../webhooks/registration.ts';
 import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { formatNames, hookUrl } from '../elements/hook.ts';
 import { copyable, literal, type Markup } from '../elements/text.ts';
@@ -39,7 +39,7 @@ export function addNewHookPages(site: Site): void {
     const repeated = await idempotent(
       workspace,
       keyOfForm(call, request),
-      () => withTarget(request, targets, workspace),
+      () => checkHookUrl(request, targets, workspace),
       async (db, allowed) => {
         const registration = { ...allowed, workspace, actor: actorOf(call.c), scopes: call.bearer.scopes };
         const registered = await registerHook(db, storage.now, registration);
@@ -77,7 +77,7 @@ export function addNewHookPages(site: Site): void {
 /** The only page that ever shows the secret of a webhook. */
 function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
   const main = html`
-    <p class="notice" role="status">The webhook to ${literal(shownUrl(hook))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
+    <p class="notice" role="status">The webhook to ${literal(redactedUrl(hook))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     ${whatToDo(hook.format)}
     <p>If you lose it, register the same URL again with a secret of your own.</p>

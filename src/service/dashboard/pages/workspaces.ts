@@ -5,7 +5,7 @@ import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
-import { shownUrl } from '../../webhooks/delivery-request.ts';
+import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { failingHooks, type HookOverview } from '../../webhooks/hook-overview.ts';
 import { branchStatuses, countBranchStates, isOutdated } from '../../workspaces/branch-state.ts';
 import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
@@ -180,7 +180,7 @@ function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace
   const { workspace, id, last_error } = hook;
   const error = last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`;
   return [
-    ['URL', html`<a href="${hookUrl(workspace, id)}">${urlText(shownUrl(hook))}</a>${error}`, 'head'],
+    ['URL', html`<a href="${hookUrl(workspace, id)}">${urlText(redactedUrl(hook))}</a>${error}`, 'head'],
     ['Workspace', html`<a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a>`],
     ['State', hookState(hook, now)],
   ];

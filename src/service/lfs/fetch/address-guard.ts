@@ -13,7 +13,7 @@ export type AddressGuard = (url: URL, signal: AbortSignal) => Promise<CheckedAdd
 
 /** Allows URLs of a store whose addresses `targets` allows, and all URLs that the operator has configured. */
 export const createAddressGuard =
-  (targets: TargetCheck, workspace: string, isNamed: (url: URL) => boolean): AddressGuard =>
+  (targets: TargetCheck, workspace: string, isConfigured: (url: URL) => boolean): AddressGuard =>
   async (url, signal) => {
     let addresses: IpAddresses;
     try {
@@ -21,7 +21,7 @@ export const createAddressGuard =
     } catch (error) {
       return { kind: 'not-found', reason: toStoreError(error).message };
     }
-    for (const address of isNamed(url) ? [] : addresses) {
+    for (const address of isConfigured(url) ? [] : addresses) {
       const decision = targets.checkAddress(address);
       const addressKind =
         decision.kind === 'refused'

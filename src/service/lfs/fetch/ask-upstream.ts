@@ -49,9 +49,9 @@ export function createAskUpstream({ allowFileRemotes, log, ...parts }: UpstreamP
         at += some.length;
         pausedUntil.delete(id);
         for (const object of some) {
-          const answer = passedOn(object, response.offers.get(object.oid));
-          if (answer === undefined) return undefined;
-          responses.set(object.oid, answer);
+          const objectResponse = toObjectResponse(object, response.offers.get(object.oid));
+          if (objectResponse === undefined) return undefined;
+          responses.set(object.oid, objectResponse);
         }
       }
       return responses;
@@ -78,7 +78,7 @@ export function createAskUpstream({ allowFileRemotes, log, ...parts }: UpstreamP
  * The response for a client; undefined if it must not be passed on. Headers from a store are mostly credentials of the
  * service, so an offer with headers is not passed on.
  */
-function passedOn(object: ObjectName, offer: Offer | undefined): ObjectResponse | undefined {
+function toObjectResponse(object: ObjectName, offer: Offer | undefined): ObjectResponse | undefined {
   if (offer === undefined || offer.kind === 'transient') return undefined;
   if (offer.kind === 'none')
     return { ...object, error: { code: 404, message: `The mirror lacks it. ${offer.reason}` } };

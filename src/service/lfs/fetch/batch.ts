@@ -69,7 +69,7 @@ export async function requestBatch(
   const now = performance.now();
   const response = await connection.request({
     method: 'POST',
-    url: addressOfBatch(store),
+    url: batchUrl(store),
     headers: { ...store.headers, accept: mediaType, 'content-type': mediaType },
     body: JSON.stringify({
       operation: 'download',
@@ -83,14 +83,15 @@ export async function requestBatch(
   const { statusCode: status = 0 } = response;
   const body = readLimited(response, maxResponseBytes, tooLong);
   const text = String(await body.catch((error) => Promise.reject(toStoreError(error))));
-  const words = wordsOf(parseJson(messageSchema, text)?.message ?? '', store);
-  const refuse = (reason: string): LfsError => new LfsError(`The LFS store at ${origin}${pathname} ${reason}${words}`);
+  const message = storeMessage(parseJson(messageSchema, text)?.message ?? '', store);
+  const refuse = (reason: string): LfsError =>
+    new LfsError(`The LFS store at ${origin}${pathname} ${reason}${message}`);
   if (status === 401 || status === 403) {
-    const given =
+    const problem =
       Object.keys(store.headers).length === 0
         ? 'requires credentials, and the service has none for it'
         : 'rejects the credentials of the remote';
-    return { kind: 'unauthorized', reason: refuse(`${given} (${status}).`).message };
+    return { kind: 'unauthorized', reason: refuse(`${problem} (${status}).`).message };
   }
   if (status === 413) return { kind: 'too-many' };
   if (isBusy(response)) return { kind: 'busy', retryAfter: response.headers['retry-after'] };
@@ -108,7 +109,7 @@ export async function requestBatch(
 const tooLong = () => new StoreError(`its response is larger than ${maxResponseBytes / 1_024} KiB`);
 
 /** Shorter lifetimes would cause constant requests for new offers. */
-const minHoldsMs = 60_000;
+const minLifetimeMs = 60_000;
 
 function offerOf(
   { authenticated, actions, error }: z.infer<typeof responseSchema>['objects'][number],
@@ -119,7 +120,7 @@ function offerOf(
     const what =
       error.code === 404 || error.code === 410
         ? 'The store does not have it.'
-        : `The store rejects it (${error.code}).${wordsOf(error.message ?? '', store)}`;
+        : `The store rejects it (${error.code}).${storeMessage(error.message ?? '', store)}`;
     return transientStatuses.has(error.code) ? { kind: 'transient', reason: what } : { kind: 'none', reason: what };
   }
   const download = actions?.download;
@@ -133,7 +134,9 @@ function offerOf(
     authenticated: authenticated === true,
     headers: { ...(authenticated !== true && !hasOwn && isAtStore && store.headers), ...header },
     endsAt:
-      expires_in != null && expires_in > 0 ? now + Math.max(expires_in * 1_000, minHoldsMs) : Number.POSITIVE_INFINITY,
+      expires_in != null && expires_in > 0
+        ? now + Math.max(expires_in * 1_000, minLifetimeMs)
+        : Number.POSITIVE_INFINITY,
   };
 }
 
@@ -141,7 +144,7 @@ const maxReadMessage = 4_096;
 const maxMessageLength = 200;
 
 /** Message of a store for use in an error, with the secrets that were sent to it redacted. */
-function wordsOf(message: string, { headers }: Store): string {
+function storeMessage(message: string, { headers }: Store): string {
   const secrets = Object.values(headers).flatMap((value) => [value, value.replace(/^\S+ +/, '')]);
   const line = createRedactor(secrets)(message.slice(0, maxReadMessage))
     .replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
@@ -149,7 +152,7 @@ function wordsOf(message: string, { headers }: Store): string {
   return line === '' ? '' : ` It says: ${line.slice(0, maxMessageLength).toWellFormed()}`;
 }
 
-const addressOfBatch = ({ endpoint }: Store): URL => {
+const batchUrl = ({ endpoint }: Store): URL => {
   const url = new URL(endpoint);
   url.pathname = `${url.pathname.replace(/\/$/, '')}/objects/batch`;
   return url;

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import { type FetchedObjects, LfsError } from '../../syncs/lfs-objects.ts';
 import { createObjectStore } from '../object-store.ts';
-import type { PointedObject } from '../pointer.ts';
+import type { ReferencedObject } from '../pointer.ts';
 import type { RefusedOffer } from './batch.ts';
 import { type DownloadResult, onDisk } from './download.ts';
 import { createDownloadQueue, type OfferedObject, type QueuedObject, type QueueTerms } from './download-queue.ts';
@@ -30,7 +30,7 @@ export interface DownloadAllParts extends QueueTerms {
 /** Downloads objects, several at a time, each until it is stored or has failed. */
 export async function downloadAll(
   parts: DownloadAllParts,
-  wanted: readonly PointedObject[],
+  wanted: readonly ReferencedObject[],
   onProgress: (received: FetchedObjects['received']) => void,
 ): Promise<Pick<FetchedObjects, 'received' | 'missing'>> {
   const { dataFolder, workspace, offers, freeDisk, idleMs, backoffMs } = parts;

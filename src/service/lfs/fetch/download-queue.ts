@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { spanOfMs } from '../../../interface/duration.ts';
 import { parseRetryAfter } from '../../../interface/retry-after.ts';
-import type { PointedObject } from '../pointer.ts';
+import type { ReferencedObject } from '../pointer.ts';
 import type { Offer, RefusedOffer } from './batch.ts';
 import type { Failures } from './next-step.ts';
 import type { Offers } from './offers.ts';
@@ -11,7 +11,7 @@ const defaultPauseMs = 5_000;
 const minPauseMs = 500;
 
 export interface QueuedObject {
-  readonly object: PointedObject;
+  readonly object: ReferencedObject;
   readonly failures: Failures;
 }
 
@@ -29,7 +29,7 @@ export interface QueueTerms {
 /** Objects that wait for an offer or a download, largest first: a large one at the end would be downloaded alone. */
 export function createDownloadQueue(
   { offers, maxSilenceMs, signal }: QueueTerms,
-  wanted: readonly PointedObject[],
+  wanted: readonly ReferencedObject[],
   lastProgress: () => number,
   onRefused: (item: QueuedObject, offer: RefusedOffer) => Promise<void>,
 ) {

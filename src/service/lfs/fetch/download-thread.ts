@@ -9,44 +9,44 @@ import type { CheckRequest, DownloadMessage, DownloadRequest, DownloadSettings }
 
 /** The thread of a downloader. The main thread selects the objects and checks the URLs. */
 
-const toldEveryMs = 100;
+const reportEveryMs = 100;
 
 // Typed without validation: only startDownloader() starts this file.
 const { dataFolder, workspace, idleMs, ca, signal }: DownloadSettings = workerData;
 const objects = createObjectStore(dataFolder, workspace);
-const connection = openStoreConnection(askGuard, ca);
+const connection = openStoreConnection(checkUrl, ca);
 
-async function askGuard(url: URL, signal: AbortSignal): ReturnType<AddressGuard> {
+async function checkUrl(url: URL, signal: AbortSignal): ReturnType<AddressGuard> {
   const { port1, port2 } = new MessageChannel();
   const response = once(port1, 'message', { signal });
-  const question: CheckRequest = { url: url.href, port: port2 };
-  parentPort?.postMessage(question, [port2]);
+  const checkRequest: CheckRequest = { url: url.href, port: port2 };
+  parentPort?.postMessage(checkRequest, [port2]);
   const [checked] = await response;
   return checked;
 }
 
 async function run({ href, headers, object, port }: DownloadRequest): Promise<void> {
-  const tell = (message: DownloadMessage): void => port.postMessage(message);
+  const send = (message: DownloadMessage): void => port.postMessage(message);
   let bytes = 0;
-  let told = 0;
+  let reported = 0;
 
-  function tellReceived(): void {
-    if (bytes !== told) tell({ kind: 'received', bytes });
-    told = bytes;
+  function reportProgress(): void {
+    if (bytes !== reported) send({ kind: 'received', bytes });
+    reported = bytes;
   }
 
   function onReceived(now: number): void {
     bytes = now;
   }
 
-  const timer = setInterval(tellReceived, toldEveryMs);
+  const timer = setInterval(reportProgress, reportEveryMs);
   const terms = { connection, objects, idleMs, signal, onReceived };
   try {
     const attempt = await download(terms, { href: new URL(href), headers }, object);
-    tellReceived();
-    tell({ kind: 'ended', attempt });
+    reportProgress();
+    send({ kind: 'ended', attempt });
   } catch (error) {
-    tell(error instanceof LfsError ? { kind: 'refused', reason: error.message } : { kind: 'failed', error });
+    send(error instanceof LfsError ? { kind: 'refused', reason: error.message } : { kind: 'failed', error });
   } finally {
     clearInterval(timer);
   }

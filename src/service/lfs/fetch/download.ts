@@ -127,10 +127,10 @@ async function ask(
   let sent: Readonly<Record<string, string>> = { ...headers, ...own };
   for (let redirects = 0; ; redirects += 1) {
     const response = await connection.request({ method: 'GET', url, headers: sent, signal });
-    const { statusCode: status = 0, headers: answered } = response;
-    if (status < 300 || status > 399 || answered.location === undefined) return response;
+    const { statusCode: status = 0, headers: responseHeaders } = response;
+    if (status < 300 || status > 399 || responseHeaders.location === undefined) return response;
     response.destroy();
-    const next = URL.parse(answered.location, url.href);
+    const next = URL.parse(responseHeaders.location, url.href);
     if (redirects === maxRedirects || next === null || !/^https?:$/.test(next.protocol) || next.username !== '') {
       throw new StoreError('it redirects too often, or to a URL that is not http(s)');
     }

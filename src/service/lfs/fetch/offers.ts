@@ -30,7 +30,7 @@ export async function openOffers(
 ) {
   const ca = await trustedAuthorities(environment);
   let store = await findStore(git, owner, limits);
-  const guard = createAddressGuard(targets, owner.workspace, (url) => store.isNamed(url));
+  const guard = createAddressGuard(targets, owner.workspace, (url) => store.isConfigured(url));
   const connection = openStoreConnection(guard, ca);
   let batchSize = firstBatchSize;
   let wasRefused = false;

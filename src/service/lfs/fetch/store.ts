@@ -17,7 +17,7 @@ export interface Store {
   /** Headers for requests to the endpoint. They are secret. */
   readonly headers: Readonly<Record<string, string>>;
   /** Whether the operator has configured the origin or host of this URL. */
-  isNamed(url: URL): boolean;
+  isConfigured(url: URL): boolean;
 }
 
 export interface StoreParts {
@@ -50,7 +50,7 @@ export async function findStore(
   return {
     endpoint,
     headers: credentials !== undefined && isAtRemote ? { authorization: basicAuthorization(credentials) } : {},
-    isNamed: ({ origin }) => origin === endpoint.origin,
+    isConfigured: ({ origin }) => origin === endpoint.origin,
   };
 }
 
@@ -65,7 +65,7 @@ const withoutObjects = (workspace: string): string =>
   `Or exclude them from syncs: workspace-service workspace update ${workspace} --lfs none`;
 
 /** Headers that control the connection or the content. A store must not set them. */
-const ownFields =
+const reservedHeaders =
   /^(?:host|connection|keep-alive|upgrade|te|trailer|transfer-encoding|content-.*|range|expect|accept-encoding)$/i;
 
 /** Header fields from a store, without invalid ones and without those that a store must not set. */
@@ -77,7 +77,7 @@ export const headerFields = z
       Object.entries(fields ?? {}).filter(
         (field): field is [string, string] =>
           /^[\w-]{1,100}$/.test(field[0]) &&
-          !ownFields.test(field[0]) &&
+          !reservedHeaders.test(field[0]) &&
           typeof field[1] === 'string' &&
           /^[\x20-\x7e]{0,8192}$/.test(field[1]),
       ),
@@ -107,5 +107,9 @@ async function storeOverSsh(git: StoreParts['git'], remote: SshRemote, limits: L
       `${login} did not return the URL of the LFS objects: its response to git-lfs-authenticate is not valid.`,
     );
   const { href, header } = parsed;
-  return { endpoint: href, headers: header, isNamed: ({ hostname }) => hostname.toLowerCase() === host.toLowerCase() };
+  return {
+    endpoint: href,
+    headers: header,
+    isConfigured: ({ hostname }) => hostname.toLowerCase() === host.toLowerCase(),
+  };
 }

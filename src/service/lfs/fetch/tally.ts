@@ -1,18 +1,18 @@
 import { type MissingObject, maxNamedMissing } from '../../../interface/resources.ts';
 import type { FetchedObjects } from '../../syncs/lfs-objects.ts';
-import type { PointedObject } from '../pointer.ts';
+import type { ReferencedObject } from '../pointer.ts';
 
 const maxPathLength = 500;
 
 /** Counts the received and missing objects of one sync, and records the time of the last progress. */
 export function createTally(onProgress: (received: FetchedObjects['received']) => void) {
   const received = { objects: 0, bytes: 0 };
-  const bytesOf = new Map<PointedObject, number>();
+  const bytesOf = new Map<ReferencedObject, number>();
   const named: MissingObject[] = [];
   let missing = 0;
   let lastProgress = performance.now();
 
-  function setReceived(object: PointedObject, bytes: number): void {
+  function setReceived(object: ReferencedObject, bytes: number): void {
     const before = bytesOf.get(object) ?? 0;
     if (bytes > before) lastProgress = performance.now();
     received.bytes += bytes - before;
@@ -22,12 +22,12 @@ export function createTally(onProgress: (received: FetchedObjects['received']) =
 
   return {
     setReceived,
-    receivedOf: (object: PointedObject): number => bytesOf.get(object) ?? 0,
-    stored(object: PointedObject): void {
+    receivedOf: (object: ReferencedObject): number => bytesOf.get(object) ?? 0,
+    stored(object: ReferencedObject): void {
       received.objects += 1;
       setReceived(object, object.size);
     },
-    missing(object: PointedObject, detail: string): void {
+    missing(object: ReferencedObject, detail: string): void {
       lastProgress = performance.now();
       missing += 1;
       const { path, oid, size } = object;

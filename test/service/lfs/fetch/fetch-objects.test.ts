@@ -91,7 +91,7 @@ describe('a sync', () => {
     for (const name of names) point({ 'Hero.uasset': name });
     const found = () => Promise.all(names.map((name) => objects.find(oidOf(name))));
     const stored = async () => (await found()).map((each) => each !== undefined);
-    const within = (bytes: number) => fetch({ mode: 'history', roomIn: async () => bytes });
+    const within = (bytes: number) => fetch({ mode: 'history', remainingBytes: async () => bytes });
     expect(await within(0)).toMatchObject({ wanted: { objects: 1 } });
     expect(await stored()).toEqual([false, false, true]);
     await within(199);

@@ -50,7 +50,7 @@ export async function objectsSetUp() {
         dataFolder: data,
         targets: createTargetCheck({ allowedNetworks: [] }),
         freeDisk: endlessDisk,
-        roomIn: async () => Number.POSITIVE_INFINITY,
+        remainingBytes: async () => Number.POSITIVE_INFINITY,
         environment: operatorEnvironment(folder),
         ...quickly,
         ...parts,
