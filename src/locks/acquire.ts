@@ -92,8 +92,9 @@ export async function acquireLocks(
 
     if (round.kind === 'acquired' && number > 0) {
       await refreshOrRollBack(round.grants);
+      const current = new Set(wanted.paths);
       // During the wait, a path may have left the goal.
-      if (!round.grants.every(({ path }) => wanted.paths.includes(path))) {
+      if (!round.grants.every(({ path }) => current.has(path))) {
         unsettled = { ...unsettled, acquired: round.grants };
         start = undefined;
         continue;

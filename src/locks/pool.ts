@@ -64,8 +64,8 @@ export async function openPool(
     },
     /** The items of these locks, with the values of secret properties. Throws a ServiceError. */
     async itemsOf(grants: readonly Grant[]): Promise<readonly PoolItem[]> {
-      const ofLocked = (all: readonly PoolItem[]) =>
-        all.filter(({ path }) => grants.some((grant) => grant.path === path));
+      const locked = new Set(grants.map(({ path }) => path));
+      const ofLocked = (all: readonly PoolItem[]) => all.filter(({ path }) => locked.has(path));
       const known = ofLocked(items);
       if (known.every(({ secret }) => secret.length === 0)) return known;
       // The service shows secret values only to the holder of the lock.

@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Client, Conflict, Queue } from '../../src/client/client.ts';
 import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
@@ -324,6 +324,16 @@ describe('a wait for paths that may change', () => {
     });
     expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'give back a', 'ask b', 'refresh']);
     expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'b' }] });
+  });
+
+  test('does not search the paths of the goal for each lock after a wait', async () => {
+    const paths = Array.from({ length: 500 }, (_, index) => `${index}`);
+    const search = vi.spyOn(Array.prototype, 'includes');
+    onTestFinished(() => search.mockRestore());
+    const response = (path: LockPath, number: number) => (number === 0 ? held(path) : taken(path));
+    const { result } = await waiting({ paths, response, growing: () => paths });
+    expect(search.mock.calls.filter(([path]) => path === '7')).toEqual([]);
+    expect(result.round.kind).toBe('acquired');
   });
 
   test('rolls back the lock if the refresh fails', async () => {
