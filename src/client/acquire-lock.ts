@@ -12,7 +12,6 @@ import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
 import type { ServiceError } from './service-error.ts';
-import type { ServiceText } from './service-text.ts';
 
 export interface AcquireLockRequest {
   readonly workspace: WorkspaceId;
@@ -83,10 +82,8 @@ export const createAcquireLock = (context: AcquireContext) => {
     holder: KnownLock | undefined,
     mayBeOurs: boolean,
   ): AcquireLockResult {
-    const { response, texts, fail, refuse } = answered;
-    const error = isSuccess(response)
-      ? fail(notUnderstood(response, texts, 'it contains an earlier lock'))
-      : refuse(response);
+    const { response, fail, refuse } = answered;
+    const error = isSuccess(response) ? fail(notUnderstood(response, 'it contains an earlier lock')) : refuse(response);
     const queue = queueIn(response);
     return {
       kind: 'held',
@@ -111,7 +108,7 @@ export const createAcquireLock = (context: AcquireContext) => {
     const existedBefore = from(lock) < (request.firstSentAt ?? sentAt) - clockSlackMs;
     if (response.status === 200 && existedBefore && !isReplayed(response))
       return held(answered, request.path, lock, false);
-    const comparison = comparisonIn(response, answered.texts);
+    const comparison = comparisonIn(response);
     if (comparison !== undefined) onCompared?.(comparison);
     return { kind: 'acquired', lock };
   }
@@ -146,13 +143,13 @@ export const createAcquireLock = (context: AcquireContext) => {
       error,
     });
     if (result.kind === 'given-up') return without(result.error);
-    const { response, texts, mayBeDone, found } = result;
+    const { response, mayBeDone, found } = result;
     if (isSuccess(response)) return acquired(result, request);
     const refusal = result.refuse(response);
     const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated !== undefined;
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;
-      return held(result, path, holderOf(response, path, texts) ?? listed, mayBeDone);
+      return held(result, path, holderOf(response, path) ?? listed, mayBeDone);
     }
     return without(refusal, mayBeDone && !isOutdated);
   };
@@ -162,20 +159,20 @@ export const createAcquireLock = (context: AcquireContext) => {
 const branchHeader = (branch: string | undefined): Readonly<Record<string, string>> =>
   branch === undefined ? {} : { 'lock-branch': Buffer.from(branch).toString('latin1') };
 
-function comparisonIn(response: ClientResponse, texts: ServiceText): LockComparison | undefined {
+function comparisonIn(response: ClientResponse): LockComparison | undefined {
   const body = lockIn(objectIn(response));
-  const outdated = readOutdated(body['outdated'], texts);
+  const outdated = readOutdated(body['outdated'], response.sanitizer);
   const age = ageIn(body);
   return outdated === undefined && age.as_of === undefined ? undefined : { outdated, ...age };
 }
 
 /** The lock in a response that grants one. `from` is the earliest time at which its ttl can have started. */
 export function grantedIn(
-  { response, texts }: Pick<AnsweredCall, 'response' | 'texts'>,
+  { response }: Pick<AnsweredCall, 'response'>,
   { path, type, ttl }: Pick<AcquireLockRequest, 'path' | 'type' | 'ttl'>,
   from: (lock: KnownLock) => number,
 ): AcquiredLock {
-  const lock = readLock(lockIn(objectIn(response)), path, texts);
+  const lock = readLock(lockIn(objectIn(response)), path, response.sanitizer);
   return {
     ...lock,
     // Path and type as requested; `raw` has those of the service.

@@ -8,7 +8,7 @@ import { type List, readPages } from './pages.ts';
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
-import type { ServiceText } from './service-text.ts';
+import type { Sanitizer } from './sanitizer.ts';
 
 interface AskRequest {
   readonly workspace: WorkspaceId;
@@ -34,16 +34,16 @@ export const createAsking = (context: ClientContext) => ({
       },
       within,
     );
-    const { response, texts } = expectSuccess(result);
-    return queued(readLock(objectIn(response), path, texts));
+    const { response } = expectSuccess(result);
+    return queued(readLock(objectIn(response), path, response.sanitizer));
   },
 
   listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>
     readPages(context, { target: context.endpoints.queue(workspace), name: 'queue' }, readQueued, within),
 });
 
-function readQueued(entry: Json, texts: ServiceText): QueuedEntry | undefined {
-  const read = readListedLock(entry, texts);
+function readQueued(entry: Json, sanitizer: Sanitizer): QueuedEntry | undefined {
+  const read = readListedLock(entry, sanitizer);
   return read && queued(read);
 }
 

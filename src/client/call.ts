@@ -14,8 +14,8 @@ import {
   type Progress,
   progressAfter,
 } from './retry.ts';
+import { createSanitizerCache } from './sanitizer.ts';
 import { type Refused, type RequestFailure, ServiceError, withRequest } from './service-error.ts';
-import { createTexts, type ServiceText } from './service-text.ts';
 import { type Admission, createAdmission, createThrottle } from './throttle.ts';
 import { type StartTimer, startTimeLimit } from './time-limit.ts';
 
@@ -42,7 +42,7 @@ export interface CallOptions {
   /** At least 0 and less than 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
-  readonly onResponse?: ((response: ClientResponse, texts: ServiceText) => void) | undefined;
+  readonly onResponse?: ((response: ClientResponse) => void) | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Called when the next request must wait because little of the rate limit remains. */
   readonly onThrottled?: ((delayMs: number) => void) | undefined;
@@ -56,7 +56,7 @@ export function createCall(options: CallOptions): Call {
   const { baseUrl, server, clock, serverClock, random } = options;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
-  const textsFor = createTexts(options.secrets);
+  const sanitizerFor = createSanitizerCache(options.secrets);
   let opened: Promise<TokenSource> | undefined;
   /** The last response that refused a request because of the rate limit. */
   let limitedBy: Refused | undefined;
@@ -70,7 +70,7 @@ export function createCall(options: CallOptions): Call {
     const throttled = request.throttled ?? method !== 'DELETE';
     let sent = sentRequest(request, options.headers);
     let token: string | undefined;
-    let texts = textsFor(secrets, token);
+    let sanitizer = sanitizerFor(secrets, token);
     let firstSentAt: number | undefined;
     let progress: Progress = { attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true };
     let last: RequestFailure | undefined;
@@ -119,7 +119,7 @@ export function createCall(options: CallOptions): Call {
       if (issued === undefined) return undefined;
       token = issued.token;
       sent = { ...sent, headers: { ...sent.headers, authorization: `Bearer ${token}` } };
-      texts = textsFor(secrets, token);
+      sanitizer = sanitizerFor(secrets, token);
       return undefined;
     }
 
@@ -164,12 +164,12 @@ export function createCall(options: CallOptions): Call {
       let response: ClientResponse;
       try {
         const received = options.send(sent, attemptLimit.signal);
-        response = parseResponse(await unlessAborted(received, attemptLimit.signal), texts);
+        response = parseResponse(await unlessAborted(received, attemptLimit.signal), sanitizer);
       } catch (error) {
         if (!attemptLimit.isOver() && limit.signal.aborted) return undefined;
         const failure = attemptLimit.isOver()
           ? ({ kind: 'timeout', limitMs: timeoutMs } as const)
-          : connectionFailure(error, texts);
+          : connectionFailure(error, sanitizer);
         if (failure === undefined) throw error;
         const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
         const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
@@ -181,7 +181,7 @@ export function createCall(options: CallOptions): Call {
       observe(response, sentAt);
       if (isFirst && otherTarget !== undefined && rejectsSlashes(response)) return attempt(otherTarget);
       return classifyResponse(response, {
-        ...{ baseUrl, texts, serverNow: serverClock.now(), expect: request.expect },
+        ...{ baseUrl, serverNow: serverClock.now(), expect: request.expect },
         keyMayHaveArrived: progress.mayBeDone,
         // Other servers have no marks of the service: all their responses count as their own.
         isRecognized: server === undefined ? isRecognized : () => true,
@@ -191,7 +191,7 @@ export function createCall(options: CallOptions): Call {
     /** Updates the clock and the rate limit from a response before the next request gets the connection. */
     function observe(response: ClientResponse, sentAt: number): void {
       serverClock.observe(response.headers);
-      options.onResponse?.(response, texts);
+      options.onResponse?.(response);
       const status = rateLimitIn(response.headers, serverClock.now());
       if (status !== undefined) throttle.observe(status, clock());
       if (!throttled) return;
@@ -239,11 +239,11 @@ export function createCall(options: CallOptions): Call {
     function context(): CallContext {
       const { mayBeDone } = progress;
       const sentAt = serverClock.now() - (clock() - (firstSentAt ?? clock()));
-      return { texts, sentAt, mayBeDone, target: sent.target, fail, refuse };
+      return { sentAt, mayBeDone, target: sent.target, fail, refuse };
     }
 
     function refuse(response: ClientResponse): ServiceError {
-      return fail(refusalOf(response, { baseUrl, texts, serverNow: serverClock.now() }));
+      return fail(refusalOf(response, { baseUrl, serverNow: serverClock.now() }));
     }
 
     function fail(failure: RequestFailure): ServiceError {

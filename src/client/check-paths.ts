@@ -8,8 +8,8 @@ import { ageIn, readOutdated } from './outdated.ts';
 import { notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { objectIn } from './response.ts';
+import type { Sanitizer } from './sanitizer.ts';
 import { ifSupported } from './service-error.ts';
-import type { ServiceText } from './service-text.ts';
 
 interface CheckPathsRequest {
   readonly workspace: WorkspaceId;
@@ -48,8 +48,8 @@ export const createCheckPaths = ({ call, endpoints }: ClientContext) => {
       ...(versions !== undefined && { versions: paths.map((path) => versions.get(path) ?? null) }),
     };
     const result = await call({ method: 'POST', target: endpoints.check(workspace), body, attempts, expect }, within);
-    const { response, texts } = expectSuccess(result);
-    return readChecked(objectIn(response), texts);
+    const { response } = expectSuccess(result);
+    return readChecked(objectIn(response), response.sanitizer);
   }
 
   async function checkAll(request: CheckPathsRequest, within: CallLimits): Promise<CheckedPaths> {
@@ -86,21 +86,21 @@ function inParts(paths: readonly LockPath[]): readonly (readonly LockPath[])[] {
   return parts;
 }
 
-const expect: Request['expect'] = (response, texts) =>
-  unusable(response, texts) ??
-  (isArray(objectIn(response)['locks']) ? undefined : notUnderstood(response, texts, 'it contains no locks'));
+const expect: Request['expect'] = (response) =>
+  unusable(response) ??
+  (isArray(objectIn(response)['locks']) ? undefined : notUnderstood(response, 'it contains no locks'));
 
-function readChecked(body: JsonObject, texts: ServiceText): CheckedPaths {
+function readChecked(body: JsonObject, sanitizer: Sanitizer): CheckedPaths {
   const { locks, outdated } = body;
   return {
     kind: 'checked',
     locks: entries(locks).flatMap((entry) => {
-      const lock = readListedLock(entry, texts);
+      const lock = readListedLock(entry, sanitizer);
       return lock === undefined ? [] : [{ ...lock, branch: firstName(lock.raw, ['branch']) }];
     }),
     pushLocks: pushLockModes.find((mode) => mode === body['push_locks']) ?? 'all',
     latest: latestModes.find((mode) => mode === body['latest']) ?? 'off',
-    outdated: entries(outdated).flatMap((entry) => readOutdated(entry, texts) ?? []),
+    outdated: entries(outdated).flatMap((entry) => readOutdated(entry, sanitizer) ?? []),
     ...ageIn(body),
   };
 }

@@ -1,8 +1,8 @@
 import type * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
 import { BrokenResponse, maxResponseBytes, type RawResponse } from './response.ts';
+import type { Sanitizer } from './sanitizer.ts';
 import type { ConnectionFailed } from './service-error.ts';
-import type { ServiceText } from './service-text.ts';
 
 /** More connections would only wait for each other in the service. */
 export const maxConnections = 16;
@@ -79,7 +79,7 @@ const ofConnection = /^(?!ERR_|MODULE_NOT_FOUND$)|^ERR_(TLS|SSL|SOCKET|STREAM|PR
 const notTls = /wrong version number|packet length too long|http request/i;
 
 /** Undefined for a bug of ours: it is not about the connection, and would happen again. */
-export function connectionFailure(error: unknown, texts: ServiceText): ConnectionFailed | undefined {
+export function connectionFailure(error: unknown, sanitizer: Sanitizer): ConnectionFailed | undefined {
   if (!(error instanceof Error) || error instanceof TypeError || error instanceof RangeError) return undefined;
   const code = textAt(error, 'code');
   if (!(error instanceof BrokenResponse) && (code === undefined || !ofConnection.test(code))) return undefined;
@@ -89,7 +89,7 @@ export function connectionFailure(error: unknown, texts: ServiceText): Connectio
     textAt(error, 'syscall') === 'connect' ||
     (code !== undefined && neverConnected.test(code)) ||
     unconnectedWords.test(error.message);
-  const message = texts.line(messageOf(error).replace(tipOfNode, ''), maxWordsLength);
+  const message = sanitizer.line(messageOf(error).replace(tipOfNode, ''), maxWordsLength);
   return {
     kind: 'connection',
     code,

@@ -12,7 +12,7 @@ import {
   unwrapped,
 } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
-import { plainName, type ServiceText } from './service-text.ts';
+import { plainName, type Sanitizer } from './sanitizer.ts';
 
 export const etagOf = (response: ClientResponse): string | undefined => strong(headerOf(response, 'etag'));
 
@@ -33,11 +33,11 @@ const names = {
 } as const;
 
 /** Reads an entry of a list of locks; undefined if it has no path. */
-export function readListedLock(entry: Json, texts: ServiceText): KnownLock | undefined {
-  if (typeof entry === 'string') return entry === '' ? undefined : readLock({}, entry, texts);
+export function readListedLock(entry: Json, sanitizer: Sanitizer): KnownLock | undefined {
+  if (typeof entry === 'string') return entry === '' ? undefined : readLock({}, entry, sanitizer);
   const lock = isObject(entry) ? lockIn(entry) : {};
   const path = firstName(lock, names.path);
-  return path === undefined ? undefined : readLock(lock, path, texts);
+  return path === undefined ? undefined : readLock(lock, path, sanitizer);
 }
 
 /** The lock on a path, by a complete list. */
@@ -65,18 +65,18 @@ export function isSameLock(one: LockProof, other: LockProof): boolean | undefine
   return undefined;
 }
 
-export function holderOf(response: ClientResponse, path: string, texts: ServiceText): KnownLock | undefined {
+export function holderOf(response: ClientResponse, path: string): KnownLock | undefined {
   const holder = holderIn(response);
-  return holder && readLock(holder, path, texts);
+  return holder && readLock(holder, path, response.sanitizer);
 }
 
 const maxNameLength = 256;
 const maxOriginLength = 1_024;
 
 /** `path` is used if the service does not return one. */
-export function readLock(lock: JsonObject, path: string, texts: ServiceText) {
+export function readLock(lock: JsonObject, path: string, sanitizer: Sanitizer) {
   const line = (text: string | undefined, maxLength: number): string | undefined =>
-    text === undefined ? undefined : nameIn(texts.line(text, maxLength));
+    text === undefined ? undefined : nameIn(sanitizer.line(text, maxLength));
   return {
     path: plainName(firstName(lock, names.path) ?? path),
     type: typeIn(lock),

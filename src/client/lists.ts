@@ -4,7 +4,7 @@ import { asObject, firstName, type Json, type JsonObject } from './json.ts';
 import { type KnownLock, readListedLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
 import type { CallLimits, ClientContext } from './request.ts';
-import { plainName } from './service-text.ts';
+import { plainName } from './sanitizer.ts';
 
 export type ListLocks = ReturnType<typeof createLists>['listLocks'];
 

@@ -1,14 +1,14 @@
 import type { Comparison, Outdated } from '../interface/resources.ts';
 import { timestampIn } from './clock.ts';
 import { asObject, firstName, type Json, type JsonObject } from './json.ts';
-import { plainName, type ServiceText } from './service-text.ts';
+import { plainName, type Sanitizer } from './sanitizer.ts';
 
 const maxNameLength = 256;
 
 /** Undefined if the value does not name a path and a branch. */
-export function readOutdated(value: Json | undefined, texts: ServiceText): Outdated | undefined {
+export function readOutdated(value: Json | undefined, sanitizer: Sanitizer): Outdated | undefined {
   const outdated = asObject(value ?? null);
-  const line = (name: string): string => texts.line(firstName(outdated, [name]) ?? '', maxNameLength);
+  const line = (name: string): string => sanitizer.line(firstName(outdated, [name]) ?? '', maxNameLength);
   const path = firstName(outdated, ['path']);
   const branch = line('branch');
   if (path === undefined || branch === '') return undefined;

@@ -3,8 +3,8 @@ import { asObject, firstName, isArray, isObject, type Json, type JsonObject } fr
 import { membersOf, notUnderstood, unusable } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, headerOf, objectIn, parseLinks } from './response.ts';
+import type { Sanitizer } from './sanitizer.ts';
 import type { Unusable } from './service-error.ts';
-import type { ServiceText } from './service-text.ts';
 
 export interface List<Item> {
   readonly items: readonly Item[];
@@ -33,7 +33,7 @@ interface Listing {
 export async function readPages<Item>(
   { call, baseUrl }: Pick<ClientContext, 'call' | 'baseUrl'>,
   { target: firstTarget, plainTarget, name, maxPages = defaultMaxPages, attempts }: Listing,
-  readEntry: (entry: Json, texts: ServiceText) => Item | undefined,
+  readEntry: (entry: Json, sanitizer: Sanitizer) => Item | undefined,
   within: CallLimits,
 ): Promise<List<Item>> {
   const items: Item[] = [];
@@ -51,7 +51,7 @@ export async function readPages<Item>(
     };
   };
 
-  const expect = (response: ClientResponse, texts: ServiceText) => expectEntries(response, texts, name);
+  const expect = (response: ClientResponse) => expectEntries(response, name);
   let target = firstTarget;
   for (let page = 1; ; page += 1) {
     seen.add(target);
@@ -63,7 +63,7 @@ export async function readPages<Item>(
       result = await call({ method: 'GET', target, expect, attempts }, within);
     }
     const answered = expectSuccess(result);
-    const { response, texts } = answered;
+    const { response } = answered;
     const entries = entriesIn(response, name) ?? [];
     const next = nextPage(response, target, baseUrl);
     const isLoop = next.kind === 'target' && seen.has(next.target);
@@ -78,7 +78,7 @@ export async function readPages<Item>(
     if (bytes > maxListBytes) return list('its pages exceed 64 MiB in total');
     if (items.length + unread + entries.length > maxEntries) return list(`it has more than ${maxEntries} entries`);
     for (const entry of entries) {
-      const item = readEntry(entry, texts);
+      const item = readEntry(entry, response.sanitizer);
       if (item === undefined) unread += 1;
       else items.push(item);
     }
@@ -86,7 +86,7 @@ export async function readPages<Item>(
     if (next.kind === 'none') return list(undefined);
     if (next.kind === 'cross-origin') {
       const reason = `its next page is on another server, ${next.origin}, and the token must not be sent there`;
-      throw answered.fail(notUnderstood(response, texts, reason));
+      throw answered.fail(notUnderstood(response, reason));
     }
     if (isLoop) return list('the service linked to a page that was already read');
     if (page === maxPages) return list(`it has more than ${maxPages} ${maxPages === 1 ? 'page' : 'pages'}`);
@@ -94,10 +94,10 @@ export async function readPages<Item>(
   }
 }
 
-function expectEntries(response: ClientResponse, texts: ServiceText, name: string): Unusable | undefined {
+function expectEntries(response: ClientResponse, name: string): Unusable | undefined {
   if (entriesIn(response, name) !== undefined) return undefined;
   const reason = `it contains no list, neither on its own nor as ${name}, items, data or results`;
-  return unusable(response, texts) ?? notUnderstood(response, texts, reason, membersOf(response, texts));
+  return unusable(response) ?? notUnderstood(response, reason, membersOf(response));
 }
 
 export const entriesIn = ({ body }: ClientResponse, name: string): readonly Json[] | undefined =>

@@ -25,10 +25,10 @@ export const createGetPool =
   };
 
 /** Without the content, which could have secrets. */
-const expect: Request['expect'] = (response, texts) => {
-  const wrong = unusable(response, texts);
+const expect: Request['expect'] = (response) => {
+  const wrong = unusable(response);
   if (wrong !== undefined) return { ...wrong, content: '' };
-  return itemsIn(response) === undefined ? notUnderstood(response, texts, 'it contains no items of a pool') : undefined;
+  return itemsIn(response) === undefined ? notUnderstood(response, 'it contains no items of a pool') : undefined;
 };
 
 function itemsIn(response: ClientResponse): readonly Json[] | undefined {

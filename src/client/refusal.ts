@@ -2,28 +2,24 @@ import { parseRetryAfter } from '../interface/retry-after.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { readOutdated } from './outdated.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
+import type { Sanitizer } from './sanitizer.ts';
 import { asSentence, type Redirected, type Refused, type RefusedField, type Unusable } from './service-error.ts';
-import type { ServiceText } from './service-text.ts';
 
 export interface RefusalContext {
   readonly baseUrl: URL;
   readonly serverNow: number;
-  readonly texts: ServiceText;
 }
 
-export function refusalOf(
-  response: ClientResponse,
-  { baseUrl, serverNow, texts }: RefusalContext,
-): Refused | Redirected {
-  const { status, body } = response;
-  const requestId = requestIdOf(response, texts);
+export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: RefusalContext): Refused | Redirected {
+  const { status, body, sanitizer } = response;
+  const requestId = requestIdOf(response);
   if (status >= 300 && status < 400) {
     return {
       kind: 'redirected',
       status,
       isRecognized: true,
       requestId,
-      target: redirectTarget(headerOf(response, 'location'), baseUrl, texts),
+      target: redirectTarget(response, baseUrl),
     };
   }
   const json = body.kind === 'json' ? body.value : null;
@@ -34,11 +30,11 @@ export function refusalOf(
     sentStatus: response.sentStatus,
     isRecognized: true,
     requestId,
-    message: body.kind === 'json' ? messageOf(json, texts) : excerpt === '' ? undefined : excerpt,
-    fields: fieldsOf(json, texts),
-    missingScope: missingScopeOf(response, texts),
+    message: body.kind === 'json' ? messageOf(json, sanitizer) : excerpt === '' ? undefined : excerpt,
+    fields: fieldsOf(json, sanitizer),
+    missingScope: missingScopeOf(response),
     retryAfterMs: retryAfterHeader(response, serverNow),
-    outdated: readOutdated(objectIn(response)['outdated'], texts),
+    outdated: readOutdated(objectIn(response)['outdated'], sanitizer),
   };
 }
 
@@ -48,46 +44,41 @@ export function refusalOf(
  */
 export const expectResource =
   (resource: string, isIn: (body: JsonObject) => boolean) =>
-  (response: ClientResponse, texts: ServiceText): Unusable | undefined => {
+  (response: ClientResponse): Unusable | undefined => {
     if (response.body.kind === 'empty' && (response.status === 201 || response.status === 204)) return undefined;
-    const wrong = unusable(response, texts);
+    const wrong = unusable(response);
     if (wrong !== undefined || isIn(objectIn(response))) return wrong;
-    return notUnderstood(response, texts, `it contains no ${resource}`, membersOf(response, texts));
+    return notUnderstood(response, `it contains no ${resource}`, membersOf(response));
   };
 
 /** Without the content, which could show a secret in another form. */
 export const expectFound =
   (find: (response: ClientResponse) => unknown, reason: string) =>
-  (response: ClientResponse, texts: ServiceText): Unusable | undefined =>
-    find(response) === undefined ? notUnderstood(response, texts, reason) : undefined;
+  (response: ClientResponse): Unusable | undefined =>
+    find(response) === undefined ? notUnderstood(response, reason) : undefined;
 
 /** Names the members of an unexpected object. */
-export function membersOf(response: ClientResponse, texts: ServiceText): string {
+export function membersOf(response: ClientResponse): string {
   const names = Object.keys(objectIn(response)).join(', ');
-  return names && asSentence(texts.line(`It is an object with: ${names}`, 200));
+  return names && asSentence(response.sanitizer.line(`It is an object with: ${names}`, 200));
 }
 
 export function retryAfterHeader(response: ClientResponse, serverNow: number): number | undefined {
   return parseRetryAfter(headerOf(response, 'retry-after'), serverNow);
 }
 
-export const notUnderstood = (
-  response: ClientResponse,
-  texts: ServiceText,
-  reason: string,
-  content = '',
-): Unusable => ({
+export const notUnderstood = (response: ClientResponse, reason: string, content = ''): Unusable => ({
   kind: 'not-understood',
   status: response.status,
-  requestId: requestIdOf(response, texts),
-  reason: texts.line(reason, 300),
+  requestId: requestIdOf(response),
+  reason: response.sanitizer.line(reason, 300),
   content,
 });
 
 /** The reason why a success cannot be used if JSON is required; undefined if it is JSON. */
-export function unusable(response: ClientResponse, texts: ServiceText): Unusable | undefined {
+export function unusable(response: ClientResponse): Unusable | undefined {
   const { status, body } = response;
-  const common = { status, requestId: requestIdOf(response, texts) };
+  const common = { status, requestId: requestIdOf(response) };
   switch (body.kind) {
     case 'json':
       return undefined;
@@ -106,22 +97,22 @@ const startText = ({ excerpt }: { readonly excerpt: string }): string =>
 const maxDetailLength = 200;
 const maxFields = 20;
 
-export function fieldsOf(body: Json, texts: ServiceText): readonly RefusedField[] {
+export function fieldsOf(body: Json, sanitizer: Sanitizer): readonly RefusedField[] {
   const object = asObject(body);
   const nested = asObject(object['error']);
   const lists = [object['errors'], object['detail'], object['details'], nested['errors'], nested['details']];
   const found = lists.map(fieldErrors).find((errors) => errors.length > 0) ?? [];
   return found.slice(0, maxFields).map(({ field, detail }) => ({
-    field: field === undefined || field === '' ? undefined : texts.line(field, maxDetailLength),
-    detail: texts.line(detail, maxDetailLength),
+    field: field === undefined || field === '' ? undefined : sanitizer.line(field, maxDetailLength),
+    detail: sanitizer.line(detail, maxDetailLength),
   }));
 }
 
 const maxWordsLength = 500;
 
-export function messageOf(body: Json, texts: ServiceText): string | undefined {
+export function messageOf(body: Json, sanitizer: Sanitizer): string | undefined {
   const message = rawMessageOf(body);
-  return message === undefined ? undefined : nameIn(texts.line(message, maxWordsLength));
+  return message === undefined ? undefined : nameIn(sanitizer.line(message, maxWordsLength));
 }
 
 /** The message of an error body, in the words of its sender, unchanged. */
@@ -155,28 +146,29 @@ const idHeaders = [
 const maxIdLength = 128;
 
 /** The id of the request in the log of the service or its proxy. */
-function requestIdOf(response: ClientResponse, texts: ServiceText): string | undefined {
+function requestIdOf(response: ClientResponse): string | undefined {
   const body = objectIn(response);
   const id =
     firstName(body, idNames) ??
     firstName(asObject(body['error']), idNames) ??
     idHeaders.map((name) => headerOf(response, name)).find((value) => value !== undefined);
-  return id === undefined ? undefined : texts.line(id, maxIdLength);
+  return id === undefined ? undefined : response.sanitizer.line(id, maxIdLength);
 }
 
 /** RFC 6750 section 3.1. */
-function missingScopeOf(response: ClientResponse, texts: ServiceText): string | undefined {
+function missingScopeOf(response: ClientResponse): string | undefined {
   const challenge = headerOf(response, 'www-authenticate') ?? '';
   if (response.status !== 403 || !/\berror="?insufficient_scope\b/i.test(challenge)) return undefined;
   const [, scope] = /\bscope="([^"]+)"/i.exec(challenge) ?? [];
-  return scope === undefined ? undefined : texts.line(scope, maxIdLength);
+  return scope === undefined ? undefined : response.sanitizer.line(scope, maxIdLength);
 }
 
 /** Without user name, password and query, which may be secret. */
-function redirectTarget(location: string | undefined, baseUrl: URL, texts: ServiceText): string | undefined {
+function redirectTarget(response: ClientResponse, baseUrl: URL): string | undefined {
+  const location = headerOf(response, 'location');
   if (location === undefined || !URL.canParse(location, baseUrl.href)) return undefined;
   const { protocol, host, pathname } = new URL(location, baseUrl);
-  return texts.line(`${protocol}//${host}${pathname}`, 300);
+  return response.sanitizer.line(`${protocol}//${host}${pathname}`, 300);
 }
 
 const joined = (...parts: readonly (string | undefined)[]): string | undefined => {

@@ -3,7 +3,7 @@ import { asObject, firstName, type JsonObject, nameIn, unwrapped } from './json.
 import { expectResource } from './refusal.ts';
 import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { objectIn } from './response.ts';
-import { plainName } from './service-text.ts';
+import { plainName } from './sanitizer.ts';
 
 export interface RegisterHookRequest {
   readonly workspace: WorkspaceId;

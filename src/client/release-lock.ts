@@ -107,7 +107,7 @@ export function createReleaseLock(context: ClientContext) {
     within: CallLimits,
   ): Promise<ReleaseLockResult> {
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
-    const { response, texts, found } = result;
+    const { response, found } = result;
     if (found !== undefined) return classifyByList(result, found, request);
     if (isSuccess(response)) return { kind: 'released' };
     switch (response.status) {
@@ -120,7 +120,7 @@ export function createReleaseLock(context: ClientContext) {
       }
       case 412: {
         const { id, etag } = request.proof ?? {};
-        const holder = holderOf(response, request.path, texts);
+        const holder = holderOf(response, request.path);
         const isOurs = id !== undefined && holder?.id === id;
         const isInvented = id !== undefined && etag === undefined && condition === conditionOf({ id });
         if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
@@ -151,7 +151,7 @@ export function changedEtag(
   condition: string | undefined,
 ): string | undefined {
   if (result.kind === 'given-up' || result.response.status !== 412 || proof?.id === undefined) return undefined;
-  const holder = holderOf(result.response, path, result.texts);
+  const holder = holderOf(result.response, path);
   const etag = etagOf(result.response) ?? holder?.etag;
   return holder?.id === proof.id && etag !== condition ? etag : undefined;
 }

@@ -58,11 +58,11 @@ export function createRenewLock(context: ClientContext) {
     { path, workspace, proof }: RenewLockRequest,
     within: CallLimits,
   ): Promise<RenewLockResult> {
-    const { response, texts } = answered;
+    const { response } = answered;
     const error = answered.refuse(response);
     const listed = answered.found && isLockGone(answered.found, proof) ? answered.found : undefined;
     if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
-    const holder = holderOf(response, path, texts);
+    const holder = holderOf(response, path);
     const isSame = holder && isSameLock(proof, holder);
     // The lock with our id still exists: the service does not accept the condition that was sent.
     if (isSame === true) return { kind: 'refused', error };

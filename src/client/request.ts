@@ -4,7 +4,6 @@ import type { JsonObject } from './json.ts';
 import type { FoundLock } from './known-lock.ts';
 import { type ClientResponse, isSuccess } from './response.ts';
 import type { NoToken, RequestFailure, ServiceError, Unusable } from './service-error.ts';
-import type { ServiceText } from './service-text.ts';
 
 /** The limits of one operation, for its calls, retries and sleeps together. */
 export interface CallLimits {
@@ -35,13 +34,12 @@ export interface Request {
   /**
    * The reason why a success is not the requested resource; undefined if it is. By default, any success is accepted.
    */
-  readonly expect?: ((response: ClientResponse, texts: ServiceText) => Unusable | undefined) | undefined;
+  readonly expect?: ((response: ClientResponse) => Unusable | undefined) | undefined;
   /** The result of a lookup, if it confirms a response that may be from a gateway. */
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }
 
 export interface CallContext {
-  readonly texts: ServiceText;
   /** An unanswered attempt, in this call or an earlier one, may have taken effect. */
   readonly mayBeDone: boolean;
   /** The time of the first attempt, by the clock of the server. */

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { asObject, type Json, type JsonObject, parseJson } from './json.ts';
-import type { ServiceText } from './service-text.ts';
+import type { Sanitizer } from './sanitizer.ts';
 
 export const maxResponseBytes = 10 * 1_024 * 1_024;
 
@@ -16,9 +16,11 @@ export interface ClientResponse {
   readonly sentStatus?: number | undefined;
   readonly headers: IncomingHttpHeaders;
   readonly body: ResponseBody;
+  /** For the texts in the response. */
+  readonly sanitizer: Sanitizer;
 }
 
-export interface RawResponse extends Omit<ClientResponse, 'body'> {
+export interface RawResponse extends Omit<ClientResponse, 'body' | 'sanitizer'> {
   readonly bytes: Uint8Array;
   readonly tooLarge: boolean;
   /** Only the end of the connection marks the end of the body, so a truncated body looks complete. */
@@ -33,12 +35,12 @@ export class BrokenResponse extends Error {
 }
 
 /** Throws a BrokenResponse if the response was truncated. */
-export function parseResponse(received: RawResponse, texts: ServiceText): ClientResponse {
+export function parseResponse(received: RawResponse, sanitizer: Sanitizer): ClientResponse {
   const { status, sentStatus, headers, mayBeTruncated } = received;
-  const body = readBody(received, texts);
+  const body = readBody(received, sanitizer);
   const claimsJson = /\bjson\b/i.test(headers['content-type'] ?? '');
   if (mayBeTruncated && claimsJson && body.kind === 'other') throw new BrokenResponse('the response was truncated');
-  return { status, sentStatus, headers, body };
+  return { status, sentStatus, headers, body, sanitizer };
 }
 
 export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 && status < 300;
@@ -47,12 +49,10 @@ export const isSuccess = ({ status }: ClientResponse): boolean => status >= 200 
 export const objectIn = ({ body }: ClientResponse): JsonObject => (body.kind === 'json' ? asObject(body.value) : {});
 
 /** Warns only once. */
-export function warnOfDeprecation(
-  warn: (sentence: string) => void,
-): (response: ClientResponse, texts: ServiceText) => void {
+export function warnOfDeprecation(warn: (sentence: string) => void): (response: ClientResponse) => void {
   let warned = false;
-  return (response, texts) => {
-    const sentence = warned ? undefined : deprecationIn(response, texts);
+  return (response) => {
+    const sentence = warned ? undefined : deprecationIn(response);
     if (sentence === undefined) return;
     warned = true;
     warn(sentence);
@@ -62,7 +62,7 @@ export function warnOfDeprecation(
 const maxWarningLength = 300;
 
 /** Describes the headers Deprecation (RFC 9745) and Sunset (RFC 8594) in a sentence. */
-export function deprecationIn(response: ClientResponse, texts: ServiceText): string | undefined {
+export function deprecationIn(response: ClientResponse): string | undefined {
   const deprecation = headerOf(response, 'deprecation');
   const sunset = headerOf(response, 'sunset');
   if (deprecation === undefined && sunset === undefined) return undefined;
@@ -71,10 +71,8 @@ export function deprecationIn(response: ClientResponse, texts: ServiceText): str
   const links = parseLinks(headerOf(response, 'link'));
   const more = links.get('deprecation') ?? links.get('sunset');
   const what = [outdated, ending].filter((part) => part !== '').join(' and');
-  return texts.line(
-    `The service says that this API${what}.${more === undefined ? '' : ` See ${more}`}`,
-    maxWarningLength,
-  );
+  const sentence = `The service says that this API${what}.${more === undefined ? '' : ` See ${more}`}`;
+  return response.sanitizer.line(sentence, maxWarningLength);
 }
 
 /** The value of a header; the first if there are several. */
@@ -102,19 +100,19 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
 const maxExcerptLength = 200;
 
 /** JSON is detected by parsing: many servers send it as `text/plain` or without a type. */
-function readBody({ headers, bytes, tooLarge }: RawResponse, texts: ServiceText): ResponseBody {
+function readBody({ headers, bytes, tooLarge }: RawResponse, sanitizer: Sanitizer): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
-    const reason = `it is compressed (${texts.line(coding, 40)}), which was not requested`;
+    const reason = `it is compressed (${sanitizer.line(coding, 40)}), which was not requested`;
     return { kind: 'other', reason, excerpt: '' };
   }
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
-  const excerpt = (): string => texts.excerpt(text, maxExcerptLength);
+  const excerpt = (): string => sanitizer.excerpt(text, maxExcerptLength);
   if (tooLarge) return { kind: 'too-large', excerpt: excerpt() };
-  const parsed = parseJson(text, texts.data);
+  const parsed = parseJson(text, sanitizer.data);
   if (parsed.ok) return { kind: 'json', value: parsed.value, byteLength: bytes.length };
-  const type = texts.line(headers['content-type'] ?? '', 80);
+  const type = sanitizer.line(headers['content-type'] ?? '', 80);
   const reason = `${parsed.reason}${type === '' ? '' : ` (Content-Type: ${type})`}`;
   return { kind: 'other', reason, excerpt: excerpt() };
 }

@@ -33,7 +33,7 @@ interface ResponseContext extends RefusalContext {
 export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
   const { status } = response;
   if (isSuccess(response)) {
-    const failure = context.expect?.(response, context.texts);
+    const failure = context.expect?.(response);
     return failure === undefined ? { kind: 'answered', response } : unrecognized(response, failure);
   }
   const stillRunning = isStillRunning(response, context.keyMayHaveArrived);

@@ -5,8 +5,8 @@ import { asObject, firstMember, firstName, type JsonObject, nameIn, unwrapped } 
 import { notUnderstood, rawMessageOf, retryAfterHeader, unusable } from './refusal.ts';
 import { type AnsweredCall, type CallLimits, type ClientContext, expectSuccess } from './request.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
+import { plainName, type Sanitizer } from './sanitizer.ts';
 import type { Unusable } from './service-error.ts';
-import { plainName, type ServiceText } from './service-text.ts';
 
 declare const brand: unique symbol;
 
@@ -27,7 +27,7 @@ type SyncState = 'running' | 'succeeded' | 'failed';
 export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContext) {
   const reportOf = createReportOf(baseUrl, serverNow);
 
-  function progressOf({ response, texts }: AnsweredCall, from: string): StartedSync['progress'] {
+  function progressOf({ response }: AnsweredCall, from: string): StartedSync['progress'] {
     const named = [headerOf(response, 'location'), firstName(syncIn(response), ['status_url', 'statusUrl'])];
     const followed = named
       .filter((address) => address !== undefined)
@@ -39,7 +39,7 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
     const reason =
       crossOrigin === undefined
         ? 'The service did not return a status URL for the sync.'
-        : `The status URL of the sync is on another server, ${texts.line(crossOrigin.origin, 300)}, and the token must not be sent there.`;
+        : `The status URL of the sync is on another server, ${response.sanitizer.line(crossOrigin.origin, 300)}, and the token must not be sent there.`;
     return { kind: 'none', reason };
   }
 
@@ -70,10 +70,10 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
 
 const createReportOf =
   (baseUrl: URL, serverNow: Clock) =>
-  ({ response, texts }: AnsweredCall) => {
+  ({ response }: AnsweredCall) => {
     const body = syncIn(response);
     return {
-      ...readSync(body, texts),
+      ...readSync(body, response.sanitizer),
       clone_url: cloneUrlIn(body, baseUrl),
       /** The pause before the next status request, if the service sent one. */
       retryAfterMs: retryAfterHeader(response, serverNow()),
@@ -84,12 +84,12 @@ const maxStatusLength = 64;
 const idNames = ['sync_id', 'syncId', 'id'];
 const statusNames = ['status', 'state'];
 
-export function readSync(body: JsonObject, texts: ServiceText) {
+export function readSync(body: JsonObject, sanitizer: Sanitizer) {
   const name = (names: readonly string[]): string | undefined => {
     const text = firstName(body, names);
     return text === undefined ? undefined : plainName(text);
   };
-  const status = texts.line(firstName(body, statusNames) ?? 'unknown', maxStatusLength);
+  const status = sanitizer.line(firstName(body, statusNames) ?? 'unknown', maxStatusLength);
   return {
     sync_id: name(idNames),
     status,
@@ -102,7 +102,7 @@ export function readSync(body: JsonObject, texts: ServiceText) {
     total_bytes: countIn(body, ['total_bytes', 'totalBytes']),
     missing_objects: countIn(body, ['missing_objects', 'missingObjects']),
     head: name(['head', 'commit', 'revision']),
-    error: errorIn(body, texts),
+    error: errorIn(body, sanitizer),
   };
 }
 
@@ -153,15 +153,15 @@ const countIn = (body: JsonObject, names: readonly string[]): number | undefined
 
 const maxErrorLength = 500;
 
-function errorIn(body: JsonObject, texts: ServiceText): string | undefined {
+function errorIn(body: JsonObject, sanitizer: Sanitizer): string | undefined {
   const message =
     rawMessageOf({ error: body['error'] ?? null }) ?? firstName(body, ['error_message', 'failure_reason']);
-  return message === undefined ? undefined : nameIn(texts.line(message, maxErrorLength));
+  return message === undefined ? undefined : nameIn(sanitizer.line(message, maxErrorLength));
 }
 
-function expectSync(response: ClientResponse, texts: ServiceText): Unusable | undefined {
+function expectSync(response: ClientResponse): Unusable | undefined {
   const isSync = firstName(syncIn(response), [...idNames, ...statusNames]) !== undefined;
-  return isSync ? undefined : (unusable(response, texts) ?? notUnderstood(response, texts, 'it contains no sync'));
+  return isSync ? undefined : (unusable(response) ?? notUnderstood(response, 'it contains no sync'));
 }
 
 const syncIn = (response: ClientResponse): JsonObject => unwrapped(objectIn(response), ['sync', 'data']);

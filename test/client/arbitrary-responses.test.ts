@@ -8,7 +8,7 @@ import { isRecognized } from '../../src/client/recognize.ts';
 import { refusalOf, retryAfterHeader, unusable } from '../../src/client/refusal.ts';
 import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
-import { createServiceText } from '../../src/client/service-text.ts';
+import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { readSync } from '../../src/client/sync.ts';
 import { runs } from '../support/runs.ts';
 import { clientOf, game, hero, start, testClient, token, ttl } from './test-client.ts';
@@ -71,7 +71,7 @@ const isHarmless = (shown: string): void => {
 };
 
 test('reads any response, and describes it in one harmless line', () => {
-  const safe = createServiceText([token]);
+  const safe = createSanitizer([token]);
   const baseUrl = new URL('https://assets.example.com/v1');
   const call = { method: 'GET', path: '/v1/x', attempts: 2 };
   fc.assert(
@@ -81,16 +81,16 @@ test('reads any response, and describes it in one harmless line', () => {
         safe,
       );
       const value = answer.body.kind === 'json' ? answer.body.value : null;
-      const refusal = refusalOf(answer, { baseUrl, serverNow: start, texts: safe });
+      const refusal = refusalOf(answer, { baseUrl, serverNow: start });
       const late = { kind: 'deadline', last: refusal, retryAfterMs: retryAfterHeader(answer, start) } as const;
-      const wrong = unusable(answer, safe) ?? refusal;
+      const wrong = unusable(answer) ?? refusal;
       for (const failure of [refusal, late, wrong]) {
         const { message, request } = new ServiceError(call, failure);
         isHarmless(message);
         // The request comes last, whatever text the service sends.
         expect(message.endsWith(` (${request}).`)).toBe(true);
       }
-      isHarmless(deprecationIn(answer, safe) ?? '');
+      isHarmless(deprecationIn(answer) ?? '');
 
       const lock = readListedLock(value, safe) ?? readLock(holderIn(answer) ?? {}, 'a', safe);
       isHarmless([lock.type, lock.id, lock.etag, lock.owner, lock.origin, lock.acquired_at, lock.expires_at].join(''));

@@ -2,12 +2,12 @@ import * as http from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { connectionFailure } from '../../src/client/connection.ts';
 import { BrokenResponse } from '../../src/client/response.ts';
-import { createServiceText } from '../../src/client/service-text.ts';
+import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { json, page, problem, raw } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
 import { clientOf, errorOf, testClient } from './test-client.ts';
 
-const texts = createServiceText([]);
+const sanitizer = createSanitizer([]);
 const withCode = (error: Error, code: string): Error => Object.assign(error, { code });
 
 describe('a connection failure', () => {
@@ -21,7 +21,7 @@ describe('a connection failure', () => {
     withCode(new Error('self-signed certificate'), 'DEPTH_ZERO_SELF_SIGNED_CERT'),
     new BrokenResponse('the response was truncated'),
   ])('is recognized by its code or as a truncated response: $message', (error) => {
-    expect(connectionFailure(error, texts)).toMatchObject({ kind: 'connection' });
+    expect(connectionFailure(error, sanitizer)).toMatchObject({ kind: 'connection' });
   });
 
   test.each([
@@ -33,7 +33,7 @@ describe('a connection failure', () => {
     withCode(new Error("Cannot find module './1.index.js'"), 'MODULE_NOT_FOUND'),
     'a text',
   ])('is not confused with a bug in the client: %s', (error) => {
-    expect(connectionFailure(error, texts)).toBeUndefined();
+    expect(connectionFailure(error, sanitizer)).toBeUndefined();
   });
 });
 

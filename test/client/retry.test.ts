@@ -2,15 +2,16 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { JsonObject } from '../../src/client/json.ts';
 import { backoff, classifyResponse, type FailedAttempt, nextStep, progressAfter } from '../../src/client/retry.ts';
-import { createServiceText } from '../../src/client/service-text.ts';
+import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { problemTypePrefix } from '../../src/interface/problem.ts';
 
-const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0, texts: createServiceText([]) };
+const context = { baseUrl: new URL('https://example.com/v1'), serverNow: 0 };
+const sanitizer = createSanitizer([]);
 
 function judged(status: number, headers: Readonly<Record<string, string>> = {}, value: JsonObject = {}, sent = false) {
   const isOwn = (): boolean => true;
   return classifyResponse(
-    { status, headers, body: { kind: 'json', value, byteLength: 0 } },
+    { status, headers, body: { kind: 'json', value, byteLength: 0 }, sanitizer },
     { ...context, keyMayHaveArrived: sent, expect: undefined, isRecognized: isOwn },
   );
 }

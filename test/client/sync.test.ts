@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { createServiceText } from '../../src/client/service-text.ts';
+import { createSanitizer } from '../../src/client/sanitizer.ts';
 import { cloneUrlIn, readSync } from '../../src/client/sync.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset } from '../support/other-servers/responses.ts';
@@ -123,7 +123,7 @@ describe('the status URL of a sync', () => {
 });
 
 describe('the status of a sync', () => {
-  const read = (body: Parameters<typeof readSync>[0]) => readSync(body, createServiceText([]));
+  const read = (body: Parameters<typeof readSync>[0]) => readSync(body, createSanitizer([]));
   const succeeded = ['succeeded', 'Successful', 'SYNCED', 'complete', 'done', 'Finished', 'ok', 'up-to-date'];
   const failed = ['failed', 'failure', 'Errored', 'CANCELLED', 'canceled', 'aborted', 'timed out', 'rejected'];
   const goingOn = ['queued', 'running', 'in_progress', 'fetching', 'waiting for disk', 'succeeded?'];

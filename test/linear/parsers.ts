@@ -18,7 +18,7 @@ import { rateLimitIn } from '../../src/client/rate-limit.ts';
 import { fieldsOf, messageOf, refusalOf } from '../../src/client/refusal.ts';
 import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
-import { createServiceText, htmlToText, plainName } from '../../src/client/service-text.ts';
+import { createSanitizer, htmlToText, plainName } from '../../src/client/sanitizer.ts';
 import { readSync } from '../../src/client/sync.ts';
 import { closestNames } from '../../src/interface/closest-name.ts';
 import { parseDuration, parseDurationBetween, parsePositiveDuration } from '../../src/interface/duration.ts';
@@ -121,7 +121,7 @@ function row(of: string, parse: Parser['parse'], ...shapes: readonly (string | S
 
 const token = 'wsa_0123456789abcdefghijklmnopqrstuvwxyzABCDEFG';
 const secrets = [token, 'aaaaaaaaaaab', 'baaaaaaaaaaa'];
-const texts = createServiceText(secrets);
+const sanitizer = createSanitizer(secrets);
 const spellings = spellingsOf(secrets);
 const redactSecrets = createRedactor(secrets);
 
@@ -142,6 +142,7 @@ const response = (status: number, value: Parameters<typeof messageOf>[0], header
   status,
   headers,
   body: { kind: 'json' as const, value, byteLength: 0 },
+  sanitizer,
 });
 
 /** A refusal is a valid result, too. */
@@ -178,19 +179,19 @@ export const parsers: readonly Parser[] = [
     redactCut('a'.repeat(text.length), spellingsOf([`${text.slice(0, 4_000)}b${text.slice(0, 90)}`])),
   ),
 
-  row('client/json.ts parseJson', (text) => parseJson(text, texts.data), ['[', '"a",', '1]']),
+  row('client/json.ts parseJson', (text) => parseJson(text, sanitizer.data), ['[', '"a",', '1]']),
   row(
     'client/response.ts parseResponse',
     (text) =>
       parseResponse(
         { status: 200, headers: {}, bytes: new TextEncoder().encode(text), tooLarge: false, mayBeTruncated: false },
-        texts,
+        sanitizer,
       ),
     ['[', '[],', '1]'],
     ['[', '"aaaaaaaaaaaa",', '1]'],
     ['<html>', '<body', ''],
   ),
-  row('client/service-text.ts htmlToText', (text) => htmlToText(`<html>${text}`), '<body', ['', '<a ', '>']),
+  row('client/sanitizer.ts htmlToText', (text) => htmlToText(`<html>${text}`), '<body', ['', '<a ', '>']),
   row('client/response.ts parseLinks', parseLinks, '<a>;rel="', ['<a>', ';rel', '']),
   row(
     'client/rate-limit.ts rateLimitIn',
@@ -204,43 +205,42 @@ export const parsers: readonly Parser[] = [
   row('client/clock.ts dateOf', (text) => dateOf({ date: text, age: text }), '('),
   row('client/clock.ts timestampIn', timestampIn, ['2026-03-01T00:00:00.', '0', 'x'], ['mon', '(', '']),
   row('client/response.ts deprecationIn', (text) =>
-    deprecationIn(response(200, null, { deprecation: text, link: text }), texts),
+    deprecationIn(response(200, null, { deprecation: text, link: text })),
   ),
   row('client/refusal.ts messageOf fieldsOf', (text) => [
-    messageOf({ error: text, message: text }, texts),
-    fieldsOf({ errors: [{ field: text, detail: text }] }, texts),
+    messageOf({ error: text, message: text }, sanitizer),
+    fieldsOf({ errors: [{ field: text, detail: text }] }, sanitizer),
   ]),
   row('client/retry.ts isStillRunning', (text) => isStillRunning(response(409, { title: text }), true)),
   row('client/refusal.ts refusalOf', (text) =>
     refusalOf(response(403, { detail: text }, { 'www-authenticate': `error="insufficient_scope", scope="${text}` }), {
       baseUrl: new URL('https://assets.example'),
       serverNow: 0,
-      texts,
     }),
   ),
   row('client/sync.ts readSync', (text) =>
-    readSync({ status: text, conclusion: text, head: text, error: text }, texts),
+    readSync({ status: text, conclusion: text, head: text, error: text }, sanitizer),
   ),
-  row('client/service-text.ts plainName', plainName),
-  row('client/service-text.ts createServiceText', (text) => [
-    texts.line(text, 200),
-    texts.excerpt(text, 200),
-    texts.data(text),
+  row('client/sanitizer.ts plainName', plainName),
+  row('client/sanitizer.ts createSanitizer', (text) => [
+    sanitizer.line(text, 200),
+    sanitizer.excerpt(text, 200),
+    sanitizer.data(text),
   ]),
   row(
     'client/known-lock.ts readLock readListedLock',
     (text) => [
-      readListedLock(text, texts),
+      readListedLock(text, sanitizer),
       readLock(
         { path: text, id: text, etag: text, owner: text, origin: text, type: text, expires_at: text },
         'a',
-        texts,
+        sanitizer,
       ),
     ],
     ['"', 'a', ''],
   ),
   row('client/outdated.ts readOutdated', (text) =>
-    readOutdated({ path: text, branch: text, commit: text, author: text, at: text, behind: text }, texts),
+    readOutdated({ path: text, branch: text, commit: text, author: text, at: text, behind: text }, sanitizer),
   ),
   row('client/lists.ts readNamed', (text) => [readNamed([])(text), readNamed(['a'])({ a: text })]),
   row('client/access.ts parseWorkspaceId', parseNamedWorkspace),

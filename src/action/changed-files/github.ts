@@ -171,9 +171,9 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
       if (target.origin !== apiUrl.origin) throw leadsElsewhere(outcome, target);
       outcome = await read(target, headers);
     }
-    const { response, texts } = outcome;
+    const { response } = outcome;
     if (!isSuccess(response)) throw outcome.refuse(response);
-    const wrong = unusable(response, texts);
+    const wrong = unusable(response);
     if (response.body.kind !== 'json' || wrong !== undefined)
       throw wrong ? outcome.fail(wrong) : outcome.refuse(response);
     const link = headerOf(response, 'link');
@@ -184,10 +184,10 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
   };
 }
 
-function leadsElsewhere({ response, texts, fail }: AnsweredCall, target: URL): Error {
-  const where = texts.line(target.origin, 200);
+function leadsElsewhere({ response, fail }: AnsweredCall, target: URL): Error {
+  const where = response.sanitizer.line(target.origin, 200);
   const reason = `it leads to another server, ${where}, and the token must not be sent there`;
-  return fail(notUnderstood(response, texts, reason));
+  return fail(notUnderstood(response, reason));
 }
 
 /** Unwraps an error thrown by `fetch`, which octokit wraps in one of its own. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { createServiceText, plainName } from '../../src/client/service-text.ts';
+import { createSanitizer, plainName } from '../../src/client/sanitizer.ts';
 
 const secret = 'wsa_c3VwZXIvc2VjcmV0K3Rva2Vu/with&signs';
-const texts = createServiceText([secret]);
+const sanitizer = createSanitizer([secret]);
 
 test.each([
   ['in plain form', secret],
@@ -14,13 +14,13 @@ test.each([
 ])('a secret %s is hidden before a text is truncated, so that no part of it remains', (_, text) => {
   const beginning = text.slice(text.length / 2 - 6, text.length / 2 + 6);
   for (let most = 1; most <= text.length + 40; most += 1) {
-    expect(texts.line(`The service said: ${text} and more`, most)).not.toContain(beginning);
+    expect(sanitizer.line(`The service said: ${text} and more`, most)).not.toContain(beginning);
   }
 });
 
 test.each([
-  ['a text', ' ', (text: string) => texts.line(text, 200)],
-  ['a page', '<br>', (text: string) => texts.excerpt(`<html>${text}`, 200)],
+  ['a text', ' ', (text: string) => sanitizer.line(text, 200)],
+  ['a page', '<br>', (text: string) => sanitizer.excerpt(`<html>${text}`, 200)],
 ])('a secret across the size limit of %s is not shown in part', (_, filling, shown) => {
   for (let before = 4_000; before < 4_100; before += 1) {
     for (const blanks of ['', ' ', '  ', '   ']) {

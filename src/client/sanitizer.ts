@@ -12,7 +12,7 @@ const maxReadLength = 16_384;
 const minDataSecretLength = 8;
 
 /** Makes texts of the service safe to show or to store. */
-export interface ServiceText {
+export interface Sanitizer {
   /** One line of limited length, without control characters and secrets. */
   line(text: string, maxLength: number): string;
   /** The same for a body. HTML is reduced to its text. */
@@ -21,38 +21,38 @@ export interface ServiceText {
   data(text: string): string;
 }
 
-export function createServiceText(secrets: readonly string[]): ServiceText {
+export function createSanitizer(secrets: readonly string[]): Sanitizer {
   const anywhere = spellingsOf(secrets);
   const inData = anywhere.filter((secret) => secret.length >= minDataSecretLength);
   const maxSecretLength = anywhere[0]?.length ?? 0;
 
   /** `isTruncated`: the text was truncated and may end within a secret, so a possible start of one is hidden as well. */
-  function shown(text: string, maxLength: number, isTruncated: boolean): string {
+  function sanitize(text: string, maxLength: number, isTruncated: boolean): string {
     // Redacted before it is truncated: half a secret is still secret.
     const redacted = redact(text.replaceAll(unsafe, ' ').trim(), anywhere);
     return cut(isTruncated ? redacted.slice(0, Math.max(0, redacted.length - maxSecretLength)) : redacted, maxLength);
   }
 
   return {
-    line: (text, maxLength) => shown(text.slice(0, maxReadLength), maxLength, text.length > maxReadLength),
+    line: (text, maxLength) => sanitize(text.slice(0, maxReadLength), maxLength, text.length > maxReadLength),
     excerpt: (body, maxLength) =>
-      shown(htmlToText(body.slice(0, maxReadLength)), maxLength, body.length > maxReadLength),
+      sanitize(htmlToText(body.slice(0, maxReadLength)), maxLength, body.length > maxReadLength),
     data: (text) => redact(text, inData),
   };
 }
 
-/** Caches the texts for the token of most requests: computing all spellings of a secret takes a while. */
-export function createTexts(secretsOfAll: readonly string[]) {
-  let known = createServiceText(secretsOfAll);
-  let knownToken: string | undefined;
-  return (secrets: readonly string[], token: string | undefined): ServiceText => {
+/** Caches the sanitizer for the token of most requests: computing all spellings of a secret takes a while. */
+export function createSanitizerCache(secretsOfAll: readonly string[]) {
+  let cached = createSanitizer(secretsOfAll);
+  let cachedToken: string | undefined;
+  return (secrets: readonly string[], token: string | undefined): Sanitizer => {
     const all = [...secretsOfAll, ...secrets, ...(token === undefined ? [] : [token])];
-    if (secrets.length > 0) return createServiceText(all);
-    if (token !== undefined && token !== knownToken) {
-      known = createServiceText(all);
-      knownToken = token;
+    if (secrets.length > 0) return createSanitizer(all);
+    if (token !== undefined && token !== cachedToken) {
+      cached = createSanitizer(all);
+      cachedToken = token;
     }
-    return known;
+    return cached;
   };
 }
 
