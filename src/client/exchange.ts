@@ -102,7 +102,7 @@ export function createTokenSource({
       }
       if (isSuccess(result.response)) return keepToken(result, requestedAt);
       const { status } = result.response;
-      const error = result.refuse(result.response);
+      const error = result.refuse();
       if (isUnsupported(status)) {
         return failed(`The service does not support OIDC token exchange. ${texts.unsupported}`, error);
       }

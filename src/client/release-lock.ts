@@ -76,7 +76,7 @@ export function createReleaseLock(context: ClientContext) {
   function heldByOther(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
     const isLater = Date.parse(holder?.acquired_at ?? '') >= result.sentAt;
     if (result.mayBeDone && isLater) return { kind: 'released' };
-    return { kind: 'other', holder, error: result.refuse(result.response) };
+    return { kind: 'other', holder, error: result.refuse() };
   }
 
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {
@@ -84,7 +84,7 @@ export function createReleaseLock(context: ClientContext) {
       if (found.kind === 'locked') return heldByOther(result, found.lock);
       return { kind: result.mayBeDone || isSuccess(result.response) ? 'released' : 'absent' };
     }
-    return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refuse(result.response) };
+    return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refuse() };
   }
 
   /** A service without ETags cannot match one. The current lock is released only if the list shows that it is ours. */
@@ -124,10 +124,10 @@ export function createReleaseLock(context: ClientContext) {
         const isOurs = id !== undefined && holder?.id === id;
         const isInvented = id !== undefined && etag === undefined && condition === conditionOf({ id });
         if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
-        return isOurs ? { kind: 'failed', error: result.refuse(response) } : heldByOther(result, holder);
+        return isOurs ? { kind: 'failed', error: result.refuse() } : heldByOther(result, holder);
       }
       default:
-        return { kind: 'failed', error: result.refuse(response) };
+        return { kind: 'failed', error: result.refuse() };
     }
   }
 

@@ -39,25 +39,25 @@ export interface Request {
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }
 
-export interface CallContext {
+/** The final response after all retries, whatever its status: from the service itself, or confirmed. */
+export interface AnsweredCall {
+  readonly kind: 'answered';
+  readonly response: ClientResponse;
+  readonly found?: FoundLock | undefined;
   /** An unanswered attempt, in this call or an earlier one, may have taken effect. */
   readonly mayBeDone: boolean;
   /** The time of the first attempt, by the clock of the server. */
   readonly sentAt: number;
-  fail(failure: RequestFailure): ServiceError;
-  refuse(response: ClientResponse): ServiceError;
   /** The target as it was last sent. */
   readonly target: string;
+  /** The error for the response, if it is a refusal. */
+  refuse(): ServiceError;
+  fail(failure: RequestFailure): ServiceError;
 }
 
-/** The final response after all retries, whatever its status: from the service itself, or confirmed. */
-export type AnsweredCall = CallContext & {
-  readonly kind: 'answered';
-  readonly response: ClientResponse;
-  readonly found?: FoundLock | undefined;
-};
-
-export type CallResult = AnsweredCall | (CallContext & { readonly kind: 'given-up'; readonly error: ServiceError });
+export type CallResult =
+  | AnsweredCall
+  | { readonly kind: 'given-up'; readonly error: ServiceError; readonly mayBeDone: boolean };
 
 export type Call = (request: Request, within: CallLimits) => Promise<CallResult>;
 
@@ -97,6 +97,6 @@ export interface ClientContext {
 
 export function expectSuccess(result: CallResult): AnsweredCall {
   if (result.kind === 'given-up') throw result.error;
-  if (!isSuccess(result.response)) throw result.refuse(result.response);
+  if (!isSuccess(result.response)) throw result.refuse();
   return result;
 }

@@ -172,10 +172,9 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
       outcome = await read(target, headers);
     }
     const { response } = outcome;
-    if (!isSuccess(response)) throw outcome.refuse(response);
+    if (!isSuccess(response)) throw outcome.refuse();
     const wrong = unusable(response);
-    if (response.body.kind !== 'json' || wrong !== undefined)
-      throw wrong ? outcome.fail(wrong) : outcome.refuse(response);
+    if (response.body.kind !== 'json' || wrong !== undefined) throw wrong ? outcome.fail(wrong) : outcome.refuse();
     const link = headerOf(response, 'link');
     return new Response(JSON.stringify(response.body.value), {
       // No other headers: octokit would log the deprecations in them.

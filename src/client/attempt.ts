@@ -1,0 +1,103 @@
+import { unlessAborted } from '../interface/timers.ts';
+import type { Clock, ServerClock } from './clock.ts';
+import { type Connection, connectionFailure, type SentRequest } from './connection.ts';
+import { rateLimitIn } from './rate-limit.ts';
+import { isRecognized, rejectsSlashes } from './recognize.ts';
+import { retryAfterHeader } from './refusal.ts';
+import type { Request } from './request.ts';
+import { type ClientResponse, parseResponse } from './response.ts';
+import { type AttemptResult, classifyResponse, type FailedAttempt } from './retry.ts';
+import type { Sanitizer } from './sanitizer.ts';
+import type { Throttle } from './throttle.ts';
+import { type StartTimer, startTimeLimit } from './time-limit.ts';
+
+export interface AttemptOptions {
+  readonly baseUrl: URL;
+  /** The name of the server in errors and retries, if it is not the service. All its refusals are its own. */
+  readonly server?: string | undefined;
+  readonly send: Connection['send'];
+  /** The timeout of each attempt. */
+  readonly timeoutMs: number;
+  readonly clock: Clock;
+  readonly serverClock: ServerClock;
+  readonly startTimer?: StartTimer | undefined;
+  readonly onResponse?: ((response: ClientResponse) => void) | undefined;
+}
+
+interface AttemptContext {
+  readonly request: Request;
+  readonly throttled: boolean;
+  readonly sanitizer: Sanitizer;
+  readonly keyMayHaveArrived: boolean;
+  /** Aborted when the complete call is interrupted. */
+  readonly signal: AbortSignal;
+}
+
+interface Attempt {
+  /** As it was last sent. */
+  readonly sent: SentRequest;
+  /** Undefined if the complete call was interrupted first. */
+  readonly result: AttemptResult | undefined;
+}
+
+export function createAttempt(options: AttemptOptions, throttle: Throttle) {
+  const { baseUrl, server, send, timeoutMs, clock, serverClock, startTimer, onResponse } = options;
+
+  /**
+   * Sends the request once, and classifies the response. If a gateway rejects encoded slashes, it sends the request
+   * again with raw ones.
+   */
+  return async function attempt(sent: SentRequest, context: AttemptContext): Promise<Attempt> {
+    const { request, throttled } = context;
+    const { target, otherTarget, expect } = request;
+    const isFirst = sent.target === target;
+    const sentAt = clock();
+    const received = await receive(sent, context).finally(() => {
+      if (throttled && isFirst) throttle.ended();
+    });
+    if (received?.kind !== 'received') return { sent, result: received };
+    const { response } = received;
+    observe(response, sentAt, throttled);
+    if (isFirst && otherTarget !== undefined && rejectsSlashes(response)) {
+      return attempt({ ...sent, target: otherTarget }, context);
+    }
+    const result = classifyResponse(response, {
+      ...{ baseUrl, serverNow: serverClock.now(), expect, keyMayHaveArrived: context.keyMayHaveArrived },
+      // Other servers have no marks of the service: all their responses count as their own.
+      isRecognized: server === undefined ? isRecognized : () => true,
+    });
+    return { sent, result };
+  };
+
+  async function receive(
+    sent: SentRequest,
+    { request, sanitizer, signal }: AttemptContext,
+  ): Promise<{ readonly kind: 'received'; readonly response: ClientResponse } | FailedAttempt | undefined> {
+    const limitMs = timeoutMs + (request.responseDelayMs ?? 0);
+    const limit = startTimeLimit(limitMs, [signal], startTimer);
+    try {
+      const received = await unlessAborted(send(sent, limit.signal), limit.signal);
+      return { kind: 'received', response: parseResponse(received, sanitizer) };
+    } catch (error) {
+      if (!limit.isOver() && signal.aborted) return undefined;
+      const failure = limit.isOver() ? ({ kind: 'timeout', limitMs } as const) : connectionFailure(error, sanitizer);
+      if (failure === undefined) throw error;
+      const mayBeDone = failure.kind === 'timeout' || failure.mayHaveArrived;
+      const retry = failure.kind === 'connection' && failure.untrusted ? undefined : 'failed';
+      return { kind: 'failed', failure, mayBeDone, retry, retryAfterMs: undefined };
+    } finally {
+      limit.stop();
+    }
+  }
+
+  /** Updates the clock and the rate limit from a response before the next request gets the connection. */
+  function observe(response: ClientResponse, sentAt: number, throttled: boolean): void {
+    serverClock.observe(response.headers);
+    onResponse?.(response);
+    const status = rateLimitIn(response.headers, serverClock.now());
+    if (status !== undefined) throttle.observe(status, clock());
+    if (!throttled) return;
+    if (response.status === 429) throttle.refused(sentAt, retryAfterHeader(response, serverClock.now()), clock());
+    else throttle.served();
+  }
+}
