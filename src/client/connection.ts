@@ -1,5 +1,6 @@
 import type * as http from 'node:http';
 import { getProxyUrl } from '@actions/http-client/lib/proxy';
+import { networkErrorText } from '../interface/network-errors.ts';
 import { BrokenResponse, maxResponseBytes, type RawResponse } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import type { ConnectionFailed } from './service-error.ts';
@@ -89,11 +90,10 @@ export function connectionFailure(error: unknown, sanitizer: Sanitizer): Connect
     textAt(error, 'syscall') === 'connect' ||
     (code !== undefined && neverConnected.test(code)) ||
     unconnectedWords.test(error.message);
-  const message = sanitizer.line(messageOf(error).replace(tipOfNode, ''), maxWordsLength);
   return {
     kind: 'connection',
     code,
-    message: code === undefined || message.includes(code) ? message : `${message} (${code})`,
+    message: sanitizer.line(reasonOf(error, code), maxWordsLength),
     mayHaveArrived: !unconnected,
     untrusted,
     notTls: code === 'EPROTO' && notTls.test(error.message),
@@ -135,6 +135,16 @@ async function openTunnels(baseUrl: URL, signal: AbortSignal): Promise<http.Agen
   if ('proxyOptions' in agent && typeof agent.proxyOptions === 'object')
     Object.assign(agent.proxyOptions ?? {}, { signal });
   return agent;
+}
+
+/** For known codes, a text for users before that of Node. */
+function reasonOf(error: Error, code: string | undefined): string {
+  const message = messageOf(error).replace(tipOfNode, '');
+  if (code === undefined) return message;
+  const isNamed = message.includes(code);
+  const known = unconnectedWords.test(message) ? undefined : networkErrorText(code);
+  if (known !== undefined) return `${known} (${isNamed ? message : code})`;
+  return isNamed ? message : `${message} (${code})`;
 }
 
 /** If a name has several addresses, Node wraps their errors in one without a message. */

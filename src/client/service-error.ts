@@ -50,6 +50,7 @@ export interface ConnectionFailed {
   readonly kind: 'connection';
   /** The error code of the system, such as ECONNRESET. */
   readonly code: string | undefined;
+  /** Part of a sentence about the server. */
   readonly message: string;
   readonly mayHaveArrived: boolean;
   /** The certificate is not trusted, which a retry would not change. */
@@ -209,12 +210,12 @@ function explainConnection({ untrusted, notTls, message }: ConnectionFailed): Ex
   }
   if (notTls) {
     return [
-      'The connection failed: the server does not speak TLS on this port.',
+      'The connection to the server failed: it does not speak TLS on this port.',
       ' Check the port of the base URL, and whether it must begin with http:// instead of https://.',
     ];
   }
   return [
-    asSentence(`The connection failed: ${message}`),
+    asSentence(`The connection to the server failed: ${message}`),
     ' Check the URL, and that this machine can reach the server.',
   ];
 }

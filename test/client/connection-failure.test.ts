@@ -37,6 +37,15 @@ describe('a connection failure', () => {
   });
 });
 
+test.each([
+  ['ECONNREFUSED', 'connect ECONNREFUSED ::1:4', 'nothing listens at its host and port (connect ECONNREFUSED ::1:4)'],
+  ['ECONNRESET', 'socket hang up', 'it closes the connection (ECONNRESET)'],
+  ['EPIPE', 'write EPIPE', 'write EPIPE'],
+  ['ECONNRESET', 'tunneling socket could not be established', 'tunneling socket could not be established (ECONNRESET)'],
+])('explains the code %s of %s to users, if it is the reason', (code, message, expected) => {
+  expect(connectionFailure(withCode(new Error(message), code), sanitizer)?.message).toBe(expected);
+});
+
 test('throws an internal error unchanged, and does not retry', async () => {
   const { client } = await clientOf(json(200, []), { retries: 4 });
   const fault = new TypeError('x is not a function');
@@ -54,7 +63,7 @@ describe('the error for a wrong base URL', () => {
     const server = await startOtherServer(json(200, []));
     const error = await errorOf(testClient(server.baseUrl.replace('http:', 'https:'), { retries: 0 }).ask());
     expect(error.message).toBe(
-      'The connection failed: the server does not speak TLS on this port. Check the port of the base URL, and whether it must begin with http:// instead of https:// (GET /v1/workspaces).',
+      'The connection to the server failed: it does not speak TLS on this port. Check the port of the base URL, and whether it must begin with http:// instead of https:// (GET /v1/workspaces).',
     );
   });
 

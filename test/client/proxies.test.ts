@@ -88,7 +88,7 @@ describe('a proxy', () => {
     const error = await errorOf(testClient(`https://${name}/v1`, { retries: 1 }).ask());
     expect(error.failure).toMatchObject({ kind: 'connection', mayHaveArrived: false });
     expect(error.message).toBe(
-      'The connection failed: tunneling socket could not be established, statusCode=407 (ECONNRESET). Check the URL, and that this machine can reach the server (GET /v1/workspaces, 2 attempts).',
+      'The connection to the server failed: tunneling socket could not be established, statusCode=407 (ECONNRESET). Check the URL, and that this machine can reach the server (GET /v1/workspaces, 2 attempts).',
     );
   });
 

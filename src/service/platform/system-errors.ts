@@ -1,4 +1,6 @@
-/** Reasons of failed system calls, to complete a sentence. Keys are codes of errno(3) and getaddrinfo(3). */
+import { networkErrorText } from '../../interface/network-errors.ts';
+
+/** Reasons of failed system calls on files, to complete a sentence. Keys are codes of errno(3). */
 const fileTexts: Readonly<Record<string, string>> = {
   EACCES: 'this user may not read and write it',
   EPERM: 'this user may not read and write it',
@@ -18,23 +20,13 @@ const fileTexts: Readonly<Record<string, string>> = {
   ENOMEM: 'this machine has no memory left',
 };
 
-const networkTexts: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'its host name does not resolve',
-  EAI_AGAIN: 'its host name does not resolve now',
-  ECONNREFUSED: 'nothing listens at its host and port',
-  ECONNRESET: 'it closes the connection',
-  EHOSTUNREACH: 'its host cannot be reached',
-  ENETUNREACH: 'its network cannot be reached',
-  ETIMEDOUT: 'it does not answer in time',
-};
-
 /** The code of an error of the system or of Node; empty for other errors. */
 export const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 export const fileErrorText = (code: string): string | undefined => fileTexts[code];
 
-export const systemErrorText = (code: string): string | undefined => fileTexts[code] ?? networkTexts[code];
+export const systemErrorText = (code: string): string | undefined => fileTexts[code] ?? networkErrorText(code);
 
 /** From the code, because the message of an error may quote the request. */
 export function connectionErrorText(error: unknown): string {

@@ -383,7 +383,7 @@ describe('lock check --receive', () => {
     const stopped = { WORKSPACE_BASE_URL: `http://127.0.0.1:${closed}/v1` };
     const accept = ['--unreachable', 'accept'];
     const cases: readonly (readonly [NodeJS.ProcessEnv, string, string[]?])[] = [
-      [stopped, `${closed}/v1. The connection failed`],
+      [stopped, `${closed}/v1. The connection to the server failed`],
       [{ WORKSPACE_BASE_URL: `http://127.0.0.1:${silent.port}/v1` }, 'The service did not answer in time.'],
       [{ WORKSPACE_TOKEN: 'wsa_unknown' }, 'The token may have expired or been revoked', accept],
       [{ WORKSPACE_ID: 'removed' }, 'There is no workspace', accept],
