@@ -36,20 +36,15 @@ declare const brand: unique symbol;
 /** The id of a workspace. It cannot lead to anything else when it is part of a URL. */
 export type WorkspaceId = string & { readonly [brand]: 'WorkspaceId' };
 
-export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
-  const reason = workspaceProblem(text);
-  // The only cast to WorkspaceId: the text has just been checked.
-  return reason === undefined ? accepted(text as WorkspaceId) : refused(reason);
-}
-
 const maxIdLength = 256;
 
-function workspaceProblem(text: string): string | undefined {
-  if (text === '') return 'A workspace must not be empty.';
+export function parseWorkspaceId(text: string): Parsed<WorkspaceId> {
+  if (text === '') return refused('A workspace must not be empty.');
   if (!text.isWellFormed() || /[\p{Cc}/\\]/u.test(text)) {
-    return 'A workspace must not have slashes, backslashes or control characters.';
+    return refused('A workspace must not have slashes, backslashes or control characters.');
   }
-  if (text === '.' || text === '..') return 'A workspace must not be "." or "..".';
-  if (text.length > maxIdLength) return `A workspace must not be longer than ${maxIdLength} characters.`;
-  return undefined;
+  if (text === '.' || text === '..') return refused('A workspace must not be "." or "..".');
+  if (text.length > maxIdLength) return refused(`A workspace must not be longer than ${maxIdLength} characters.`);
+  // The only cast to WorkspaceId: the text has just been checked.
+  return accepted(text as WorkspaceId);
 }

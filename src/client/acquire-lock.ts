@@ -1,5 +1,6 @@
 import { formatDuration, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
+import type { QueuePosition } from '../interface/problem.ts';
 import type { Comparison, Outdated } from '../interface/resources.ts';
 import type { Ttl } from '../interface/ttl.ts';
 import type { WorkspaceId } from './access.ts';
@@ -7,7 +8,7 @@ import { clockSlackMs } from './clock.ts';
 import { etagOf, holderOf, type KnownLock, lockIn, namesLock, readLock } from './known-lock.ts';
 import { lookUpOnce } from './lookup.ts';
 import { ageIn, readOutdated } from './outdated.ts';
-import { hasWaited, type Queue, type QueueWait, queueHeaders, queueIn, turnIn } from './queue.ts';
+import { hasWaited, type QueueWait, queueHeaders, queueIn, turnIn } from './queue.ts';
 import { expectResource, notUnderstood, retryAfterHeader } from './refusal.ts';
 import type { AnsweredCall, CallLimits, ClientContext } from './request.ts';
 import { type ClientResponse, headerOf, isSuccess, objectIn } from './response.ts';
@@ -46,7 +47,7 @@ export interface Conflict {
   readonly retryAfterMs: number | undefined;
   /** The service confirms that it applied the requested wait. */
   readonly hasWaited: boolean;
-  readonly queue: Queue | undefined;
+  readonly queue: QueuePosition | undefined;
   /** Other paths of the same place that the service would grant now. */
   readonly turn: readonly LockPath[];
   readonly error: ServiceError;

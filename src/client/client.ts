@@ -29,7 +29,7 @@ export type { LockFilter, NamedEntry } from './lists.ts';
 export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
-export { type Priority, type Queue, type QueueWait, type Urgency, urgencies } from './queue.ts';
+export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
 export type { CallLimits, Retry } from './request.ts';
 export { backoff, isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';

@@ -1,5 +1,6 @@
 import { type LockPath, parseLockPath } from '../interface/lock-path.ts';
 import { oneOf } from '../interface/one-of.ts';
+import type { QueuePosition } from '../interface/problem.ts';
 import { asObject, isArray } from './json.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 
@@ -21,12 +22,6 @@ export const parsePriority = oneOf<Priority>(['low', 'normal', 'high']);
 
 export type Urgency = (typeof urgencies)[Priority];
 
-export interface Queue {
-  /** Counted from 1. */
-  readonly position: number;
-  readonly length: number;
-}
-
 export const queueHeaders = ({ seconds, oneIsEnough, urgency }: QueueWait): Readonly<Record<string, string>> => ({
   prefer: `wait=${seconds}${oneIsEnough ? ', any' : ''}`,
   priority: `u=${urgency}`,
@@ -39,7 +34,7 @@ export const hasWaited = (response: ClientResponse): boolean =>
 /** A larger number is an error of the service. */
 const maxPlaces = 1_000_000;
 
-export function queueIn(response: ClientResponse): Queue | undefined {
+export function queueIn(response: ClientResponse): QueuePosition | undefined {
   const queue = asObject(objectIn(response)['queue']);
   const count = (name: string): number => {
     const number = Number(queue[name]);
@@ -55,7 +50,7 @@ const maxTurns = 1_000;
 
 export function turnIn(response: ClientResponse): readonly LockPath[] {
   const { turn } = objectIn(response);
-  const paths = typeof turn === 'string' ? [turn] : isArray(turn) ? turn.slice(0, maxTurns) : [];
+  const paths = isArray(turn) ? turn.slice(0, maxTurns) : [];
   return paths.flatMap((path) => {
     const parsed = parseLockPath(typeof path === 'string' ? path : '');
     return parsed.ok ? parsed.value : [];

@@ -35,7 +35,7 @@ type ReleaseLockResult =
   /** The path was not locked. */
   | { readonly kind: 'absent' }
   /** A different lock is on the path now, and was left alone. */
-  | { readonly kind: 'other'; readonly holder: KnownLock | undefined; readonly error: ServiceError }
+  | { readonly kind: 'other'; readonly holder: KnownLock | undefined }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 export function createReleaseLock(context: ClientContext) {
@@ -76,7 +76,7 @@ export function createReleaseLock(context: ClientContext) {
   function heldByOther(result: AnsweredCall, holder: KnownLock | undefined): ReleaseLockResult {
     const isLater = Date.parse(holder?.acquired_at ?? '') >= result.sentAt;
     if (result.mayBeDone && isLater) return { kind: 'released' };
-    return { kind: 'other', holder, error: result.refuse() };
+    return { kind: 'other', holder };
   }
 
   function classifyByList(result: AnsweredCall, found: LookupResult, { proof }: ReleaseLockRequest): ReleaseLockResult {

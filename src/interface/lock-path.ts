@@ -96,18 +96,13 @@ export function parseHeldPath(text: string): Parsed<LockPath> {
   const composed = compose(text);
   if (!composed.ok) return composed;
   const path = composed.value;
-  const reason = whyNot(path);
+  // No reason contains the path: callers show the path next to it, escaped.
+  if (path === '') return refused('A path must not be empty.');
+  if (isLonger(path, maxLockPathBytes)) return refused(tooLong);
+  if (!path.isWellFormed()) return refused('The path is not valid Unicode: it has half of a surrogate pair.');
+  const [, reason] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
   // The only cast to LockPath: the text has just been checked.
   return reason === undefined ? accepted(path as LockPath) : refused(reason);
-}
-
-/** The reason does not contain the path: callers show the path next to it, escaped. */
-function whyNot(path: string): string | undefined {
-  if (path === '') return 'A path must not be empty.';
-  if (isLonger(path, maxLockPathBytes)) return tooLong;
-  if (!path.isWellFormed()) return 'The path is not valid Unicode: it has half of a surrogate pair.';
-  const [, reason] = forbidden.find(([pattern]) => pattern.test(path)) ?? [];
-  return reason;
 }
 
 /** The length is already known and checked first, because a character has at least one byte. */

@@ -57,6 +57,7 @@ export interface Problem {
 }
 
 export interface QueuePosition {
+  /** Counted from 1. */
   readonly position: number;
   readonly length: number;
 }

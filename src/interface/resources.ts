@@ -8,15 +8,6 @@ export interface Workspace {
   readonly created_at: Timestamp;
 }
 
-export interface Branch {
-  readonly name: string;
-  /** The head commit of the branch in the remote. */
-  readonly head: string;
-  readonly synced_head: string | null;
-  readonly synced_at: Timestamp | null;
-  readonly default: boolean;
-}
-
 export const syncStatuses = ['queued', 'running', 'succeeded', 'failed'] as const;
 
 type SyncStatus = (typeof syncStatuses)[number];
@@ -120,6 +111,12 @@ export interface PoolItem {
   /** Without the values of secret properties, unless the caller holds the lock on the path. */
   readonly properties: Readonly<Record<string, string>>;
   readonly secret: readonly string[];
+}
+
+/** The item as it may appear in texts that others read. */
+export function withoutSecrets<Item extends PoolItem>(item: Item): Item {
+  const shown = Object.entries(item.properties).filter(([name]) => !item.secret.includes(name));
+  return { ...item, properties: Object.fromEntries(shown) };
 }
 
 export interface Pool {

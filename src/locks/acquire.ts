@@ -10,7 +10,6 @@ import {
 } from '../client/client.ts';
 import { type Duration, formatSpan, milliseconds } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
-import type { LockContext } from './context.ts';
 import type { Grant, Intent } from './ledger/entry.ts';
 import { type Blocked, blockedText } from './messages.ts';
 import { pauseMs, soonestRetryMs } from './pause.ts';
@@ -20,10 +19,10 @@ import {
   acquireOrRollBack,
   inFirstOrder,
   oneIsEnough,
+  type RoundContext,
   type RoundResult,
   type RoundStart,
 } from './round.ts';
-import type { LockSession, LockTerms } from './session.ts';
 import { createQueueWait } from './wait-in-line.ts';
 
 export interface AcquireAllResult {
@@ -34,9 +33,7 @@ export interface AcquireAllResult {
   readonly unanswered: readonly Intent[];
 }
 
-interface AcquireContext extends Omit<LockContext, 'record'> {
-  readonly session: LockSession;
-  readonly terms: LockTerms;
+interface AcquireContext extends RoundContext {
   /** The limits if `wait` is zero. */
   readonly withoutWait: CallLimits;
   /** Returns the goal as it is now, for a goal that may change during the wait. Its count stays the same. */

@@ -12,14 +12,7 @@ export interface AlreadyHeld {
 }
 
 /** A lock that was once ours, with its details from the service. */
-export interface OwnLock {
-  readonly id?: string | undefined;
-  readonly etag?: string | undefined;
-  readonly type?: string | undefined;
-  readonly owner?: string | undefined;
-  readonly fence?: number | undefined;
-  readonly acquired_at?: string | undefined;
-  readonly expires_at?: string | undefined;
+export interface OwnLock extends Partial<Omit<KnownLock, 'path' | 'origin' | 'note' | 'raw'>> {
   /** The idempotency key of the request that acquired it; undefined for a lock of another job. */
   readonly key?: string;
   /** The latest time at which the service may have granted the lock, by the clock of the service. */

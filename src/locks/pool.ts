@@ -2,7 +2,7 @@ import { type CallLimits, type PoolItem, ServiceError, type WorkspaceId, withReq
 import { joinFirst, pluralize } from '../interface/format.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../interface/parsed.ts';
-import { withoutSecrets } from '../interface/secret-properties.ts';
+import { withoutSecrets } from '../interface/resources.ts';
 import type { LockContext } from './context.ts';
 import { type Grant, soonestExpiry } from './ledger/entry.ts';
 

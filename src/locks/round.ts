@@ -53,7 +53,7 @@ export type RoundResult = { readonly rollback: RollbackResult } & (
   | { readonly kind: 'cancelled' }
 );
 
-interface RoundContext extends Pick<LockContext, 'client' | 'clock' | 'signal'> {
+export interface RoundContext extends Omit<LockContext, 'record'> {
   readonly session: LockSession;
   readonly terms: LockTerms;
 }

@@ -1,9 +1,8 @@
 import { type Conflict, isTransient, type QueueWait, retryAfterOfError } from '../client/client.ts';
-import type { LockContext } from './context.ts';
 import type { Intent } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
-import type { RoundStart } from './round.ts';
-import type { LockSession, LockTerms, SessionAcquireResult } from './session.ts';
+import type { RoundContext, RoundStart } from './round.ts';
+import type { SessionAcquireResult } from './session.ts';
 
 /** Proxies cut connections that are idle for a minute. */
 const defaultMaxSeconds = 30;
@@ -36,17 +35,12 @@ interface WaitResult {
   readonly unanswered?: Intent | undefined;
 }
 
-interface WaitContext extends Pick<LockContext, 'clock' | 'sleep' | 'random' | 'signal'> {
-  readonly session: LockSession;
-  readonly terms: LockTerms;
-}
-
 /**
  * Waits in line once for the first of the blocked paths, with one request at a time. A service that does not confirm the
  * wait is not asked to wait again. One that does may be restarting, and is asked until it is back.
  */
 export function createQueueWait(
-  { clock, sleep, random, signal, session, terms }: WaitContext,
+  { clock, sleep, random, signal, session, terms }: RoundContext,
   line: Omit<QueueWait, 'seconds'>,
 ) {
   let waits = true;

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Client, Conflict, Queue } from '../../src/client/client.ts';
+import type { Client, Conflict } from '../../src/client/client.ts';
 import type { RequestFailure } from '../../src/client/service-error.ts';
 import type { LockPath } from '../../src/interface/lock-path.ts';
+import type { QueuePosition } from '../../src/interface/problem.ts';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { SessionAcquireResult } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
@@ -39,7 +40,7 @@ const held = (path: LockPath, retryAfterMs?: number, more: Partial<Conflict> = {
 });
 
 /** The response of a service that confirms the wait, with the place in line if it reports one. */
-const inLine = (path: LockPath, queue?: Queue, turn: readonly LockPath[] = []): SessionAcquireResult =>
+const inLine = (path: LockPath, queue?: QueuePosition, turn: readonly LockPath[] = []): SessionAcquireResult =>
   held(path, undefined, { hasWaited: true, queue, turn });
 
 const taken = (path: LockPath): SessionAcquireResult => ({

@@ -1,13 +1,10 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant, GrantedLock, Intent, LockLocation, Loss } from './entry.ts';
+import type { Entry, Grant, GrantedLock, Intent, LockLocation, Loss, Plan } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
-export interface WorkspaceRef {
-  readonly service: string;
-  readonly workspace: string;
-}
+export type WorkspaceRef = Pick<Plan, 'service' | 'workspace'>;
 
 /** A lock from the output of another step. */
 type NamedLock = Pick<GrantedLock, 'path' | 'id' | 'etag'>;

@@ -1,4 +1,4 @@
-import type { Clock } from '../../client/client.ts';
+import type { LockContext } from '../context.ts';
 import type { Entry } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';
 import { hasIdentity } from '../release.ts';
@@ -6,9 +6,7 @@ import { hasIdentity } from '../release.ts';
 /** The reason why renewal has ended. */
 export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'ledger-gone' | 'too-old';
 
-export interface FollowContext {
-  readonly clock: Clock;
-  readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+export interface FollowContext extends Pick<LockContext, 'clock' | 'sleep'> {
   /** Returns some or all of the lines added to the ledger since the last call. Throws if the ledger is gone. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;

@@ -1,11 +1,10 @@
 import { type Clock, withJitter } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
+import type { LockContext } from '../context.ts';
 import type { Grant } from '../ledger/entry.ts';
 
-interface ScheduleContext {
-  readonly clock: Clock;
+interface ScheduleContext extends Pick<LockContext, 'clock' | 'random'> {
   readonly serverNow: Clock;
-  readonly random: () => number;
 }
 
 /** The minimum time for a renewal, even after the lock has expired: only a response shows that the lock is lost. */

@@ -11,7 +11,6 @@ import {
 import type { Parsed } from '../../interface/parsed.ts';
 import type { Problem } from '../../interface/problem.ts';
 import {
-  type Branch,
   type Hook,
   hookEvents,
   hookFormats,
@@ -59,7 +58,7 @@ export const branchSchema = z
     synced_at: timestamp.nullable(),
     default: z.boolean(),
   })
-  .openapi('Branch') satisfies z.ZodType<Branch>;
+  .openapi('Branch');
 
 const missingObjectSchema = z.object({
   path: z.string().openapi({ description: 'A file with this content.' }),

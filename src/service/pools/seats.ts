@@ -1,4 +1,4 @@
-import { withoutSecrets } from '../../interface/secret-properties.ts';
+import { withoutSecrets } from '../../interface/resources.ts';
 import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import type { Bearer } from '../tokens/tokens.ts';

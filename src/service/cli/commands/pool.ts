@@ -4,7 +4,7 @@ import { pluralize } from '../../../interface/format.ts';
 import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import { refused } from '../../../interface/parsed.ts';
 import type { PoolItem } from '../../../interface/resources.ts';
-import { withoutSecrets } from '../../../interface/secret-properties.ts';
+import { withoutSecrets } from '../../../interface/resources.ts';
 import { type NewPoolItem, parsePoolItems, parsePoolItemWords } from '../../pools/pool-item.ts';
 import { addPool, findPools, noSuchPool, removePool, type StorePool, updatePool } from '../../pools/pools.ts';
 import type { Storage } from '../../storage/storage.ts';

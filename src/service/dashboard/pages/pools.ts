@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
+import { withoutSecrets } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import { withoutSecrets } from '../../../interface/secret-properties.ts';
 import { lockOf } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { findPools, poolWithName, type StoredPool } from '../../pools/pools.ts';
