@@ -1,5 +1,4 @@
 import type { WorkspaceId } from './access.ts';
-import type { Clock } from './clock.ts';
 import { resolveLink } from './endpoints.ts';
 import { asObject, firstMember, firstName, type JsonObject, nameIn, unwrapped } from './json.ts';
 import { notUnderstood, rawMessageOf, retryAfterHeader, unusable } from './refusal.ts';
@@ -13,7 +12,7 @@ declare const brand: unique symbol;
 /** The target of status requests for a sync, on the same server. */
 export type SyncStatusTarget = string & { readonly [brand]: 'SyncStatusTarget' };
 
-export type SyncReport = Readonly<ReturnType<ReturnType<typeof createReportOf>>>;
+export type SyncReport = Readonly<ReturnType<typeof readReport>>;
 
 export interface StartedSync extends SyncReport {
   readonly progress:
@@ -25,7 +24,7 @@ export interface StartedSync extends SyncReport {
 type SyncState = 'running' | 'succeeded' | 'failed';
 
 export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContext) {
-  const reportOf = createReportOf(baseUrl, serverNow);
+  const reportOf = ({ response }: AnsweredCall) => readReport(response, baseUrl, serverNow());
 
   function progressOf({ response }: AnsweredCall, from: string): StartedSync['progress'] {
     const named = [headerOf(response, 'location'), firstName(syncIn(response), ['status_url', 'statusUrl'])];
@@ -68,17 +67,15 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
   };
 }
 
-const createReportOf =
-  (baseUrl: URL, serverNow: Clock) =>
-  ({ response }: AnsweredCall) => {
-    const body = syncIn(response);
-    return {
-      ...readSync(body, response.sanitizer),
-      clone_url: cloneUrlIn(body, baseUrl),
-      /** The pause before the next status request, if the service sent one. */
-      retryAfterMs: retryAfterHeader(response, serverNow()),
-    };
+function readReport(response: ClientResponse, baseUrl: URL, serverNow: number) {
+  const body = syncIn(response);
+  return {
+    ...readSync(body, response.sanitizer),
+    clone_url: cloneUrlIn(body, baseUrl),
+    /** The pause before the next status request, if the service sent one. */
+    retryAfterMs: retryAfterHeader(response, serverNow),
   };
+}
 
 const maxStatusLength = 64;
 const idNames = ['sync_id', 'syncId', 'id'];

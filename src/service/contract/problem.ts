@@ -5,18 +5,11 @@ import {
   problemMediaType,
   problems,
   problemTypePrefix,
-  type QueuePosition,
 } from '../../interface/problem.ts';
-import type { Lock, Outdated } from '../../interface/resources.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from './response.ts';
 
-interface RefusalExtras {
-  readonly errors?: readonly FieldError[];
-  readonly lock?: Lock;
-  readonly outdated?: Outdated;
-  readonly queue?: QueuePosition;
-  readonly turn?: readonly string[];
+interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'outdated' | 'queue' | 'turn'> {
   readonly headers?: Readonly<Record<string, string>>;
 }
 
