@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { expect, onTestFinished, test, vi } from 'vitest';
-import { withFileErrors } from '../../../src/service/cli/storage/file-errors.ts';
+import { withFileErrors } from '../../../src/service/cli/definition/system-errors.ts';
 import { createPostgresDatabase, postgresServer } from '../../support/databases.ts';
 import { leaveOut } from '../../support/left-out.ts';
 import { startServiceProcess } from '../../support/service-process.ts';

@@ -103,19 +103,24 @@ describe('a command under a lock', () => {
   test('returns 127 or 126 if it cannot start, and releases the locks', async () => {
     expect(await run([path], 'no-such-program')).toMatchObject({
       code: 127,
-      stderr: expect.stringContaining('Could not start no-such-program'),
+      stderr: expect.stringContaining('Could not start no-such-program: there is no such program.\n'),
     });
     const file = join(temporaryFolder(), 'not-executable');
     await writeFile(file, 'echo');
-    expect(await run([path], file)).toMatchObject({ code: 126 });
+    expect(await run([path], file)).toMatchObject({
+      code: 126,
+      stderr: expect.stringMatching(/: this user may not run it\.\n$/),
+    });
     expect(await run([path], join(file, 'x'))).toMatchObject({
       code: 126,
-      stderr: expect.stringMatching(/: spawn ENOTDIR\n$/),
+      stderr: expect.stringMatching(/: a part of its path is a file, not a folder\.\n$/),
     });
     const withoutFolder = { ...environment(), TMPDIR: join(file, 'x') };
     expect(await runCommand(['lock', 'run', path, '--', 'true'], { environment: withoutFolder })).toMatchObject({
       code: 75,
-      stderr: expect.stringMatching(/No folder could be created in .*ENOTDIR.*The command did not run\.\n$/),
+      stderr: expect.stringMatching(
+        /Could not create a folder in .*: a part of its path is a file.* The command did not run\.\n$/,
+      ),
     });
     expect(await locks()).toEqual([]);
   });

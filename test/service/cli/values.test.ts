@@ -12,7 +12,7 @@ import {
   parseRateLimit,
   wholeNumber,
 } from '../../../src/service/cli/definition/values.ts';
-import { originAt } from '../../../src/service/cli/serve/addresses.ts';
+import { originAt } from '../../../src/service/cli/serve/urls.ts';
 
 describe('the closest name', () => {
   const names = ['serve', 'token', 'workspace', 'lock', 'hook'];

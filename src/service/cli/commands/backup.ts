@@ -11,12 +11,12 @@ import type { Storage } from '../../storage/storage.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { CommandError } from '../definition/command.ts';
 import { required } from '../definition/flags.ts';
+import { withFileErrors } from '../definition/system-errors.ts';
 import { parseFile } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
-import { type ProcessIo, packageVersion } from '../output/process-io.ts';
-import { awaitStop, exitCodes } from '../output/stop-request.ts';
+import { exitCodeOf, type ProcessIo, packageVersion } from '../output/process-io.ts';
+import { awaitStop } from '../output/stop-request.ts';
 import { type OutputBlock, textTable } from '../output/table.ts';
-import { withFileErrors } from '../storage/file-errors.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
 
 export const backup = defineStorageCommand({
@@ -61,7 +61,7 @@ async function writeToFile(storage: Storage, file: string, io: ProcessIo): Promi
   const interruption = new AbortController();
   const stop = awaitStop(io);
   void stop.received.then((signal) =>
-    interruption.abort(new CommandError('Interrupted. Nothing was written.', exitCodes[signal])),
+    interruption.abort(new CommandError('Interrupted. Nothing was written.', exitCodeOf(signal))),
   );
   const partial = `${file}.${randomUUID()}.partial`;
   const handle = await withFileErrors(file, open(partial, 'wx', 0o600), { ENOENT: 'its folder does not exist' });

@@ -11,11 +11,11 @@ import type { Storage } from '../../storage/storage.ts';
 import { parsePoolName, parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { type CommandContext, CommandError } from '../definition/command.ts';
 import { type Flag, type FlagValues, optional, repeated, required } from '../definition/flags.ts';
+import { withFileErrors } from '../definition/system-errors.ts';
 import { parseFile } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { textTable } from '../output/table.ts';
-import { withFileErrors } from '../storage/file-errors.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 
 const itemFlag: Flag<readonly NewPoolItem[]> = {

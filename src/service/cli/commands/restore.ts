@@ -1,15 +1,16 @@
 import { open } from 'node:fs/promises';
 import type { Readable } from 'node:stream';
 import { timeCell } from '../../../interface/format.ts';
+import { BackupError } from '../../backup/format.ts';
 import { type Restored, restoreBackup } from '../../backup/restore.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
-import { defineCommand } from '../definition/command.ts';
+import { CommandError, defineCommand } from '../definition/command.ts';
 import { required, toggle } from '../definition/flags.ts';
+import { withFileErrors } from '../definition/system-errors.ts';
 import { parseFile } from '../definition/values.ts';
 import { type CommandOutput, printOutput } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { withOwnDatabase } from '../serve/instance-lock.ts';
-import { withFileErrors } from '../storage/file-errors.ts';
 import { printMigration } from '../storage/open-storage.ts';
 import { commonFlags, operatorActor, storageVariables } from '../storage/storage-command.ts';
 import { rowCounts } from './backup.ts';
@@ -33,12 +34,15 @@ export const restore = defineCommand({
   example: 'workspaces.backup',
   async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);
-    const otherwise = 'Stop it, then restore again.';
-    const place = { data, environment, otherwise, onMigrated: printMigration(io) };
-    const restoring = withOwnDatabase(place, (storage) =>
+    const advice = 'Stop it, then restore again.';
+    const database = { data, environment, advice, onMigrated: printMigration(io) };
+    const restoring = withOwnDatabase(database, (storage) =>
       restoreBackup(storage, input, { replace, actor: operatorActor() }),
     ).finally(() => input.destroy());
-    printOutput(io.stdout, json, outputOf(await withFileErrors(file, restoring)));
+    const restored = await withFileErrors(file, restoring).catch((error: unknown) => {
+      throw error instanceof BackupError ? new CommandError(error.message) : error;
+    });
+    printOutput(io.stdout, json, outputOf(restored));
   },
 });
 

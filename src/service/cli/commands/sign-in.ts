@@ -1,6 +1,6 @@
 import { makeSignInLink } from '../../sessions/sign-in-link.ts';
-import { defaultOrigin, signInLines, signInUrl } from '../output/sign-in.ts';
 import { publicUrl } from '../serve/settings.ts';
+import { defaultOrigin, signInLines, signInUrl } from '../serve/urls.ts';
 import { defineStorageCommand } from '../storage/storage-command.ts';
 
 export const signIn = defineStorageCommand({

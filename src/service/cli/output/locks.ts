@@ -7,7 +7,7 @@ type ShownLock = Pick<Lock, 'path'> & {
   readonly [Name in 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at']?: Lock[Name] | null | undefined;
 };
 
-export const lockTableText = (locks: readonly ShownLock[], now: number, otherwise: string): readonly OutputBlock[] =>
+export const lockTableText = (locks: readonly ShownLock[], now: number, emptyText: string): readonly OutputBlock[] =>
   textTable(
     locks,
     {
@@ -19,7 +19,7 @@ export const lockTableText = (locks: readonly ShownLock[], now: number, otherwis
       ORIGIN: ({ origin }) => origin,
       NOTE: ({ note }) => note,
     },
-    otherwise,
+    emptyText,
   );
 
 interface Waiting extends Pick<ShownLock, 'path' | 'owner' | 'origin' | 'note'> {
@@ -27,7 +27,7 @@ interface Waiting extends Pick<ShownLock, 'path' | 'owner' | 'origin' | 'note'> 
   readonly since?: string | undefined;
 }
 
-export const waitingTableText = (waiting: readonly Waiting[], otherwise: string): readonly OutputBlock[] =>
+export const waitingTableText = (waiting: readonly Waiting[], emptyText: string): readonly OutputBlock[] =>
   textTable(
     waiting,
     {
@@ -38,7 +38,7 @@ export const waitingTableText = (waiting: readonly Waiting[], otherwise: string)
       RUN: ({ origin }) => origin,
       NOTE: ({ note }) => note,
     },
-    otherwise,
+    emptyText,
   );
 
 /** Holder, run, start and end of a lock. A lock of a Git LFS user has no run. */

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { constants } from 'node:os';
 import type { Readable, Writable } from 'node:stream';
 import { logOutput, type Output } from './log-output.ts';
 
@@ -29,15 +30,24 @@ export function processIo(): ProcessIo {
     stderr: logOutput(stderr, 2),
     input: () => process.stdin,
     output: () => stdout.off('error', onError),
-    onSignal(listener) {
-      for (const name of stopSignals) process.on(name, listener);
-      return () => {
-        for (const name of stopSignals) process.off(name, listener);
-      };
-    },
+    onSignal: (listener) => onSignals(stopSignals, listener),
     endAtOnce: (exitCode) => process.exit(exitCode),
   };
 }
+
+/** Calls the listener for each of the signals. Returns a function that restores the default handling. */
+export function onSignals<Name extends NodeJS.Signals>(
+  names: readonly Name[],
+  listener: (signal: Name) => void,
+): () => void {
+  for (const name of names) process.on(name, listener);
+  return () => {
+    for (const name of names) process.off(name, listener);
+  };
+}
+
+/** The exit code of a process that the signal ended. */
+export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
 
 export const versionText = (): string => `${packageVersion()} (revision ${revision() ?? 'unknown'})`;
 

@@ -1,6 +1,4 @@
-import type { ProcessIo, StopSignal } from './process-io.ts';
-
-export const exitCodes: Readonly<Record<StopSignal, number>> = { SIGINT: 130, SIGTERM: 143, SIGHUP: 129 };
+import { exitCodeOf, type ProcessIo, type StopSignal } from './process-io.ts';
 
 /**
  * Ctrl-C in a terminal reaches every process in it, and npm also forwards the signal to the command that it runs. A
@@ -20,7 +18,7 @@ export function awaitStop(io: ProcessIo, clock: () => number = () => performance
       askedAt = clock();
       resolve(signal);
     } else if (clock() - askedAt >= sameWishMs) {
-      io.endAtOnce(exitCodes[signal]);
+      io.endAtOnce(exitCodeOf(signal));
     }
   });
   return { received, forget };

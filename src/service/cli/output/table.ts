@@ -9,13 +9,13 @@ interface Table {
 /** Output of a command for people. */
 export type OutputBlock = string | Table;
 
-/** A cell for each heading and item. Without items, the text is `otherwise`. */
+/** A cell for each heading and item. Without items, the text is `emptyText`. */
 export function textTable<Item>(
   items: readonly Item[],
   columns: Readonly<Record<string, (item: Item) => string | null | undefined>>,
-  otherwise: string,
+  emptyText: string,
 ): readonly OutputBlock[] {
-  if (items.length === 0) return [otherwise];
+  if (items.length === 0) return [emptyText];
   const rows = items.map((item) => Object.values(columns).map((cell) => cell(item) ?? ''));
   return [{ columns: Object.keys(columns), rows }];
 }

@@ -1,21 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { constants } from 'node:os';
 import type { Duplex } from 'node:stream';
 import { sleep, steadyClock } from '../../../client/client.ts';
 import { CommandError } from '../definition/command.ts';
+import { startErrorText } from '../definition/system-errors.ts';
+import { exitCodeOf } from '../output/process-io.ts';
 
 /** The signals that are passed on. Node cannot catch SIGKILL and SIGSTOP. */
 export const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
-
-/** Calls the listener for each of the signals. Returns a function that restores the default handling. */
-export function onSignals(signals: readonly NodeJS.Signals[], listener: (signal: NodeJS.Signals) => void): () => void {
-  for (const name of signals) process.on(name, listener);
-  return () => {
-    for (const name of signals) process.off(name, listener);
-  };
-}
-
-export const exitCodeOf = (signal: NodeJS.Signals): number => 128 + constants.signals[signal];
 
 /** The file descriptor of the pipe in the command. */
 const pipeFd = 3;
@@ -33,7 +24,7 @@ export function startChild(
   environment: NodeJS.ProcessEnv,
   tell: (line: string) => void,
 ) {
-  const couldNotStart = ({ message }: Error): string => `Could not start ${program}: ${message}`;
+  const couldNotStart = (error: Error): string => `Could not start ${program}: ${startErrorText(error)}.`;
   let child: ChildProcess;
   try {
     child = spawn(program, args, {

@@ -4,7 +4,7 @@ import { createTokenSource, type ExchangeContext } from '../../../client/exchang
 import { openIssuer } from '../../../client/identity-token.ts';
 import type { CallLimits } from '../../../client/request.ts';
 import { ServiceError } from '../../../client/service-error.ts';
-import { errorMessage } from '../../../interface/format.ts';
+import { startErrorText } from '../definition/system-errors.ts';
 
 type Prove = (within: CallLimits) => Promise<string>;
 
@@ -64,7 +64,7 @@ const askBuildkite =
       const args = ['oidc', 'request-token', '--audience', audience, ...claims];
       return (await promisify(execFile)('buildkite-agent', args, options)).stdout.trim();
     } catch (error) {
-      throw noIdentity(`buildkite-agent failed: ${errorMessage(error)}`, true);
+      throw noIdentity(`buildkite-agent failed: ${error instanceof Error ? startErrorText(error) : error}`, true);
     }
   };
 

@@ -2,6 +2,7 @@ import { spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { readLimited } from '../../platform/read-limited.ts';
 import { CommandError } from '../definition/command.ts';
+import { startErrorText } from '../definition/system-errors.ts';
 import { outputOf } from './checkout.ts';
 
 /** A branch that a push creates or changes. */
@@ -83,7 +84,7 @@ async function* namesFrom(args: readonly string[]): AsyncGenerator<readonly stri
     stderr = (stderr + text).slice(0, maxErrorLength);
   });
   const failed = new Promise<string | undefined>((resolve) => {
-    git.once('error', ({ message }) => resolve(message));
+    git.once('error', (error) => resolve(`${startErrorText(error)}.`));
     git.once('close', (code) => resolve(code === 0 ? undefined : stderr.trim() || `it ended with ${code}`));
   });
   let rest = '';

@@ -1,24 +1,28 @@
-import { readFileSync } from 'node:fs';
-import { errorMessage } from '../../../interface/format.ts';
+import { readFile } from 'node:fs/promises';
 import { parseTokenOwner } from '../../tokens/new-token.ts';
 import { CommandError } from '../definition/command.ts';
+import { withFileErrors } from '../definition/system-errors.ts';
 
 /** The variables in which GitLab, Gitea and Forgejo, GitHub Enterprise Server, and web servers name who pushes. */
 export const pusherVariables = ['GL_USERNAME', 'GITEA_PUSHER_NAME', 'GITHUB_USER_LOGIN', 'REMOTE_USER'] as const;
 
 /** The owner of the locks of the person who pushes; undefined if unknown. The file maps names of the forge to owners. */
-export function pusherOf(environment: NodeJS.ProcessEnv, ownersFile: string | undefined): string | undefined {
+export async function pusherOf(
+  environment: NodeJS.ProcessEnv,
+  ownersFile: string | undefined,
+): Promise<string | undefined> {
   // Gitea and Forgejo name the owner of the repository for each of its deploy keys.
   if ((environment['GITEA_DEPLOY_KEY_ID'] ?? '0') !== '0') return undefined;
-  const owners = ownersFile === undefined ? undefined : readOwners(ownersFile);
+  const owners = ownersFile === undefined ? undefined : await readOwners(ownersFile);
   const name = pusherVariables.map((variable) => environment[variable]).find((value) => value);
   return name === undefined ? undefined : (owners?.get(name) ?? name);
 }
 
 /** Lines `NAME = OWNER`, and comments. */
-function readOwners(file: string): ReadonlyMap<string, string> {
+async function readOwners(file: string): Promise<ReadonlyMap<string, string>> {
   const owners = new Map<string, string>();
-  for (const [index, line] of textOf(file).split('\n').entries()) {
+  const lines = (await withFileErrors(file, readFile(file, 'utf8'))).split('\n');
+  for (const [index, line] of lines.entries()) {
     const text = line.trim();
     if (text === '' || text.startsWith('#')) continue;
     const refuse = (reason: string) => new CommandError(`Line ${index + 1} of ${file} cannot be used. ${reason}`, 2);
@@ -30,12 +34,4 @@ function readOwners(file: string): ReadonlyMap<string, string> {
     owners.set(name, owner.value);
   }
   return owners;
-}
-
-function textOf(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch (error) {
-    throw new CommandError(`--owners cannot be read: ${errorMessage(error)}.`, 2);
-  }
 }

@@ -26,7 +26,7 @@ export async function checkPush(
   connect: () => Promise<RemoteService>,
   { input, environment, ownersFile, unreachable }: ReceiveRequest,
 ): Promise<{ isAccepted: boolean; locks: readonly KnownLock[]; lines: readonly string[] }> {
-  const pusher = pusherOf(environment, ownersFile);
+  const pusher = await pusherOf(environment, ownersFile);
   const found = new Map<string, KnownLock>();
   let failure: string | undefined;
   let isAccepted = true;

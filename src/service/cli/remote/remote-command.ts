@@ -16,8 +16,8 @@ import {
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
 import { type CommandOutput, printOutput, quoted } from '../output/print.ts';
-import { packageVersion } from '../output/process-io.ts';
-import { awaitStop, exitCodes } from '../output/stop-request.ts';
+import { exitCodeOf, packageVersion } from '../output/process-io.ts';
+import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
 
 export const allowHttpFlag = toggle('send the token to other machines over plain http, unencrypted');
@@ -82,7 +82,7 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
       const stop = awaitStop(io);
       let exitCode: number | undefined;
       void stop.received.then((signal) => {
-        exitCode = exitCodes[signal];
+        exitCode = exitCodeOf(signal);
         interruption.abort();
       });
       let remote: RemoteService | undefined;

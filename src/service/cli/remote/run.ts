@@ -11,12 +11,15 @@ import type { Grant } from '../../../locks/ledger/entry.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { rollBackMs } from '../../../locks/roll-back.ts';
+import { fileErrorText } from '../../platform/system-errors.ts';
 import { CommandError, withExitCode } from '../definition/command.ts';
+import { errorCode } from '../definition/system-errors.ts';
+import { exitCodeOf, onSignals } from '../output/process-io.ts';
 import { pathWarnings } from './checkout.ts';
-import { type Child, exitCodeOf, forwarded, onSignals, startChild } from './child.ts';
+import { type Child, forwarded, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
-import { notAcquiredText, openCommandSession } from './session.ts';
+import { type CommandSession, notAcquiredText, openCommandSession } from './session.ts';
 
 interface RunRequest {
   /** The count is the number of paths or items to lock. */
@@ -51,104 +54,142 @@ export async function runUnderLocks(
   connect: (interrupted: AbortSignal, terms: RequestTerms) => Promise<RemoteService>,
   request: RunRequest,
 ): Promise<number> {
+  const signals = forwardSignals();
+  const retryReport = createRetryReport((line) => remote.tell(line));
+  retryReport.start(withoutWaitMs);
+  const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
+  const { onRetry } = retryReport;
+  const terms = { requestTimeoutMs, retries: 1_000, branch: request.branch, onRetry };
+  const remote = await connect(signals.interrupted, terms);
+  const session = openCommandSession(remote, request.ttl);
+  // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
+  const forgetSuspension = onSignals(['SIGTSTP'], () =>
+    remote.tell('Not suspended: locks and the place in line would be lost.'),
+  );
+  try {
+    const acquired = await acquireGoal(remote, session, request, retryReport);
+    // The signal came while the last response was on its way.
+    if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
+    return await runWithLocks(acquired, { request, session, signals, requestTimeoutMs, tell: remote.tell });
+  } catch (error) {
+    // An error during the wait may leave locks that an earlier round failed to release.
+    await session.releaseAfterFailure(releaseMs);
+    const failure = error instanceof ServiceError ? didNotRun(error.message) : error;
+    throw withExitCode(failure, signals.exitCode());
+  } finally {
+    signals.forget();
+    forgetSuspension();
+    remote.client.dispose();
+  }
+}
+
+/** A signal goes to the command. Without a running command, it interrupts the requests. */
+function forwardSignals() {
   const interruption = new AbortController();
-  let received: NodeJS.Signals | undefined;
+  let first: NodeJS.Signals | undefined;
   let child: Child | undefined;
-  const forgetSignals = onSignals(forwarded, (signal) => {
-    received ??= signal;
+  const forget = onSignals(forwarded, (signal) => {
+    first ??= signal;
     if (child === undefined) interruption.abort();
     else child.signal(signal);
   });
-  const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
-  const retryReport = createRetryReport((line) => tell(line));
-  retryReport.start(withoutWaitMs);
-  const { onRetry } = retryReport;
-  const requestTerms = { requestTimeoutMs, retries: 1_000, branch: request.branch, onRetry };
-  const { goal, wait, priority, ttl, grace } = request;
-  const remote = await connect(interruption.signal, requestTerms);
-  const { client, workspace, tell } = remote;
-  const opened = openCommandSession(remote, ttl);
-  const { context, release, releaseAfterFailure } = opened;
-  // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
-  const forgetSuspension = onSignals(['SIGTSTP'], () =>
-    tell('Not suspended: locks and the place in line would be lost.'),
-  );
-
-  async function run(grants: readonly Grant[], items: readonly PoolItem[] | undefined): Promise<number> {
-    let stopped: Promise<void> | undefined;
-    const graceMs = milliseconds(grace);
-    const marginMs = Math.min(graceMs, milliseconds(ttl) / 4);
-    const stopKeeping = keepLocks(opened, { marginMs, requestTimeoutMs }, (reason, msLeft) => {
-      const isToStop = request.onLost === 'stop';
-      tell(isToStop && child !== undefined ? `${reason} Stopping the command.` : reason);
-      child?.closePipe();
-      if (isToStop) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
-    });
-    let folder: string | undefined;
-    let code: number;
-    try {
-      folder = privateFolder();
-      const environment = { ...request.environment, ...variablesOf(grants, items, folder) };
-      child = startChild(request.command, environment, tell);
-      code = await child.ended;
-    } finally {
-      await stopped;
-      child = undefined;
-      await stopKeeping();
-      await release(releaseMs);
-      if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
-    }
-    return stopped === undefined ? code : lockLost;
-  }
-
-  async function lockAndRun(): Promise<number> {
-    const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interruption.signal });
-    const { count } = goal;
-    const pool =
-      goal.kind === 'pool'
-        ? await openPool(
-            { ...context, optionName: (option) => `--${option}`, refuse: didNotRun, debug: () => undefined },
-            { workspace, any: count, selection: goal },
-            withoutWait(),
-          )
-        : undefined;
-    const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
-    if (goal.kind === 'paths') for (const warning of pathWarnings(paths)) tell(warning);
-    retryReport.start(Math.max(withoutWaitMs - rollBackMs, milliseconds(wait)));
-    const acquired = await acquireLocks(
-      {
-        ...context,
-        withoutWait: withoutWait(),
-        refresh: pool && (async (within) => ({ paths: await pool.refresh(within), count })),
-      },
-      { paths, count },
-      { wait, urgency: urgencies[priority] },
-    );
-    retryReport.stop();
-    if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
-    const { grants } = acquired.round;
-    const items = await pool?.itemsOf(grants);
-    const what = joinFirst(grants.map(({ path }) => path));
-    const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
-    tell(`Locked ${what}${waited}.`);
-    // The signal came while the last response was on its way.
-    if (received !== undefined) throw didNotRun('Interrupted.');
-    return await run(grants, items);
-  }
-
-  try {
-    return await lockAndRun();
-  } catch (error) {
-    // An error during the wait may leave locks that an earlier round failed to release.
-    await releaseAfterFailure(releaseMs);
-    const failure = error instanceof ServiceError ? didNotRun(error.message) : error;
-    throw withExitCode(failure, received && exitCodeOf(received));
-  } finally {
-    forgetSignals();
-    forgetSuspension();
-    client.dispose();
-  }
+  return {
+    interrupted: interruption.signal,
+    forwardTo(running: Child | undefined): void {
+      child = running;
+    },
+    /** Undefined if no signal was received. */
+    exitCode: () => first && exitCodeOf(first),
+    forget,
+  };
 }
+
+interface AcquiredGoal {
+  readonly grants: readonly Grant[];
+  /** The locked items of a pool. */
+  readonly items: readonly PoolItem[] | undefined;
+}
+
+async function acquireGoal(
+  { client, workspace, interrupted, tell }: RemoteService,
+  { context }: CommandSession,
+  { goal, wait, priority }: RunRequest,
+  retryReport: RetryReport,
+): Promise<AcquiredGoal> {
+  const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interrupted });
+  const { count } = goal;
+  const pool =
+    goal.kind === 'pool'
+      ? await openPool(
+          { ...context, optionName: (option) => `--${option}`, refuse: didNotRun, debug: () => undefined },
+          { workspace, any: count, selection: goal },
+          withoutWait(),
+        )
+      : undefined;
+  const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
+  if (goal.kind === 'paths') for (const warning of pathWarnings(paths)) tell(warning);
+  retryReport.start(Math.max(withoutWaitMs - rollBackMs, milliseconds(wait)));
+  const acquired = await acquireLocks(
+    {
+      ...context,
+      withoutWait: withoutWait(),
+      refresh: pool && (async (within) => ({ paths: await pool.refresh(within), count })),
+    },
+    { paths, count },
+    { wait, urgency: urgencies[priority] },
+  );
+  retryReport.stop();
+  if (acquired.round.kind !== 'acquired') throw didNotRun(notAcquiredText(acquired, wait, client.serverNow()));
+  const { grants } = acquired.round;
+  const items = await pool?.itemsOf(grants);
+  const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
+  tell(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
+  return { grants, items };
+}
+
+interface RunContext {
+  readonly request: RunRequest;
+  readonly session: CommandSession;
+  readonly signals: ReturnType<typeof forwardSignals>;
+  readonly requestTimeoutMs: number;
+  readonly tell: (line: string) => void;
+}
+
+/** Renews the locks while the command runs, and then releases them. */
+async function runWithLocks(
+  acquired: AcquiredGoal,
+  { request, session, signals, requestTimeoutMs, tell }: RunContext,
+): Promise<number> {
+  let child: Child | undefined;
+  let stopped: Promise<void> | undefined;
+  const graceMs = milliseconds(request.grace);
+  const marginMs = Math.min(graceMs, milliseconds(request.ttl) / 4);
+  const stopKeeping = keepLocks(session, { marginMs, requestTimeoutMs }, (reason, msLeft) => {
+    const isToStop = request.onLost === 'stop';
+    tell(isToStop && child !== undefined ? `${reason} Stopping the command.` : reason);
+    child?.closePipe();
+    if (isToStop) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
+  });
+  let folder: string | undefined;
+  let code: number;
+  try {
+    folder = privateFolder();
+    const environment = { ...request.environment, ...variablesOf(acquired, folder) };
+    child = startChild(request.command, environment, tell);
+    signals.forwardTo(child);
+    code = await child.ended;
+  } finally {
+    await stopped;
+    child = undefined;
+    signals.forwardTo(child);
+    await stopKeeping();
+    await session.release(releaseMs);
+    if (folder !== undefined) rmSync(folder, { recursive: true, force: true });
+  }
+  return stopped === undefined ? code : lockLost;
+}
+
+type RetryReport = ReturnType<typeof createRetryReport>;
 
 /** Reports the first retry after each start, and when the requests are given up. */
 function createRetryReport(tell: (line: string) => void) {
@@ -172,16 +213,14 @@ function privateFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), 'workspace-locks-'));
   } catch (error) {
-    throw error instanceof Error ? didNotRun(`No folder could be created in ${tmpdir()}: ${error.message}.`) : error;
+    if (!(error instanceof Error)) throw error;
+    const reason = fileErrorText(errorCode(error)) ?? error.message;
+    throw didNotRun(`Could not create a folder in ${tmpdir()}: ${reason}.`);
   }
 }
 
 /** For the command: the properties of a single item, the highest fence, and a file with the locks. */
-function variablesOf(
-  grants: readonly Grant[],
-  items: readonly PoolItem[] | undefined,
-  folder: string,
-): NodeJS.ProcessEnv {
+function variablesOf({ grants, items }: AcquiredGoal, folder: string): NodeJS.ProcessEnv {
   const file = join(folder, 'locks.json');
   const locks = grants.map(({ lock }) => lock);
   const withProperties = locks.map((lock) => {

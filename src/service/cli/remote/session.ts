@@ -32,8 +32,8 @@ export function openCommandSession({ client, service, workspace, interrupted, te
     // A lock that has expired needs no release.
     const timeMs = Math.min(maxMs, Math.max(lastEnd - now, minReleaseMs));
     const limits = cleanupLimits(steadyClock, timeMs, interrupted);
-    const back = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.stop);
-    const left = remainingRollback(back);
+    const rollback = await rollBack(session, { acquired, unanswered: [] }, limits).finally(limits.stop);
+    const left = remainingRollback(rollback);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
       tell(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);

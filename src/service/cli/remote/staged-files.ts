@@ -1,4 +1,5 @@
 import { CommandError } from '../definition/command.ts';
+import { startErrorText } from '../definition/system-errors.ts';
 import { runGit } from './checkout.ts';
 
 /** Staged files that have the attribute `lockable` of Git LFS, as paths from the root of the repository. */
@@ -31,7 +32,7 @@ const stagedSince = (folder: string, ...commit: readonly string[]): readonly str
 
 function git(args: readonly string[], folder?: string, input?: string): string {
   const { status, error, stdout, stderr } = runGit(args, { cwd: folder, input });
-  if (error !== undefined) throw new CommandError(`git could not list the staged files: ${error.message}`);
+  if (error !== undefined) throw new CommandError(`git could not list the staged files: ${startErrorText(error)}.`);
   if (status !== 0)
     throw new CommandError(`git could not list the staged files: ${stderr.trim() || `it ended with ${status}`}`);
   return stdout;

@@ -16,18 +16,18 @@ import {
 interface OwnDatabase extends StorageEvents {
   readonly data: string;
   readonly environment: NodeJS.ProcessEnv;
-  /** Advice if a service runs on the folder. */
-  readonly otherwise: string;
+  /** What to do if a service runs on the folder. */
+  readonly advice: string;
 }
 
 /** Prepares the folder of SQLite, and keeps other services off it during the work. */
 export async function withOwnDatabase<T>(
-  { data, environment, otherwise, ...events }: OwnDatabase,
+  { data, environment, advice, ...events }: OwnDatabase,
   work: (storage: Storage) => Promise<T>,
 ): Promise<T> {
   const usesPostgres = databaseUrl(environment) !== null;
   if (!usesPostgres) prepareDataFolder(data);
-  const release = usesPostgres ? () => undefined : takeInstanceLock(data, otherwise);
+  const release = usesPostgres ? () => undefined : takeInstanceLock(data, advice);
   try {
     const storage = await openStorage(data, environment, events);
     return await work(storage).finally(storage.close);
@@ -40,7 +40,7 @@ export async function withOwnDatabase<T>(
  * Prevents a second service on the same folder. An otherwise unused database is locked while the process runs: the
  * system releases the lock however the process ends. Returns a function that releases it earlier.
  */
-function takeInstanceLock(folder: string, whatToDo: string): () => void {
+function takeInstanceLock(folder: string, advice: string): () => void {
   const file = join(folder, 'instance.db');
   const lock = new DatabaseSync(file, { timeout: 0, open: false });
   try {
@@ -51,6 +51,6 @@ function takeInstanceLock(folder: string, whatToDo: string): () => void {
   } catch (error) {
     if (lock.isOpen) lock.close();
     if (!isBusy(error)) throw folderFailure(folder, error);
-    throw new CommandError(`Another service is running on the data folder ${quoted(folder)}. ${whatToDo}`);
+    throw new CommandError(`Another service is running on the data folder ${quoted(folder)}. ${advice}`);
   }
 }

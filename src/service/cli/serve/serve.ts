@@ -15,19 +15,23 @@ import { listTrustRules } from '../../trust/rules.ts';
 import { CommandError } from '../definition/command.ts';
 import { printJson } from '../output/print.ts';
 import { type ProcessIo, packageVersion, revision, versionText } from '../output/process-io.ts';
-import { defaultOrigin, signInLines, signInUrl } from '../output/sign-in.ts';
 import { awaitStop } from '../output/stop-request.ts';
 import { printLines } from '../output/table.ts';
 import { downgradeAdvice, prepareDataFolder } from '../storage/open-storage.ts';
 import { dataFolder } from '../storage/storage-command.ts';
-import { listenFailure, loopbackNetworks, originAt, publicUrlOf } from './addresses.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
 import { withOwnDatabase } from './instance-lock.ts';
 import { createLog } from './log.ts';
 import type { ServeSettings } from './settings.ts';
-
-const otherWays =
-  'Stop it first, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.';
+import {
+  defaultOrigin,
+  listenFailure,
+  loopbackNetworks,
+  originAt,
+  publicUrlOf,
+  signInLines,
+  signInUrl,
+} from './urls.ts';
 
 export async function runService(
   settings: ServeSettings,
@@ -45,14 +49,16 @@ export async function runService(
   await checkGit(git);
   // On PostgreSQL, it has only the mirrors.
   prepareDataFolder(data);
-  const place = {
-    ...{ data, environment, otherwise: otherWays },
+  const database = {
+    ...{ data, environment },
+    advice:
+      'Stop it first, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.',
     onCommit: (changes: number) => metrics.commits.observe(changes),
     onIdleError: (error: Error) => log.warn({ err: error }, 'database connection lost'),
     onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
       log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
   };
-  await withOwnDatabase(place, (storage) => serveOn({ settings, storage, git, metrics, log, environment, io }));
+  await withOwnDatabase(database, (storage) => serveOn({ settings, storage, git, metrics, log, environment, io }));
 }
 
 /** Older versions lack some of the settings that keep a remote from making git run commands. */
@@ -141,25 +147,18 @@ function announce(
   const { host, json } = settings;
   const base_url = `${originAt(host, port)}/v1`;
   const public_url = publicUrlOf(settings, port);
-  const dashboard_url = `${public_url ?? originAt(host, port)}/`;
-  const sign_in_link = link && signInUrl(public_url ?? originAt(host, port), link);
+  const origin = public_url ?? originAt(host, port);
+  const dashboard_url = `${origin}/`;
+  const sign_in_link = link && signInUrl(origin, link);
   if (json) {
-    printJson(io.stdout, {
-      event: 'listening',
-      base_url,
-      public_url,
-      dashboard_url,
-      ...build(),
-      sign_in_link,
-      ...dev,
-    });
+    printJson(io.stdout, { event: 'listening', base_url, public_url, dashboard_url, ...build(), sign_in_link, ...dev });
   } else {
     printLines(io.stdout, [
       `workspace-service ${versionText()} listens on ${base_url}`,
       ...(settings.publicUrl === undefined ? [] : [`Its public URL is ${settings.publicUrl}/v1`]),
       `Its dashboard is at ${dashboard_url}`,
       ...(sign_in_link === undefined
-        ? [`To sign in to it without a token: ${signInCommand(settings.data, public_url ?? originAt(host, port))}`]
+        ? [`To sign in to it without a token: ${signInCommand(settings.data, origin)}`]
         : ['', ...signInLines(sign_in_link)]),
       ...(dev === null ? [] : welcome(`${dashboard_url}v1`, dev)),
     ]);

@@ -5,6 +5,7 @@ import { type Migration, NewerSchemaError } from '../../storage/migrate.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { CommandError } from '../definition/command.ts';
+import { errorCode } from '../definition/system-errors.ts';
 import { quoted } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { printLines } from '../output/table.ts';
@@ -56,7 +57,7 @@ export const printMigration =
 export function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof NewerSchemaError) return new CommandError(error.message);
-  const reason = sqliteErrorText(error) ?? systemErrorText(codeOf(error));
+  const reason = sqliteErrorText(error) ?? systemErrorText(errorCode(error));
   if (reason === undefined) return error;
   return new CommandError(
     `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,
@@ -89,12 +90,10 @@ const databaseErrors: Readonly<Record<string, string>> = {
 
 function databaseFailure(error: unknown): string {
   if (!(error instanceof Error)) return 'it failed';
-  const code = codeOf(error);
+  const code = errorCode(error);
   if (code !== '') return databaseErrors[code] ?? systemErrorText(code) ?? `it failed (${code})`;
   // Errors of the driver itself have no code, and their messages quote settings, so they are not repeated.
   if (/timeout|terminated/i.test(error.message)) return 'it did not respond in time';
   if (/\bSSL\b/.test(error.message)) return 'it does not support TLS as the URL requires';
   return 'the driver rejected the URL, or the server rejected the connection';
 }
-
-const codeOf = (error: Error): string => ('code' in error && typeof error.code === 'string' ? error.code : '');
