@@ -120,14 +120,14 @@ function createProgram(context: Surroundings): Commander {
 }
 
 function addCommand(parent: Commander, command: Command, surroundings: Surroundings) {
-  const { name, summary, details = [], example, arguments: takes } = command;
-  const places = Object.values(takes).map(({ placeholder, otherwise, takesRest }) => {
-    const place = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
-    return takesRest ? `${place}...` : place;
+  const { name, summary, details = [], example, arguments: positionals } = command;
+  const forms = Object.values(positionals).map(({ placeholder, otherwise, takesRest }) => {
+    const form = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
+    return takesRest ? `${form}...` : form;
   });
   const commander = parent
     .command(name.split(' ').at(-1) ?? name)
-    .usage([...places, '[flags]', ...(command.runsCommand ? ['-- <COMMAND>...'] : [])].join(' '))
+    .usage([...forms, '[flags]', ...(command.runsCommand ? ['-- <COMMAND>...'] : [])].join(' '))
     .summary(summary)
     .description([`${summary.charAt(0).toUpperCase()}${summary.slice(1)}.`, ...details].join('\n'))
     .addHelpText(
@@ -136,7 +136,8 @@ function addCommand(parent: Commander, command: Command, surroundings: Surroundi
     )
     .showHelpAfterError(`See: ${programName} ${name} --help`)
     .allowExcessArguments();
-  for (const { placeholder, description } of Object.values(takes)) commander.argument(`[${placeholder}]`, description);
+  for (const { placeholder, description } of Object.values(positionals))
+    commander.argument(`[${placeholder}]`, description);
   const typed = collectArguments(commander, command);
   commander.action(async () => {
     const prepared = command.prepare(typed(), surroundings);

@@ -18,12 +18,12 @@ const maxEntries = 1_000_000;
 const maxNumber = 999_999_999_999_999;
 
 /** Ambiguous values, such as those that look like another NAME=VALUE pair, are written as JSON. */
-const shown = (value: unknown): string =>
+const formatValue = (value: unknown): string =>
   typeof value === 'string' && /^[^\s"'=,[\]{}]+$/.test(value) ? value : JSON.stringify(value);
 
-const shownDetail = (detail: RecordedEntry['detail']): string =>
+const formatDetail = (detail: RecordedEntry['detail']): string =>
   Object.entries(detail)
-    .map(([name, value]) => `${shown(name)}=${shown(value)}`)
+    .map(([name, value]) => `${formatValue(name)}=${formatValue(value)}`)
     .join(' ');
 
 export const audit = defineStorageCommand({
@@ -85,7 +85,7 @@ export const audit = defineStorageCommand({
         TOKEN: ({ token_id }) => token_id,
         ADDRESS: ({ address }) => address,
         ACTION: ({ action }) => action,
-        DETAIL: ({ detail }) => shownDetail(detail),
+        DETAIL: ({ detail }) => formatDetail(detail),
       },
       Object.values(query).some((filter) => filter !== undefined) ? 'No entry matches.' : 'The audit log is empty.',
     );

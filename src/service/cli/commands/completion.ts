@@ -1,5 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: shell parameters use this syntax.
-import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
+import { oneOf } from '../../../interface/one-of.ts';
+import { accepted } from '../../../interface/parsed.ts';
 import { type Command, defineCommand } from '../definition/command.ts';
 import { required, rest } from '../definition/flags.ts';
 
@@ -37,7 +38,8 @@ const scripts = {
 /** Argument with which the scripts ask for the next words. */
 const next = 'words';
 
-const shells = Object.keys(scripts);
+const shells = ['bash', 'zsh', 'fish'] as const;
+const parseShell = oneOf([...shells, next], `It must be one of ${shells.join(', ')}.`);
 
 export const completion = defineCommand({
   name: 'completion',
@@ -62,14 +64,6 @@ export const completion = defineCommand({
     io.stdout.write(lines.map((line) => `${line}\n`).join(''));
   },
 });
-
-type Shell = keyof typeof scripts;
-
-function parseShell(text: string): Parsed<Shell | typeof next> {
-  return text === next || isShell(text) ? accepted(text) : refused(`It must be one of ${shells.join(', ')}.`);
-}
-
-const isShell = (text: string): text is Shell => Object.hasOwn(scripts, text);
 
 /** Possible next words, each with a description after a tab, as fish expects it. Empty for the value of a flag. */
 function nextWords(commands: readonly Command[], typed: readonly string[]): readonly string[] {

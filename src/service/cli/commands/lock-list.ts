@@ -54,19 +54,16 @@ const local = defineStorageCommand({
   ...both,
   arguments: { workspace: workspaceArgument },
   example: 'game',
-  async run({ flags: { prefix, owner, waiting }, arguments: { workspace: id } }, storage) {
+  async run({ flags: { prefix, owner, waiting }, arguments: { workspace } }, storage) {
+    const filter = { prefix, owner };
     if (waiting) {
-      const queue = (await listQueue(storage, { workspace: id })).filter(isWanted({ prefix, owner }));
-      return {
-        document: { queue: queue.map(withoutPlaceId) },
-        lines: waitingTableText(queue, nobodyText({ prefix, owner })),
-      };
+      const queue = (await listQueue(storage, { workspace })).filter(isWanted(filter));
+      return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue, nobodyText(filter)) };
     }
-    const found = (await listLocks(storage, { workspace: id, prefix, limit: maxLocks })).locks;
-    const locks = found.filter(isWanted({ owner }));
+    const { locks } = await listLocks(storage, { workspace, ...filter, limit: maxLocks });
     // The clock of the database decides when a lock expires.
     const { now } = await storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow();
-    return { document: { locks }, lines: lockTableText(locks, now, emptyText(id, { prefix, owner })) };
+    return { document: { locks }, lines: lockTableText(locks, now, emptyText(workspace, filter)) };
   },
 });
 

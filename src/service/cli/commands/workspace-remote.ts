@@ -1,25 +1,22 @@
+import { pluralize } from '../../../interface/format.ts';
 import { createGit } from '../../git/git.ts';
 import { GitError } from '../../git/git-error.ts';
 import type { Remote } from '../../git/remote.ts';
 import type { RemoteBranches } from '../../git/remote-branches.ts';
 import { CommandError } from '../definition/command.ts';
-import { toggle } from '../definition/flags.ts';
+import { type FlagValues, toggle } from '../definition/flags.ts';
 
 export const remoteFlags = {
   noCheck: toggle('store the remote without contacting it'),
   allowFileRemotes: toggle('allow a repository on this machine as the remote'),
 };
 
-interface GivenRemote {
-  /** The data folder. */
-  readonly data: string;
+interface RemoteFlagValues extends FlagValues<typeof remoteFlags> {
   /** May be a file: connectionProblem() checks it against `allowFileRemotes`. */
   readonly remote: { readonly remote: Remote } | undefined;
-  readonly noCheck: boolean;
-  readonly allowFileRemotes: boolean;
 }
 
-export const connectionProblem = ({ remote, allowFileRemotes }: Pick<GivenRemote, 'remote' | 'allowFileRemotes'>) =>
+export const connectionProblem = ({ remote, allowFileRemotes }: RemoteFlagValues) =>
   remote?.remote.kind === 'file' && !allowFileRemotes
     ? ['--remote is a repository on this machine. Allow it with --allow-file-remotes, here and for the service.']
     : [];
@@ -28,7 +25,7 @@ const queueTimeout = { timeoutMs: 10_000 };
 
 /** Null if the remote is not contacted: with --no-check or without a remote. */
 export async function askRemote(
-  { data, remote, noCheck, allowFileRemotes }: GivenRemote,
+  { data, remote, noCheck, allowFileRemotes }: RemoteFlagValues & { readonly data: string },
   environment: NodeJS.ProcessEnv,
   done: 'added' | 'changed',
 ): Promise<RemoteBranches | null> {
@@ -46,10 +43,10 @@ export async function askRemote(
   }
 }
 
-export function remoteSummary(asked: RemoteBranches | null): string {
-  if (asked === null) return 'The remote was not contacted.';
-  const { branches, defaultBranch } = asked;
+export function remoteSummary(remote: RemoteBranches | null): string {
+  if (remote === null) return 'The remote was not contacted.';
+  const { branches, defaultBranch } = remote;
   if (branches.size === 0) return 'The remote responds; it has no branches yet.';
   const main = defaultBranch === undefined ? '' : `, ${defaultBranch} by default`;
-  return `The remote responds; it has ${branches.size === 1 ? 'one branch' : `${branches.size} branches`}${main}.`;
+  return `The remote responds; it has ${pluralize(branches.size, 'branch', 'branches')}${main}.`;
 }

@@ -40,25 +40,26 @@ export const latestFlags = {
 };
 
 /** Only the settings that were given. */
-export const settingsOf = ({
-  deskTtl: ttl,
-  lfsUrl,
-  lfs,
-  lfsLimit,
-  latest,
+export function settingsOf({
+  deskTtl,
   latestBranches,
-  releaseOn,
-  pushLocks,
-}: FlagValues<typeof lfsFlags & typeof latestFlags>): Partial<WorkspaceSettings> => ({
-  ...(ttl !== undefined && { desk_ttl: formatDuration(ttl) }),
-  ...(lfsUrl !== undefined && { lfs_url: lfsUrl }),
-  ...(lfs !== undefined && { lfs_mode: lfs }),
-  ...(lfsLimit !== undefined && { lfs_limit: lfsLimit }),
-  ...(latest !== undefined && { latest }),
-  ...(latestBranches !== undefined && { latest_branches: JSON.stringify(latestBranches) }),
-  ...(releaseOn !== undefined && { release_on: releaseOn }),
-  ...(pushLocks !== undefined && { push_locks: pushLocks }),
-});
+  ...flags
+}: FlagValues<typeof lfsFlags & typeof latestFlags>): Partial<WorkspaceSettings> {
+  const settings = {
+    desk_ttl: deskTtl && formatDuration(deskTtl),
+    lfs_url: flags.lfsUrl,
+    lfs_mode: flags.lfs,
+    lfs_limit: flags.lfsLimit,
+    latest: flags.latest,
+    latest_branches: latestBranches && JSON.stringify(latestBranches),
+    release_on: flags.releaseOn,
+    push_locks: flags.pushLocks,
+  };
+  // TypeScript does not follow the keys through the entries.
+  return Object.fromEntries(
+    Object.entries(settings).filter(([, value]) => value !== undefined),
+  ) as Partial<WorkspaceSettings>;
+}
 
 const asItIs = 'as it is';
 

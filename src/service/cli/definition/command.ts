@@ -77,11 +77,11 @@ export interface Command
 /** Passes the types of the flags from the definition of a command to `run`. */
 export function defineCommand<F extends Flags = None, A extends Flags = None>(definition: Definition<F, A>): Command {
   const flags: Flags = definition.flags ?? {};
-  const takes: Flags = definition.arguments ?? {};
+  const positionals: Flags = definition.arguments ?? {};
   return {
     ...definition,
     flags: Object.fromEntries(Object.entries(flags).map(([key, flag]) => [flagName(key), flag])),
-    arguments: takes,
+    arguments: positionals,
     prepare(typed, surroundings) {
       const problems: string[] = [];
       const take = (parsed: Parsed<unknown>): unknown => (parsed.ok ? parsed.value : void problems.push(parsed.reason));
@@ -92,16 +92,14 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
         const inherited = texts === undefined && surroundings.environment[variableOf(name)];
         return [key, take(inherited ? flag.read([inherited], variableOf(name)) : flag.read(texts ?? [], `--${name}`))];
       });
-      const values = Object.entries(takes).map(([key, argument], index) => {
+      const values = Object.entries(positionals).map(([key, argument], index) => {
         const texts = typed.arguments.slice(index, argument.takesRest ? undefined : index + 1);
         return [key, take(argument.read(texts, argument.placeholder))];
       });
-      const takesRest = Object.values(takes).some((argument) => argument.takesRest);
+      const takesRest = Object.values(positionals).some((argument) => argument.takesRest);
       for (const text of takesRest ? [] : typed.arguments.slice(values.length)) {
-        const all = Object.values(takes).map(({ placeholder }) => placeholder);
-        problems.push(
-          `${quoted(text)} is an unexpected argument: "${definition.name}" takes ${all.join(' ') || 'only flags'}.`,
-        );
+        const all = argumentNames(positionals) || 'only flags';
+        problems.push(`${quoted(text)} is an unexpected argument: "${definition.name}" takes ${all}.`);
       }
       // Without problems, each name has the value of its own reader. TypeScript cannot infer this.
       const call = {
@@ -114,3 +112,9 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
     },
   };
 }
+
+/** Such as `WORKSPACE PATH`. */
+export const argumentNames = (positionals: Flags): string =>
+  Object.values(positionals)
+    .map(({ placeholder }) => placeholder)
+    .join(' ');

@@ -1,5 +1,5 @@
 import { refused } from '../../../interface/parsed.ts';
-import type { Command } from '../definition/command.ts';
+import { argumentNames, type Command } from '../definition/command.ts';
 import { baseUrlVariable } from './remote-command.ts';
 
 /**
@@ -10,7 +10,7 @@ export const eitherWay = (remote: Command, local: Command): Command => ({
   ...remote,
   details: [
     ...(remote.details ?? []),
-    `Without ${baseUrlVariable}, it works on the data of this machine: ${local.name} ${places(local)}.`,
+    `Without ${baseUrlVariable}, it works on the data of this machine: ${local.name} ${argumentNames(local.arguments)}.`,
     ...(local.details ?? []),
   ],
   example: local.example,
@@ -31,8 +31,3 @@ export const eitherWay = (remote: Command, local: Command): Command => ({
     return problems.length === 0 ? prepared : refused(problems.join('\n'));
   },
 });
-
-const places = (command: Command): string =>
-  Object.values(command.arguments)
-    .map(({ placeholder }) => placeholder)
-    .join(' ');

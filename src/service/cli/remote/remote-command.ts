@@ -1,6 +1,10 @@
-import type { CallLimits, Client, ClientOptions, WorkspaceId } from '../../../client/client.ts';
+import { parseBaseUrl, parseToken, parseWorkspaceId, type WorkspaceId } from '../../../client/access.ts';
+import type { CallLimits, Client, ClientOptions } from '../../../client/client.ts';
+import { steadyClock } from '../../../client/clock.ts';
 import { parsePriority } from '../../../client/queue.ts';
+import { ServiceError } from '../../../client/service-error.ts';
 import { parseDurationBetween } from '../../../interface/duration.ts';
+import { mirrorAgeText, outdatedText } from '../../../interface/outdated.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import {
@@ -77,7 +81,6 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
       const { io } = call;
       // The remote flags are always among the flags. TypeScript cannot infer this.
       const { allowHttp, json } = call.flags as FlagValues<typeof remoteFlags>;
-      const { ServiceError } = await import('../../../client/service-error.ts');
       const interruption = new AbortController();
       const stop = awaitStop(io);
       let exitCode: number | undefined;
@@ -138,13 +141,24 @@ export async function connectTo(
   interrupted: AbortSignal,
   terms: RequestTerms,
 ): Promise<RemoteService> {
-  const [{ parseBaseUrl, parseToken }, { createClient, parseWorkspaceId, steadyClock }, { identityOf }, texts] =
-    await Promise.all([
-      import('../../../client/access.ts'),
-      import('../../../client/client.ts'),
-      import('./identity.ts'),
-      import('../../../interface/outdated.ts'),
-    ]);
+  const connection = await readVariables(environment, allowHttp);
+  const tell = (line: string): void => printLines(io.stderr, [line]);
+  const { createClient } = await import('../../../client/client.ts');
+  const client = createClient({
+    ...connection,
+    userAgent: `workspace-service/${packageVersion()}`,
+    ...terms,
+    onWarning: tell,
+    onCompared({ outdated, as_of }) {
+      if (outdated !== undefined) tell(outdatedText(outdated, terms.branch));
+      if (as_of !== undefined) tell(mirrorAgeText(as_of));
+    },
+  });
+  const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
+  return { client, service: connection.baseUrl, workspace: connection.workspace, interrupted, within, tell };
+}
+
+async function readVariables(environment: NodeJS.ProcessEnv, allowHttp: boolean) {
   const problems: string[] = [];
   function read<T>(
     [name, description]: readonly [string, string],
@@ -160,6 +174,7 @@ export async function connectTo(
   }
   const [address, secret, id] = variables;
   const baseUrl = read(address, (text) => parseBaseUrl(text, allowHttp, '--allow-http'));
+  const { identityOf } = await import('./identity.ts');
   const identity = baseUrl === undefined || environment[secret[0]] ? undefined : identityOf(environment, baseUrl);
   const token =
     identity === undefined ? read(secret, parseToken('It must not contain spaces or line breaks.'), true) : undefined;
@@ -167,18 +182,5 @@ export async function connectTo(
   const credentials = token === undefined ? identity : { kind: 'static' as const, token };
   if (baseUrl === undefined || credentials === undefined || workspace === undefined)
     throw new CommandError(problems.join(' '), 2);
-  const tell = (line: string): void => printLines(io.stderr, [line]);
-  const client = createClient({
-    baseUrl,
-    credentials,
-    userAgent: `workspace-service/${packageVersion()}`,
-    ...terms,
-    onWarning: tell,
-    onCompared({ outdated, as_of }) {
-      if (outdated !== undefined) tell(texts.outdatedText(outdated, terms.branch));
-      if (as_of !== undefined) tell(texts.mirrorAgeText(as_of));
-    },
-  });
-  const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
-  return { client, service: baseUrl, workspace, interrupted, within, tell };
+  return { baseUrl, credentials, workspace };
 }

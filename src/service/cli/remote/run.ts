@@ -7,7 +7,6 @@ import { formatElapsed, joinFirst } from '../../../interface/format.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
-import type { Grant } from '../../../locks/ledger/entry.ts';
 import { openPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { rollBackMs } from '../../../locks/roll-back.ts';
@@ -57,20 +56,20 @@ export async function runUnderLocks(
   const signals = forwardSignals();
   const retryReport = createRetryReport((line) => remote.tell(line));
   retryReport.start(withoutWaitMs);
-  const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
   const { onRetry } = retryReport;
-  const terms = { requestTimeoutMs, retries: 1_000, branch: request.branch, onRetry };
+  const terms = { requestTimeoutMs: requestTimeoutMs(request), retries: 1_000, branch: request.branch, onRetry };
   const remote = await connect(signals.interrupted, terms);
   const session = openCommandSession(remote, request.ttl);
+  const context = { request, remote, session, signals, retryReport };
   // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
   const forgetSuspension = onSignals(['SIGTSTP'], () =>
     remote.tell('Not suspended: locks and the place in line would be lost.'),
   );
   try {
-    const acquired = await acquireGoal(remote, session, request, retryReport);
+    const acquired = await acquireGoal(context);
     // The signal came while the last response was on its way.
     if (signals.interrupted.aborted) throw didNotRun('Interrupted.');
-    return await runWithLocks(acquired, { request, session, signals, requestTimeoutMs, tell: remote.tell });
+    return await runWithLocks(context, acquired);
   } catch (error) {
     // An error during the wait may leave locks that an earlier round failed to release.
     await session.releaseAfterFailure(releaseMs);
@@ -82,6 +81,16 @@ export async function runUnderLocks(
     remote.client.dispose();
   }
 }
+
+interface RunContext {
+  readonly request: RunRequest;
+  readonly remote: RemoteService;
+  readonly session: CommandSession;
+  readonly signals: ReturnType<typeof forwardSignals>;
+  readonly retryReport: ReturnType<typeof createRetryReport>;
+}
+
+const requestTimeoutMs = ({ ttl }: RunRequest): number => Math.min(maxAttemptMs, attemptMs(milliseconds(ttl)));
 
 /** A signal goes to the command. Without a running command, it interrupts the requests. */
 function forwardSignals() {
@@ -104,18 +113,11 @@ function forwardSignals() {
   };
 }
 
-interface AcquiredGoal {
-  readonly grants: readonly Grant[];
-  /** The locked items of a pool. */
-  readonly items: readonly PoolItem[] | undefined;
-}
+type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
 
-async function acquireGoal(
-  { client, workspace, interrupted, tell }: RemoteService,
-  { context }: CommandSession,
-  { goal, wait, priority }: RunRequest,
-  retryReport: RetryReport,
-): Promise<AcquiredGoal> {
+async function acquireGoal({ request: { goal, wait, priority }, remote, session, retryReport }: RunContext) {
+  const { client, workspace, interrupted, tell } = remote;
+  const { context } = session;
   const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interrupted });
   const { count } = goal;
   const pool =
@@ -147,29 +149,25 @@ async function acquireGoal(
   return { grants, items };
 }
 
-interface RunContext {
-  readonly request: RunRequest;
-  readonly session: CommandSession;
-  readonly signals: ReturnType<typeof forwardSignals>;
-  readonly requestTimeoutMs: number;
-  readonly tell: (line: string) => void;
-}
-
 /** Renews the locks while the command runs, and then releases them. */
 async function runWithLocks(
+  { request, remote: { tell }, session, signals }: RunContext,
   acquired: AcquiredGoal,
-  { request, session, signals, requestTimeoutMs, tell }: RunContext,
 ): Promise<number> {
   let child: Child | undefined;
   let stopped: Promise<void> | undefined;
   const graceMs = milliseconds(request.grace);
   const marginMs = Math.min(graceMs, milliseconds(request.ttl) / 4);
-  const stopKeeping = keepLocks(session, { marginMs, requestTimeoutMs }, (reason, msLeft) => {
-    const isToStop = request.onLost === 'stop';
-    tell(isToStop && child !== undefined ? `${reason} Stopping the command.` : reason);
-    child?.closePipe();
-    if (isToStop) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
-  });
+  const stopKeeping = keepLocks(
+    session,
+    { marginMs, requestTimeoutMs: requestTimeoutMs(request) },
+    (reason, msLeft) => {
+      const isToStop = request.onLost === 'stop';
+      tell(isToStop && child !== undefined ? `${reason} Stopping the command.` : reason);
+      child?.closePipe();
+      if (isToStop) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
+    },
+  );
   let folder: string | undefined;
   let code: number;
   try {
@@ -188,8 +186,6 @@ async function runWithLocks(
   }
   return stopped === undefined ? code : lockLost;
 }
-
-type RetryReport = ReturnType<typeof createRetryReport>;
 
 /** Reports the first retry after each start, and when the requests are given up. */
 function createRetryReport(tell: (line: string) => void) {
