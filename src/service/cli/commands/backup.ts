@@ -12,7 +12,7 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import { CommandError } from '../definition/command.ts';
 import { required } from '../definition/flags.ts';
 import { withFileErrors } from '../definition/system-errors.ts';
-import { parseFile } from '../definition/values.ts';
+import { parseFileOrPipe } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import { exitCodeOf, type ProcessIo, packageVersion } from '../output/process-io.ts';
 import { awaitStop } from '../output/stop-request.ts';
@@ -27,7 +27,7 @@ export const backup = defineStorageCommand({
     'The file contains the secrets of webhooks and the passwords of remotes. Only this user can read it. Keep it safe.',
     '"workspace-service restore" can restore it into SQLite or PostgreSQL, regardless of its origin.',
   ],
-  arguments: { file: required('FILE', 'the file to create, or - for stdout', parseFile) },
+  arguments: { file: required('FILE', 'the file to create, or - for stdout', parseFileOrPipe) },
   example: 'workspaces.backup',
   async run({ arguments: { file }, io }, storage) {
     const isPiped = file === '-';

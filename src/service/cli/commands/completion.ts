@@ -51,12 +51,7 @@ export const completion = defineCommand({
   ],
   arguments: {
     shell: required('SHELL', `one of ${shells.join(', ')}`, parseShell),
-    typed: rest(
-      'WORD',
-      `used by the scripts, with "${next}" as the SHELL: the words before the cursor`,
-      'default none',
-      (text) => accepted(text),
-    ),
+    typed: rest('WORD', `used by the scripts, with "${next}" as the SHELL: the words before the cursor`, accepted),
   },
   example: 'bash',
   async run({ arguments: { shell, typed }, io, commands }) {

@@ -12,10 +12,10 @@ export const lockAsk = defineRemoteCommand({
     'The service takes the lock for you at your turn. The event lock.requested notifies the holder. Asking again changes the',
     `note and the time, and keeps your place. ${aboutPaths}`,
   ],
-  arguments: { path: required('PATH', 'the locked path', (text) => canonicalLockPath(text)) },
+  arguments: { path: required('PATH', 'the locked path', canonicalLockPath) },
   flags: {
-    note: optional('TEXT', 'note to the holder', 'default none', parseNote),
-    ttl: optional('DURATION', 'how long the lock lasts', 'default as asked before, or as with Git LFS', parseTtl),
+    note: optional('TEXT', 'note to the holder', parseNote),
+    ttl: optional('DURATION', 'how long the lock lasts', parseTtl, 'default as asked before, or as with Git LFS'),
   },
   example: 'Content/Hero.uasset --note Lights --ttl 8h',
   async run({ flags: { note, ttl }, arguments: { path } }, connect) {

@@ -1,8 +1,8 @@
 import { canonicalLockPath, type LockPath, parseHeldPath, parseLockPath } from '../../../interface/lock-path.ts';
 import { oneOf } from '../../../interface/one-of.ts';
-import { accepted } from '../../../interface/parsed.ts';
 import { CommandError } from '../definition/command.ts';
 import { optional, rest, toggle, withDefault } from '../definition/flags.ts';
+import { parseFile } from '../definition/values.ts';
 import { printLines } from '../output/table.ts';
 import type { CheckedPath } from '../remote/check.ts';
 import { pusherVariables } from '../remote/pusher.ts';
@@ -19,22 +19,17 @@ export const lockCheck = defineRemoteCommand({
     `The first of ${pusherVariables.join(', ')} that is set names the pusher. If none is, or if GITEA_DEPLOY_KEY_ID is that of a key, all locks count.`,
   ],
   arguments: {
-    paths: rest('PATH', 'a path to check', 'default none', (text) => canonicalLockPath(text, parseHeldPath)),
+    paths: rest('PATH', 'a path to check', (text) => canonicalLockPath(text, parseHeldPath)),
   },
   flags: {
     staged: toggle('check the lockable files that are staged in git'),
     receive: toggle('check the files that a push changes'),
-    owners: optional(
-      'FILE',
-      'with --receive, lines NAME = OWNER for people with other names on the git server',
-      'default none',
-      (file) => accepted(file),
-    ),
+    owners: optional('FILE', 'with --receive, lines NAME = OWNER for other names on the git server', parseFile),
     unreachable: withDefault(
       'ACTION',
       'with --receive, what happens to a push while the service does not answer: refuse or accept',
-      'refuse',
       oneOf(['refuse', 'accept']),
+      'refuse',
     ),
   },
   example: '--staged',

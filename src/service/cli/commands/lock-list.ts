@@ -13,8 +13,8 @@ const both = {
   name: 'lock list',
   summary: 'list the current locks of a workspace',
   flags: {
-    prefix: optional('TEXT', 'only paths that start with this, such as Content/', 'default all', parsePrefix),
-    owner: optional('OWNER', 'only the locks of this owner; case-sensitive', 'default all', parseTokenOwner),
+    prefix: optional('TEXT', 'only paths that start with this, such as Content/', parsePrefix, 'default all'),
+    owner: optional('OWNER', 'only the locks of this owner; case-sensitive', parseTokenOwner, 'default all'),
     waiting: toggle('list those who wait for locks instead'),
   },
 } as const;

@@ -13,7 +13,7 @@ const both = {
   summary: 'release your own locks, or with --force those of others',
   flags: {
     force: toggle('release the lock even if someone else holds it'),
-    reason: optional('TEXT', 'reason for the audit log', 'default none', parseNote),
+    reason: optional('TEXT', 'reason for the audit log', parseNote),
   },
 } as const;
 
@@ -22,7 +22,7 @@ const parsePath = (text: string) => canonicalLockPath(text, parseHeldPath);
 const remote = defineRemoteCommand({
   ...both,
   details: [aboutPaths],
-  arguments: { paths: rest('PATH', 'a locked path', 'required', parsePath) },
+  arguments: { paths: rest('PATH', 'a locked path', parsePath, 'required') },
   example: 'Content/Hero.uasset',
   async run({ flags: { force, reason }, arguments: { paths } }, connect) {
     if (reason && !force)

@@ -12,7 +12,7 @@ import { parsePoolName, parseWorkspaceId } from '../../workspaces/workspace-id.t
 import { type CommandContext, CommandError } from '../definition/command.ts';
 import { type Flag, type FlagValues, optional, repeated, required } from '../definition/flags.ts';
 import { withFileErrors } from '../definition/system-errors.ts';
-import { parseFile } from '../definition/values.ts';
+import { parseFileOrPipe } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { textTable } from '../output/table.ts';
@@ -34,8 +34,7 @@ const itemFlags = {
   itemsFile: optional(
     'FILE',
     'items as JSON, [{"path": …, "properties": {…}, "secret": [names]}], or - for stdin',
-    'default none',
-    parseFile,
+    parseFileOrPipe,
   ),
 };
 
@@ -68,7 +67,7 @@ export const poolUpdate = defineStorageCommand({
   arguments: poolArguments,
   flags: {
     ...itemFlags,
-    removeItem: repeated('PATH', 'the path of an item to remove; repeatable', 'default none', (path) =>
+    removeItem: repeated('PATH', 'the path of an item to remove; repeatable', (path) =>
       canonicalLockPath(path, parseHeldPath),
     ),
   },
@@ -83,7 +82,7 @@ export const poolUpdate = defineStorageCommand({
 export const poolList = defineStorageCommand({
   name: 'pool list',
   summary: 'list pools and their items, without the values of secret properties',
-  arguments: { workspace: optional('WORKSPACE', 'only the pools of this workspace', 'default all', parseWorkspaceId) },
+  arguments: { workspace: optional('WORKSPACE', 'only the pools of this workspace', parseWorkspaceId, 'default all') },
   example: 'game',
   async run({ arguments: { workspace } }, storage) {
     const found = await findPools(storage.read, { workspace });

@@ -7,7 +7,7 @@ import { asTimestamp } from '../../storage/timestamp.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
 import { required, toggle } from '../definition/flags.ts';
 import { withFileErrors } from '../definition/system-errors.ts';
-import { parseFile } from '../definition/values.ts';
+import { parseFileOrPipe } from '../definition/values.ts';
 import { type CommandOutput, printOutput } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { withOwnDatabase } from '../serve/instance-lock.ts';
@@ -25,12 +25,12 @@ export const restore = defineCommand({
   ],
   variables: storageVariables,
   flags: {
-    replace: toggle(
-      'remove all data from the database first, including the audit log; without it, the database must be empty',
-    ),
+    replace: toggle('first remove all data, including the audit log; without it, the database must be empty'),
     ...commonFlags,
   },
-  arguments: { file: required('FILE', 'a file written by "workspace-service backup", or - for stdin', parseFile) },
+  arguments: {
+    file: required('FILE', 'a file written by "workspace-service backup", or - for stdin', parseFileOrPipe),
+  },
   example: 'workspaces.backup',
   async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);

@@ -15,8 +15,8 @@ import { defineStorageCommand, operatorActor } from '../storage/storage-command.
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
 export const permissionFlags = {
-  scopes: list('LIST', 'the scopes of the token, separated by commas', 'required', parseScope),
-  workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', 'default all', parseWorkspaceId),
+  scopes: list('LIST', 'the scopes of the token, separated by commas', parseScope, 'required'),
+  workspaces: list('LIST', 'limit the token to these workspaces, separated by commas', parseWorkspaceId, 'default all'),
 };
 
 export const tokenCreate = defineStorageCommand({

@@ -26,7 +26,7 @@ import { permissionFlags, permissionsText, sharedOwnerLines } from './token.ts';
 const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
 
 const repeatedField = ({ placeholder, hint, otherwise, parse }: Field<RuleClaim>) =>
-  repeated(placeholder, `${hint}; repeatable`, otherwise, parse);
+  repeated(placeholder, `${hint}; repeatable`, parse, otherwise);
 
 const flags = {
   owner: requiredField(owner),
@@ -39,7 +39,7 @@ const flags = {
   event: optionalField(event),
   property: repeatedField(repeatedRuleFields.properties),
   claim: repeatedField(repeatedRuleFields.claims),
-  issuer: withDefault(issuer.placeholder, issuer.hint, githubIssuer, issuer.parse),
+  issuer: withDefault(issuer.placeholder, issuer.hint, issuer.parse, githubIssuer),
   ...permissionFlags,
 };
 

@@ -27,7 +27,6 @@ export const lfsFlags = {
   lfsLimit: optional(
     'SIZE',
     'disk limit of its LFS objects: the least recently used are removed, but none that a synced branch needs',
-    'default none',
     parseByteLimit,
   ),
 };
@@ -134,7 +133,7 @@ function latestText(workspace: WorkspaceSettings): string {
 
 /** For commands that print URLs of the service. */
 export const urlFlags = {
-  url: optional('URL', 'another URL at which people reach the service', 'default --public-url', parseServiceUrl),
+  url: optional('URL', 'another URL at which people reach the service', parseServiceUrl, 'default --public-url'),
   publicUrl,
 };
 

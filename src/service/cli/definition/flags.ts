@@ -25,7 +25,8 @@ export const flagName = (key: string): string => key.replaceAll(/[A-Z]/g, (lette
 export const variableOf = (flag: string): string => `WORKSPACE_SERVICE_${flag.toUpperCase().replaceAll('-', '_')}`;
 
 type Parse<T> = (text: string) => Parsed<T>;
-type Described<T> = readonly [placeholder: string, description: string, otherwise: string, parse: Parse<T>];
+/** `otherwise` is the default in the help. */
+type Described<T> = readonly [placeholder: string, description: string, parse: Parse<T>, otherwise?: string];
 
 interface Options {
   /** Errors do not quote the value. */
@@ -33,23 +34,23 @@ interface Options {
 }
 
 export const required = <T>(placeholder: string, description: string, parse: Parse<T>, options?: Options): Flag<T> =>
-  single([placeholder, description, 'required', parse], (source) => missing(source, description), options);
+  single([placeholder, description, parse, 'required'], (source) => missing(source, description), options);
 
-export const optional = <T>(...[placeholder, description, otherwise, parse, options]: [...Described<T>, Options?]) =>
-  single([placeholder, description, otherwise, parse], () => accepted(undefined), options);
+export const optional = <T>(...described: Described<T>): Flag<T | undefined> =>
+  single(described, () => accepted(undefined));
 
 export const requiredField = <T>({ placeholder, hint, parse }: Field<T>, options?: Options): Flag<T> =>
   required(placeholder, hint, parse, options);
 
 export const optionalField = <T>({ placeholder, hint, otherwise, parse }: Field<T>, options?: Options) =>
-  optional(placeholder, hint, otherwise, parse, options);
+  single([placeholder, hint, parse, otherwise], () => accepted(undefined), options);
 
 /** The default is a text, parsed like a value that a user types. */
-export const withDefault = <T>(placeholder: string, description: string, text: string, parse: Parse<T>): Flag<T> =>
-  single([placeholder, description, `default ${text}`, parse], () => parse(text));
+export const withDefault = <T>(placeholder: string, description: string, parse: Parse<T>, text: string): Flag<T> =>
+  single([placeholder, description, parse, `default ${text}`], () => parse(text));
 
 export const toggle = (description: string): Flag<boolean> =>
-  single(['', description, 'default false', parseSwitch], () => accepted(false));
+  single(['', description, parseSwitch, 'default false'], () => accepted(false));
 
 /** Repeatable flag. Commas do not split a value. */
 export const repeated = <T>(...described: Described<T>): Flag<readonly T[]> => many(described, (text) => [text]);
@@ -64,7 +65,7 @@ export const rest = <T>(...described: Described<T>): Flag<readonly T[]> => ({
 });
 
 const single = <T, D>(
-  [placeholder, description, otherwise, parse]: Described<T>,
+  [placeholder, description, parse, otherwise = 'default none']: Described<T>,
   absent: (source: string) => Parsed<D>,
   { secret = false }: Options = {},
 ): Flag<T | D> => ({
@@ -81,7 +82,7 @@ const single = <T, D>(
 });
 
 const many = <T>(
-  [placeholder, description, otherwise, parse]: Described<T>,
+  [placeholder, description, parse, otherwise = 'default none']: Described<T>,
   split: (text: string) => readonly string[],
 ): Flag<readonly T[]> => ({
   placeholder,

@@ -11,6 +11,7 @@ function pathOf(what: string): (text: string) => Parsed<string> {
 export const scopeLine = (scope: Scope): string => `${scope} (${scopeMeanings[scope]})`;
 export const parseScope = oneOf(scopes, `The scopes are ${scopes.map(scopeLine).join(', ')}.`);
 export const parseFolder = pathOf('a folder');
+export const parseFile = pathOf('a file');
 
 export function parseNameValue(text: string): Parsed<readonly [name: string, value: string]> {
   const [, name, value] = /^([^=]+)=(.+)$/.exec(text) ?? [];
@@ -20,7 +21,7 @@ export function parseNameValue(text: string): Parsed<readonly [name: string, val
 }
 
 /** `-` is stdin or stdout. */
-export const parseFile = pathOf('a file, or -');
+export const parseFileOrPipe = pathOf('a file, or -');
 
 export function parseHost(text: string): Parsed<string> {
   return /^[A-Za-z0-9.:%_-]+$/.test(text)

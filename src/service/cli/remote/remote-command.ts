@@ -110,18 +110,18 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
 export const branchFlag = optional(
   'NAME',
   'the branch that the locks are for: newer versions on other branches are reported',
-  'default that of the checkout',
   parseBranchName,
+  'default that of the checkout',
 );
 
 export const waitFlags = {
   wait: optional(
     'DURATION',
     'how long to wait for paths that others hold',
-    'default not at all',
     parseDurationBetween({ seconds: 1 }, { seconds: 30 * 86_400 }),
+    'default not at all',
   ),
-  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', 'normal', parsePriority),
+  priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parsePriority, 'normal'),
 } as const;
 
 export const aboutPaths = 'Paths are relative to the root of the repository.';

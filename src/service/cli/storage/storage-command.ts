@@ -29,7 +29,7 @@ export const dataFolder = './workspace-data';
 
 /** Flags of every command that reads the stored data. */
 export const commonFlags = {
-  data: withDefault('FOLDER', 'the data folder of the service', dataFolder, parseFolder),
+  data: withDefault('FOLDER', 'the data folder of the service', parseFolder, dataFolder),
   json: jsonFlag,
 } as const;
 
