@@ -1,11 +1,11 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
-import type { Command, Surroundings, TypedArguments } from './definition/command.ts';
+import type { CliContext, Command, TypedArguments } from './definition/command.ts';
 import { variableOf } from './definition/flags.ts';
 import { withoutTypedSecrets } from './output/print.ts';
 import { versionText } from './output/process-io.ts';
 import { printLines } from './output/table.ts';
 
-export interface ProgramContext extends Pick<Surroundings, 'environment' | 'io'> {
+export interface ProgramContext extends Pick<CliContext, 'environment' | 'io'> {
   readonly commands?: readonly Command[];
 }
 
@@ -63,7 +63,7 @@ function splitAtCommand(all: readonly string[], commands: readonly Command[]) {
   return end < 0 ? { args: all, childCommand: [] } : { args: all.slice(0, end), childCommand: all.slice(end + 1) };
 }
 
-function createProgram(context: Surroundings): Commander {
+function createProgram(context: CliContext): Commander {
   const { io, commands } = context;
   const example = (name: string): string => {
     const first = commands.find((command) => command.name.startsWith(name));
@@ -119,7 +119,7 @@ function createProgram(context: Surroundings): Commander {
   return program;
 }
 
-function addCommand(parent: Commander, command: Command, surroundings: Surroundings) {
+function addCommand(parent: Commander, command: Command, context: CliContext) {
   const { name, summary, details = [], example, arguments: positionals } = command;
   const forms = Object.values(positionals).map(({ placeholder, otherwise, takesRest }) => {
     const form = otherwise === 'required' ? `<${placeholder}>` : `[${placeholder}]`;
@@ -140,7 +140,7 @@ function addCommand(parent: Commander, command: Command, surroundings: Surroundi
     commander.argument(`[${placeholder}]`, description);
   const typed = collectArguments(commander, command);
   commander.action(async () => {
-    const prepared = command.prepare(typed(), surroundings);
+    const prepared = command.prepare(typed(), context);
     if (prepared.ok) await prepared.value();
     else commander.error(prepared.reason.replaceAll('\n', `\n${programName}: `));
   });

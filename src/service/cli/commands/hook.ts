@@ -48,11 +48,10 @@ export const hookRemove = defineStorageCommand({
     const removed = await storage.commit({ workspace }, (db) =>
       removeHook(db, storage.now, { workspace, id, actor: operatorActor() }),
     );
-    if (!removed) {
+    if (!removed)
       throw new CommandError(
         `The workspace "${workspace}" has no hook ${id}. Run "workspace-service hook list ${workspace}" to list its hooks.`,
       );
-    }
     await clearHooks(storage);
     return { document: { removed: id }, lines: [`Removed the hook ${id} of the workspace "${workspace}".`] };
   },

@@ -45,7 +45,7 @@ export const lockRun = defineCommand({
     const isAmbiguous = new Set(where.map(([name]) => name)).size < where.length;
     return isAmbiguous ? ['--where: No item has two values of the same property.'] : [];
   },
-  async run({ flags, arguments: { paths: named }, childCommand: command, exitWith, ...surroundings }) {
+  async run({ flags, arguments: { paths: named }, childCommand: command, exitWith, ...context }) {
     if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
     const { branch = headBranch(), pool, where, any, wait = { seconds: 0 }, allowHttp } = flags;
     const paths = [...new Set(named)];
@@ -59,8 +59,8 @@ export const lockRun = defineCommand({
         ? ({ kind: 'paths', paths, count: any ?? paths.length } as const)
         : ({ kind: 'pool', name: pool, where: Object.fromEntries(where), count: any ?? 1 } as const);
     const { runUnderLocks } = await import('../remote/run.ts');
-    const { environment } = surroundings;
+    const { environment } = context;
     const request = { ...flags, goal, branch, wait, command, environment };
-    exitWith(await runUnderLocks((...how) => connectTo(surroundings, allowHttp, ...how), request));
+    exitWith(await runUnderLocks((...how) => connectTo(context, allowHttp, ...how), request));
   },
 });

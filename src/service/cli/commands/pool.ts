@@ -57,7 +57,7 @@ export const poolAdd = defineStorageCommand({
   flags: itemFlags,
   example: 'game unity-pro --item seats/1 serial=A,host=b1 --item seats/2 serial=B,host=b2',
   check: (flags) => (hasItems(flags) ? [] : ['A pool needs items. Set --item or --items-file.']),
-  run: (call, storage) => changePool(call, storage, addPool, 'Added'),
+  run: (context, storage) => changePool(context, storage, addPool, 'Added'),
 });
 
 export const poolUpdate = defineStorageCommand({
@@ -76,7 +76,7 @@ export const poolUpdate = defineStorageCommand({
     hasItems(flags) || flags.removeItem.length > 0
       ? []
       : ['There is nothing to change. Set --item, --items-file or --remove-item.'],
-  run: (call, storage) => changePool(call, storage, updatePool, 'Changed'),
+  run: (context, storage) => changePool(context, storage, updatePool, 'Changed'),
 });
 
 export const poolList = defineStorageCommand({
@@ -95,7 +95,7 @@ export const poolList = defineStorageCommand({
           WORKSPACE: ({ pool }) => pool.workspace,
           POOL: ({ pool }) => pool.name,
           PATH: ({ item }) => item.path,
-          PROPERTIES: ({ item }) => shownProperties(item),
+          PROPERTIES: ({ item }) => formatProperties(item),
         },
         'There are no pools yet. Add one with: workspace-service pool add WORKSPACE NAME --item PATH',
       ),
@@ -151,7 +151,7 @@ async function itemsOf(
   return [...item, ...read.value];
 }
 
-const shownProperties = ({ properties, secret }: PoolItem): string =>
+const formatProperties = ({ properties, secret }: PoolItem): string =>
   [
     ...Object.entries(properties).map(([name, value]) => `${name}=${value}`),
     ...secret.map((name) => `${name}=***`),

@@ -13,7 +13,7 @@ export const raiseFencesCommand = defineStorageCommand({
     'command, and only then start the service. Running it twice does no harm.',
   ],
   example: '--json',
-  async run(_call, { commit, now }) {
+  async run(_context, { commit, now }) {
     const fences_raised_by = await commit('global', async (db) => {
       const raisedBy = await raiseFences(db, [], longestLagMs);
       const detail = { fences_raised_by: raisedBy };

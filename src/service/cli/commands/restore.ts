@@ -28,9 +28,7 @@ export const restore = defineCommand({
     replace: toggle('first remove all data, including the audit log; without it, the database must be empty'),
     ...commonFlags,
   },
-  arguments: {
-    file: required('FILE', 'a file written by "workspace-service backup", or - for stdin', parseFileOrPipe),
-  },
+  arguments: { file: required('FILE', 'a file that "backup" wrote, or - for stdin', parseFileOrPipe) },
   example: 'workspaces.backup',
   async run({ flags: { data, json, replace }, arguments: { file }, environment, io }) {
     const input = await openInput(file, io);

@@ -67,7 +67,7 @@ export const tokenList = defineStorageCommand({
   summary: 'list all API tokens, without their secrets',
   details: ['The time of last use lags by a few seconds, and is not saved if the service is killed.'],
   example: '--json',
-  async run(_call, storage) {
+  async run(_context, storage) {
     const tokens = await listTokens(storage);
     return {
       document: { tokens },
@@ -99,9 +99,8 @@ export const tokenRevoke = defineStorageCommand({
   async run({ arguments: { token: idOrName } }, storage) {
     const id = await tokenId(storage, idOrName);
     const revocation = await storage.commit('global', (db) => revokeTokenAudited(db, storage.now, operatorActor(), id));
-    if (revocation === 'unknown') {
+    if (revocation === 'unknown')
       throw new CommandError(`There is no token ${id}. Run "workspace-service token list" to list all tokens.`);
-    }
     return {
       document: { id, state: 'revoked' },
       lines: [
@@ -130,8 +129,8 @@ async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promi
   const { unknown, known } = await unknownWorkspaces(read, ids);
   if (unknown.length === 0) return;
   const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
-  const there = known.length === 0 ? 'There are no workspaces yet' : `The workspaces are ${known.join(', ')}`;
-  throw new CommandError(`${sentences.join(' ')} ${there}; no token was created.`);
+  const existing = known.length === 0 ? 'There are no workspaces yet' : `The workspaces are ${known.join(', ')}`;
+  throw new CommandError(`${sentences.join(' ')} ${existing}; no token was created.`);
 }
 
 /** The id of a token. A name is accepted if exactly one active token has it. */
@@ -139,11 +138,10 @@ async function tokenId(storage: Storage, idOrName: string): Promise<string> {
   if (idOrName.startsWith('tok_')) return idOrName;
   const named = (await listTokens(storage)).filter(({ name, state }) => name === idOrName && state === 'active');
   const [id, ...more] = named.map(({ id }) => id);
-  if (id === undefined) {
+  if (id === undefined)
     throw new CommandError(
       `There is no active token ${quoted(idOrName)}. Run "workspace-service token list" to list all tokens.`,
     );
-  }
   if (more.length === 0) return id;
   throw new CommandError(
     `${named.length} active tokens have the name ${quoted(idOrName)}. Use the id of one of them: ${[id, ...more].join(', ')}.`,

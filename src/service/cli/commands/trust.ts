@@ -84,13 +84,11 @@ export const trustAdd = defineStorageCommand({
       added: await addTrustRule(db, storage.now, operatorActor(), read.value),
       others: await activeTokensOf(db, storage.now, read.value.owner),
     }));
-    if (added.kind === 'too-many') {
+    if (added.kind === 'too-many')
       throw new CommandError(`There are already ${maxTrustRules} trust rules. Remove one that is no longer used.`);
-    }
     const { rule } = added;
-    if (added.kind === 'there-already') {
+    if (added.kind === 'there-already')
       throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
-    }
     const workspaces = (await listWorkspaces(storage.read)).map(({ id }) => id);
     const warnings = warningsOf(rule, await listTrustRules(storage), workspaces);
     return {
@@ -109,7 +107,7 @@ export const trustList = defineStorageCommand({
   name: 'trust list',
   summary: 'list all trust rules',
   example: '--json',
-  async run(_call, storage) {
+  async run(_context, storage) {
     const rules = await listTrustRules(storage);
     return {
       document: { rules },
@@ -139,9 +137,8 @@ export const trustRemove = defineStorageCommand({
   example: 'trust_0b7c0f3e-3d5c-4c58-9a53-6f2f5a8f6a11',
   async run({ arguments: { id } }, storage) {
     const removed = await storage.commit('global', (db) => removeTrustRule(db, storage.now, operatorActor(), id));
-    if (removed === undefined) {
+    if (removed === undefined)
       throw new CommandError(`There is no trust rule ${id}. Run "workspace-service trust list" to list the rules.`);
-    }
     return {
       document: { removed: id },
       lines: [

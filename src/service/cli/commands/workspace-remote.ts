@@ -24,7 +24,7 @@ export const connectionProblem = ({ remote, allowFileRemotes }: RemoteFlagValues
 const queueTimeout = { timeoutMs: 10_000 };
 
 /** Null if the remote is not contacted: with --no-check or without a remote. */
-export async function askRemote(
+export async function contactRemote(
   { data, remote, noCheck, allowFileRemotes }: RemoteFlagValues & { readonly data: string },
   environment: NodeJS.ProcessEnv,
   done: 'added' | 'changed',

@@ -12,7 +12,7 @@ import { type Flags, type FlagValues, optional, optionalField } from '../definit
 import { parseByteLimit, parseServiceUrl } from '../definition/values.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
-import { askRemote, connectionProblem, remoteFlags, remoteSummary } from './workspace-remote.ts';
+import { connectionProblem, contactRemote, remoteFlags, remoteSummary } from './workspace-remote.ts';
 
 const optionalOrNone = <T>({ hint, parse, ...field }: Field<T>, none: string) =>
   optionalField<T | null>({
@@ -89,7 +89,7 @@ export const workspaceUpdate = defineStorageCommand({
         ]
       : connectionProblem(flags),
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
-    const asked = await askRemote(flags, environment, 'changed');
+    const remoteBranches = await contactRemote(flags, environment, 'changed');
     const remote = flags.remote && { remote: flags.remote.text };
     await storage.commit({ workspace: id }, (db) =>
       updateWorkspaceAudited(db, storage.now, operatorActor(), { id, ...remote, ...settingsOf(flags) }),
@@ -101,7 +101,7 @@ export const workspaceUpdate = defineStorageCommand({
     const objects = store === undefined ? 'The URL of its LFS objects is unknown' : `Its LFS objects are at ${store}`;
     const { lfs_limit } = workspace;
     const mirrored =
-      flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${remoteSummary(asked)}`;
+      flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${remoteSummary(remoteBranches)}`;
     const limit = lfs_limit === null ? '' : ` The mirror stores at most ${byteSize(lfs_limit)} of objects.`;
     const latest = {
       latest: latestMode(workspace),

@@ -11,7 +11,7 @@ import { CommandError } from '../definition/command.ts';
 import { requiredField, toggle } from '../definition/flags.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
-import { askRemote, connectionProblem, remoteFlags, remoteSummary } from './workspace-remote.ts';
+import { connectionProblem, contactRemote, remoteFlags, remoteSummary } from './workspace-remote.ts';
 import { latestFlags, lfsFlags, settingsOf } from './workspace-settings.ts';
 
 export const workspaceAdd = defineStorageCommand({
@@ -30,17 +30,17 @@ export const workspaceAdd = defineStorageCommand({
   check: connectionProblem,
   async run({ flags, arguments: { id }, environment }, storage) {
     const { text, remote } = flags.remote;
-    const taken = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
-    if ((await findWorkspace(storage.read, id)) !== undefined) throw taken;
-    const asked = await askRemote(flags, environment, 'added');
+    const exists = new CommandError(`The workspace "${id}" already exists. Remove it first, or choose another id.`);
+    if ((await findWorkspace(storage.read, id)) !== undefined) throw exists;
+    const remoteBranches = await contactRemote(flags, environment, 'added');
     const fresh = await storage.commit({ workspace: id }, (db) =>
       addWorkspaceAudited(db, storage.now, operatorActor(), { id, remote: text, ...settingsOf(flags) }),
     );
-    if (!fresh) throw taken;
+    if (!fresh) throw exists;
     const workspace = (await listWorkspaces(storage.read)).find((each) => each.id === id);
     return {
-      document: { workspace, branches: asked === null ? null : [...asked.branches.keys()] },
-      lines: [`Added the workspace "${id}", a mirror of ${remote.address}. ${remoteSummary(asked)}`],
+      document: { workspace, branches: remoteBranches === null ? null : [...remoteBranches.branches.keys()] },
+      lines: [`Added the workspace "${id}", a mirror of ${remote.address}. ${remoteSummary(remoteBranches)}`],
     };
   },
 });
@@ -49,7 +49,7 @@ export const workspaceList = defineStorageCommand({
   name: 'workspace list',
   summary: 'list all workspaces and their remotes',
   example: '--json',
-  async run(_call, { read }) {
+  async run(_context, { read }) {
     const workspaces = await listWorkspaces(read);
     return {
       document: { workspaces },

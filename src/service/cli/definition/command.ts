@@ -24,7 +24,7 @@ export type None = Readonly<Record<never, never>>;
 
 export const jsonFlag = toggle('print one JSON document instead of text');
 
-export interface Surroundings {
+export interface CliContext {
   readonly environment: NodeJS.ProcessEnv;
   readonly io: ProcessIo;
   readonly commands: readonly Command[];
@@ -34,7 +34,7 @@ export interface Surroundings {
   exitWith(code: number): void;
 }
 
-export interface CommandContext<F extends Flags, A extends Flags> extends Surroundings {
+export interface CommandContext<F extends Flags, A extends Flags> extends CliContext {
   readonly flags: FlagValues<F>;
   readonly arguments: FlagValues<A>;
 }
@@ -56,7 +56,7 @@ export interface Definition<F extends Flags, A extends Flags> {
   readonly runsCommand?: true;
   /** Checks combinations of flags. Each flag is valid on its own. */
   check?(flags: FlagValues<F>): readonly string[];
-  run(call: CommandContext<F, A>): Promise<void>;
+  run(context: CommandContext<F, A>): Promise<void>;
 }
 
 /** Arguments after the words of a command, split but not parsed yet. */
@@ -71,7 +71,7 @@ export interface Command
   readonly flags: Flags;
   readonly arguments: Flags;
   /** Returns the function to run, or one line for each problem of the arguments. */
-  prepare(typed: TypedArguments, surroundings: Surroundings): Parsed<() => Promise<void>>;
+  prepare(typed: TypedArguments, context: CliContext): Parsed<() => Promise<void>>;
 }
 
 /** Passes the types of the flags from the definition of a command to `run`. */
@@ -82,33 +82,33 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
     ...definition,
     flags: Object.fromEntries(Object.entries(flags).map(([key, flag]) => [flagName(key), flag])),
     arguments: positionals,
-    prepare(typed, surroundings) {
+    prepare(typed, context) {
       const problems: string[] = [];
       const take = (parsed: Parsed<unknown>): unknown => (parsed.ok ? parsed.value : void problems.push(parsed.reason));
-      const given = Object.entries(flags).map(([key, flag]) => {
+      const givenFlags = Object.entries(flags).map(([key, flag]) => {
         const name = flagName(key);
         const texts = typed.flags.get(name);
         // The command line takes precedence, and an empty variable counts as unset.
-        const inherited = texts === undefined && surroundings.environment[variableOf(name)];
+        const inherited = texts === undefined && context.environment[variableOf(name)];
         return [key, take(inherited ? flag.read([inherited], variableOf(name)) : flag.read(texts ?? [], `--${name}`))];
       });
-      const values = Object.entries(positionals).map(([key, argument], index) => {
+      const givenArguments = Object.entries(positionals).map(([key, argument], index) => {
         const texts = typed.arguments.slice(index, argument.takesRest ? undefined : index + 1);
         return [key, take(argument.read(texts, argument.placeholder))];
       });
       const takesRest = Object.values(positionals).some((argument) => argument.takesRest);
-      for (const text of takesRest ? [] : typed.arguments.slice(values.length)) {
+      for (const text of takesRest ? [] : typed.arguments.slice(givenArguments.length)) {
         const all = argumentNames(positionals) || 'only flags';
         problems.push(`${quoted(text)} is an unexpected argument: "${definition.name}" takes ${all}.`);
       }
       // Without problems, each name has the value of its own reader. TypeScript cannot infer this.
-      const call = {
-        flags: Object.fromEntries(given) as FlagValues<F>,
-        arguments: Object.fromEntries(values) as FlagValues<A>,
+      const values = {
+        flags: Object.fromEntries(givenFlags) as FlagValues<F>,
+        arguments: Object.fromEntries(givenArguments) as FlagValues<A>,
       };
-      if (problems.length === 0) problems.push(...(definition.check?.(call.flags) ?? []));
+      if (problems.length === 0) problems.push(...(definition.check?.(values.flags) ?? []));
       if (problems.length > 0) return refused(problems.join('\n'));
-      return accepted(() => definition.run({ ...call, ...surroundings }));
+      return accepted(() => definition.run({ ...values, ...context }));
     },
   };
 }

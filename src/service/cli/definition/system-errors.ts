@@ -1,3 +1,4 @@
+import { errorMessage } from '../../../interface/format.ts';
 import { fileErrorText } from '../../platform/system-errors.ts';
 import { quoted } from '../output/print.ts';
 import { CommandError } from './command.ts';
@@ -22,8 +23,8 @@ const fileErrors: Readonly<Record<string, string>> = {
 };
 
 /** The reason why a program could not be run, to complete a sentence. */
-export const startErrorText = (error: Error): string =>
-  startErrors[errorCode(error)] ?? fileErrorText(errorCode(error)) ?? error.message;
+export const startErrorText = (error: unknown): string =>
+  startErrors[errorCode(error)] ?? fileErrorText(errorCode(error)) ?? errorMessage(error);
 
 const startErrors: Readonly<Record<string, string>> = {
   ENOENT: 'there is no such program',
@@ -34,5 +35,5 @@ const startErrors: Readonly<Record<string, string>> = {
 };
 
 /** Empty if the error has no code. */
-export const errorCode = (error: Error): string =>
-  'code' in error && typeof error.code === 'string' ? error.code : '';
+export const errorCode = (error: unknown): string =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

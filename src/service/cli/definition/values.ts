@@ -70,11 +70,10 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
   if (text === '0') return accepted(null);
   const [, digits] = /^(\d{1,9})\/s$/.exec(text) ?? [];
   const perSecond = Number(digits);
-  if (digits === undefined || perSecond < 1 || perSecond > maxPerSecond) {
+  if (digits === undefined || perSecond < 1 || perSecond > maxPerSecond)
     return refused(
       `It must be a number of requests per second, such as 1000/s (1/s to ${maxPerSecond}/s), or 0 for no limit.`,
     );
-  }
   return accepted({ perSecond, burst: perSecond * burstSeconds });
 }
 

@@ -3,11 +3,11 @@ import type { Lock } from '../../../interface/resources.ts';
 import { type OutputBlock, textTable } from './table.ts';
 
 /** Displayed fields of a lock. Other implementations of the service may omit some. */
-type ShownLock = Pick<Lock, 'path'> & {
+type LockFields = Pick<Lock, 'path'> & {
   readonly [Name in 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at']?: Lock[Name] | null | undefined;
 };
 
-export const lockTableText = (locks: readonly ShownLock[], now: number, emptyText: string): readonly OutputBlock[] =>
+export const lockTableText = (locks: readonly LockFields[], now: number, ifEmpty: string): readonly OutputBlock[] =>
   textTable(
     locks,
     {
@@ -19,15 +19,15 @@ export const lockTableText = (locks: readonly ShownLock[], now: number, emptyTex
       ORIGIN: ({ origin }) => origin,
       NOTE: ({ note }) => note,
     },
-    emptyText,
+    ifEmpty,
   );
 
-interface Waiting extends Pick<ShownLock, 'path' | 'owner' | 'origin' | 'note'> {
+interface Waiting extends Pick<LockFields, 'path' | 'owner' | 'origin' | 'note'> {
   readonly position?: number | undefined;
   readonly since?: string | undefined;
 }
 
-export const waitingTableText = (waiting: readonly Waiting[], emptyText: string): readonly OutputBlock[] =>
+export const waitingTableText = (waiting: readonly Waiting[], ifEmpty: string): readonly OutputBlock[] =>
   textTable(
     waiting,
     {
@@ -38,11 +38,11 @@ export const waitingTableText = (waiting: readonly Waiting[], emptyText: string)
       RUN: ({ origin }) => origin,
       NOTE: ({ note }) => note,
     },
-    emptyText,
+    ifEmpty,
   );
 
 /** Holder, run, start and end of a lock. A lock of a Git LFS user has no run. */
-export function holderText({ owner, acquired_at, expires_at, origin, note }: ShownLock): string {
+export function holderText({ owner, acquired_at, expires_at, origin, note }: LockFields): string {
   const run = origin ? `, from the run ${origin},` : '';
   const since = acquired_at ? ` since ${timeCell(acquired_at)}` : '';
   const until = expires_at ? ` until ${timeCell(expires_at)}` : '';

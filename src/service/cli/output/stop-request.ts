@@ -4,7 +4,7 @@ import { exitCodeOf, type ProcessIo, type StopSignal } from './process-io.ts';
  * Ctrl-C in a terminal reaches every process in it, and npm also forwards the signal to the command that it runs. A
  * signal this soon after the first one is a duplicate.
  */
-const sameWishMs = 1_000;
+const duplicateMs = 1_000;
 
 /**
  * The first signal stops the service gracefully; a later one ends the process at once. `forget` restores the default
@@ -12,12 +12,12 @@ const sameWishMs = 1_000;
  */
 export function awaitStop(io: ProcessIo, clock: () => number = () => performance.now()) {
   const { promise: received, resolve } = Promise.withResolvers<StopSignal>();
-  let askedAt: number | undefined;
+  let firstAt: number | undefined;
   const forget = io.onSignal((signal) => {
-    if (askedAt === undefined) {
-      askedAt = clock();
+    if (firstAt === undefined) {
+      firstAt = clock();
       resolve(signal);
-    } else if (clock() - askedAt >= sameWishMs) {
+    } else if (clock() - firstAt >= duplicateMs) {
       io.endAtOnce(exitCodeOf(signal));
     }
   });

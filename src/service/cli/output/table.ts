@@ -9,13 +9,13 @@ interface Table {
 /** Output of a command for people. */
 export type OutputBlock = string | Table;
 
-/** A cell for each heading and item. Without items, the text is `emptyText`. */
+/** A cell for each heading and item. Without items, the text is `ifEmpty`. */
 export function textTable<Item>(
   items: readonly Item[],
   columns: Readonly<Record<string, (item: Item) => string | null | undefined>>,
-  emptyText: string,
+  ifEmpty: string,
 ): readonly OutputBlock[] {
-  if (items.length === 0) return [emptyText];
+  if (items.length === 0) return [ifEmpty];
   const rows = items.map((item) => Object.values(columns).map((cell) => cell(item) ?? ''));
   return [{ columns: Object.keys(columns), rows }];
 }
@@ -33,7 +33,7 @@ const gap = '  ';
 const minWidth = 16;
 
 /** Values that users copy into the next command. */
-const wholeColumns: readonly string[] = ['ID', 'TOKEN'];
+const unshortenedColumns: readonly string[] = ['ID', 'TOKEN'];
 
 /** One line per row; on a terminal that is too narrow, a block of lines per row. */
 export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_INFINITY): readonly string[] {
@@ -41,10 +41,10 @@ export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_
   const widths = columns.map((name, column) =>
     Math.max(...[columns, ...cells].map((row) => widthOf(row[column] ?? name))),
   );
-  const least = widths.map((width, column) =>
-    wholeColumns.includes(columns[column] ?? '') ? width : Math.min(width, minWidth),
+  const minWidths = widths.map((width, column) =>
+    unshortenedColumns.includes(columns[column] ?? '') ? width : Math.min(width, minWidth),
   );
-  const fitted = fitWidths(widths, least, terminal - gap.length * (columns.length - 1));
+  const fitted = fitWidths(widths, minWidths, terminal - gap.length * (columns.length - 1));
   if (fitted === undefined) {
     const names = Math.max(...columns.map(widthOf));
     return cells.flatMap((row, index) => [
@@ -56,8 +56,8 @@ export function tableLines({ columns, rows }: Table, terminal = Number.POSITIVE_
     row
       .map((cell, column) => {
         const width = fitted[column] ?? 0;
-        const shown = shortened(cell, width);
-        return shown + ' '.repeat(Math.max(0, width - widthOf(shown)));
+        const text = shortened(cell, width);
+        return text + ' '.repeat(Math.max(0, width - widthOf(text)));
       })
       .join(gap)
       .trimEnd(),
@@ -89,11 +89,11 @@ function widthOfCharacter(character: string): number {
 }
 
 /** Shrinks the widest columns first. Undefined if the columns do not fit even at their minimum widths. */
-function fitWidths(widths: readonly number[], least: readonly number[], room: number): readonly number[] | undefined {
+function fitWidths(widths: readonly number[], minWidths: readonly number[], room: number) {
   let excess = widths.reduce((sum, width) => sum + width, 0) - room;
   const fitted = [...widths];
   while (excess > 0) {
-    const spare = fitted.map((width, column) => (width > (least[column] ?? 0) ? width : 0));
+    const spare = fitted.map((width, column) => (width > (minWidths[column] ?? 0) ? width : 0));
     const widest = Math.max(...spare);
     if (widest === 0) return undefined;
     fitted[spare.indexOf(widest)] = widest - 1;

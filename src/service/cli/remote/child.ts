@@ -6,7 +6,7 @@ import { startErrorText } from '../definition/system-errors.ts';
 import { exitCodeOf } from '../output/process-io.ts';
 
 /** The signals that are passed on. Node cannot catch SIGKILL and SIGSTOP. */
-export const forwarded = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
+export const forwardedSignals = ['SIGINT', 'SIGTERM', 'SIGHUP', 'SIGQUIT', 'SIGUSR1', 'SIGUSR2'] as const;
 
 /** The file descriptor of the pipe in the command. */
 const pipeFd = 3;
@@ -24,7 +24,7 @@ export function startChild(
   environment: NodeJS.ProcessEnv,
   tell: (line: string) => void,
 ) {
-  const couldNotStart = (error: Error): string => `Could not start ${program}: ${startErrorText(error)}.`;
+  const couldNotStart = (error: unknown): string => `Could not start ${program}: ${startErrorText(error)}.`;
   let child: ChildProcess;
   try {
     child = spawn(program, args, {
@@ -35,7 +35,7 @@ export function startChild(
     });
   } catch (error) {
     // Only ENOENT, EACCES and a few others arrive as events.
-    throw error instanceof Error ? new CommandError(couldNotStart(error), 126) : error;
+    throw new CommandError(couldNotStart(error), 126);
   }
   // As requested: the stream of a `pipe` is a duplex.
   const pipe = child.stdio[pipeFd] as Duplex | undefined;

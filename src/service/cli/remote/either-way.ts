@@ -16,15 +16,15 @@ export const eitherWay = (remote: Command, local: Command): Command => ({
   example: local.example,
   variables: [...(remote.variables ?? []), ...(local.variables ?? [])],
   flags: { ...remote.flags, ...local.flags },
-  prepare(typed, surroundings) {
-    const isRemote = (surroundings.environment[baseUrlVariable] ?? '') !== '';
+  prepare(typed, context) {
+    const isRemote = (context.environment[baseUrlVariable] ?? '') !== '';
     const form = isRemote ? remote : local;
     const others = [...typed.flags.keys()].filter((name) => !Object.hasOwn(form.flags, name));
     const reason = isRemote
       ? `works only on the data of this machine, and ${baseUrlVariable} names a service. Unset it`
       : `works only over HTTP. Set ${baseUrlVariable} to the service`;
     const problems = others.map((name) => `--${name} ${reason}, or leave the flag out.`);
-    const prepared = form.prepare(typed, surroundings);
+    const prepared = form.prepare(typed, context);
     if (!prepared.ok) problems.push(prepared.reason);
     if (isRemote && problems.length > 0)
       problems.push(`${baseUrlVariable} is set, so this is about the workspace WORKSPACE_ID of that service.`);

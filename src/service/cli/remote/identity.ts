@@ -6,19 +6,20 @@ import type { CallLimits } from '../../../client/request.ts';
 import { ServiceError } from '../../../client/service-error.ts';
 import { startErrorText } from '../definition/system-errors.ts';
 
-type Prove = (within: CallLimits) => Promise<string>;
+type IssueToken = (within: CallLimits) => Promise<string>;
+type OpenIssuer = (exchange: ExchangeContext) => IssueToken;
 
 /** The identity of a CI job, which the service exchanges for a token. Undefined outside a job that has one. */
 export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
   const audience = new URL(baseUrl).origin;
-  const openProof = proofOf(environment, audience);
-  if (openProof === undefined) return undefined;
+  const open = issuerOf(environment, audience);
+  if (open === undefined) return undefined;
   return {
     kind: 'exchanged' as const,
     open: async (exchange: ExchangeContext) =>
       createTokenSource({
         ...exchange,
-        issueIdentityToken: openProof(exchange),
+        issueIdentityToken: open(exchange),
         onToken: () => undefined,
         texts: {
           unanswered: 'There is no identity token for this job.',
@@ -29,12 +30,12 @@ export function identityOf(environment: NodeJS.ProcessEnv, baseUrl: string) {
   };
 }
 
-function proofOf(environment: NodeJS.ProcessEnv, audience: string): ((exchange: ExchangeContext) => Prove) | undefined {
-  const given = Object.entries(environment)
+function issuerOf(environment: NodeJS.ProcessEnv, audience: string): OpenIssuer | undefined {
+  const tokens = Object.entries(environment)
     .filter(([name, value]) => /^WORKSPACE_ID_TOKEN(_\d+)?$/.test(name) && value)
     .toSorted(([one], [other]) => one.localeCompare(other, 'en', { numeric: true }))
     .map(([, value = '']) => value);
-  if (given.length > 0) return () => oneByOne(given);
+  if (tokens.length > 0) return () => oneByOne(tokens);
   if (environment['BUILDKITE_AGENT_ACCESS_TOKEN']) return () => askBuildkite(environment, audience);
   const { ACTIONS_ID_TOKEN_REQUEST_URL: requestUrl, ACTIONS_ID_TOKEN_REQUEST_TOKEN: requestToken } = environment;
   if (!requestUrl || !requestToken || !URL.canParse(requestUrl)) return undefined;
@@ -42,21 +43,21 @@ function proofOf(environment: NodeJS.ProcessEnv, audience: string): ((exchange: 
 }
 
 /** GitLab issues the identity tokens of a job when it starts, and the service exchanges each once. */
-function oneByOne(given: readonly string[]): Prove {
+function oneByOne(tokens: readonly string[]): IssueToken {
   let used = 0;
   return async () => {
-    const identity = given[used];
+    const identity = tokens[used];
     used += 1;
     if (identity === undefined)
       throw noIdentity(
-        `The job has used all its identity tokens (${given.length}): each gives a token for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,
+        `The job has used all its identity tokens (${tokens.length}): each gives a token for 15 minutes. Give the job more, as WORKSPACE_ID_TOKEN_2 and so on.`,
       );
     return identity;
   };
 }
 
 const askBuildkite =
-  (environment: NodeJS.ProcessEnv, audience: string): Prove =>
+  (environment: NodeJS.ProcessEnv, audience: string): IssueToken =>
   async ({ signal }) => {
     const claims = ['--claim', 'organization_id', '--claim', 'pipeline_id'];
     const options = { env: environment, timeout: 30_000, ...(signal !== undefined && { signal }) };
@@ -64,7 +65,7 @@ const askBuildkite =
       const args = ['oidc', 'request-token', '--audience', audience, ...claims];
       return (await promisify(execFile)('buildkite-agent', args, options)).stdout.trim();
     } catch (error) {
-      throw noIdentity(`buildkite-agent failed: ${error instanceof Error ? startErrorText(error) : error}`, true);
+      throw noIdentity(`buildkite-agent failed: ${startErrorText(error)}`, true);
     }
   };
 

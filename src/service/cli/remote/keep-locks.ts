@@ -24,11 +24,11 @@ export function keepLocks(
 ): () => Promise<void> {
   const { service, workspace, ttl } = terms;
   // A pause that outlasts the renewal would keep the process alive.
-  const over = new AbortController();
+  const ended = new AbortController();
   const context = {
     ...{ client, clock, random, ...ledger },
     serverNow: client.serverNow,
-    sleep: (ms: number, signal = over.signal) => sleep(ms, signal),
+    sleep: (ms: number, signal = ended.signal) => sleep(ms, signal),
     isWorkerGone: () => false,
     onStart: () => undefined,
   };
@@ -38,13 +38,13 @@ export function keepLocks(
   });
   let lost = false;
   const ttlMs = milliseconds(ttl);
-  const lookEveryMs = Math.min(pollMs, ttlMs / 20);
+  const checkEveryMs = Math.min(pollMs, ttlMs / 20);
   // The time of the service may already be later than the last response said.
   const slackMs = Math.min(responseClockMs, ttlMs / 8);
   // With a short ttl, the command has less time to stop, because a renewal needs time for its response.
-  const reservedMs = Math.min(marginMs + slackMs + lookEveryMs, ttlMs / 4);
+  const reservedMs = Math.min(marginMs + slackMs + checkEveryMs, ttlMs / 4);
 
-  function look(): void {
+  function checkLocks(): void {
     const { held, renewalError: failures } = ledger.read();
     const now = client.serverNow() + slackMs;
     let msLeft = Number.POSITIVE_INFINITY;
@@ -62,12 +62,12 @@ export function keepLocks(
     onLost(first, msLeft);
   }
 
-  const timer = setInterval(look, lookEveryMs);
+  const timer = setInterval(checkLocks, checkEveryMs);
   return async () => {
     clearInterval(timer);
     ledger.record({ kind: 'stop-renewing', step, at: new Date(client.serverNow()).toISOString() });
     await renewal;
-    over.abort();
-    look();
+    ended.abort();
+    checkLocks();
   };
 }

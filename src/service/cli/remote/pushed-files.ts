@@ -25,8 +25,8 @@ export async function readPush(input: Readable): Promise<readonly PushedBranch[]
         'stdin must have lines of the form "OLD NEW REF". Run --receive as a pre-receive hook.',
         2,
       );
-    if (!ref.startsWith(branchPrefix) || isNone(after)) return [];
-    return [{ name: ref.slice(branchPrefix.length), before: isNone(before) ? undefined : before, after }];
+    if (!ref.startsWith(branchPrefix) || isZero(after)) return [];
+    return [{ name: ref.slice(branchPrefix.length), before: isZero(before) ? undefined : before, after }];
   });
 }
 
@@ -54,7 +54,7 @@ export async function filesThatDiffer(
   commit: string,
   files: ReadonlySet<string>,
 ): Promise<ReadonlySet<string>> {
-  const head = outputOf(asTheyAre, 'rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`)?.trim();
+  const head = outputOf(noReplace, 'rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`)?.trim();
   if (head === undefined) return files;
   const differing = new Set<string>();
   for await (const names of namesFrom(['diff-tree', '-r', ...namesOnly, head, commit])) {
@@ -71,14 +71,14 @@ const branchPrefix = 'refs/heads/';
 
 const namesOnly = ['--no-renames', '--name-only', '-z'];
 
-const isNone = (commit: string): boolean => /^0+$/.test(commit);
+const isZero = (commit: string): boolean => /^0+$/.test(commit);
 
 /** Anyone who may push can replace objects for git, and so hide changes. */
-const asTheyAre = '--no-replace-objects';
+const noReplace = '--no-replace-objects';
 
 /** Runs git in the environment of the hook, whose variables lead to the objects of the push. */
 async function* namesFrom(args: readonly string[]): AsyncGenerator<readonly string[]> {
-  const git = spawn('git', [asTheyAre, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const git = spawn('git', [noReplace, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
   let stderr = '';
   git.stderr.setEncoding('utf8').on('data', (text: string) => {
     stderr = (stderr + text).slice(0, maxErrorLength);

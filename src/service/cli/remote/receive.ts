@@ -49,7 +49,7 @@ export async function checkPush(
 }
 
 /** GitHub Enterprise Server ends all hooks of a push after 5 seconds. */
-const answerMs = 4_000;
+const responseMs = 4_000;
 
 interface PushedFile {
   /** The name in git: a lock path is composed (NFC). */
@@ -70,7 +70,7 @@ async function refusingLocks(
   });
   if (files.length === 0) return [];
   const { client, workspace, interrupted } = await connect();
-  const within = { deadline: steadyClock() + answerMs, signal: interrupted };
+  const within = { deadline: steadyClock() + responseMs, signal: interrupted };
   const checked = await client.checkPaths({ workspace, paths: files.map(({ path }) => path) }, within);
   if (checked.kind === 'unsupported') throw checked.error;
   const ofOthers = checked.locks.filter(({ owner }) => pusher === undefined || owner !== pusher);

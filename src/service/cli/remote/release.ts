@@ -27,9 +27,8 @@ export async function releaseRemoteLocks(
     if (found.kind === 'absent') return `There is no lock on ${path}.`;
     const { lock } = found;
     // Without either, the request would release whatever lock is current when it arrives.
-    if (lock.id === undefined && lock.etag === undefined) {
+    if (lock.id === undefined && lock.etag === undefined)
       return `${path} was not released: the service does not identify its locks by id or ETag.`;
-    }
     const result = await client.releaseLock({ workspace, path, proof: lock, force, reason }, within());
     switch (result.kind) {
       case 'released':
@@ -48,11 +47,11 @@ export async function releaseRemoteLocks(
     }
   }
 
-  const wanted = [...new Set(paths)];
+  const requested = [...new Set(paths)];
   const problems = new Map<LockPath, string | undefined>();
-  await inParallel(wanted, async (path) => void problems.set(path, await release(path)));
+  await inParallel(requested, async (path) => void problems.set(path, await release(path)));
   return {
-    released: wanted.filter((path) => problems.get(path) === undefined),
-    problems: wanted.flatMap((path) => problems.get(path) ?? []),
+    released: requested.filter((path) => problems.get(path) === undefined),
+    problems: requested.flatMap((path) => problems.get(path) ?? []),
   };
 }

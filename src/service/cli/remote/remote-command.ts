@@ -8,6 +8,7 @@ import { mirrorAgeText, outdatedText } from '../../../interface/outdated.ts';
 import type { Parsed } from '../../../interface/parsed.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import {
+  type CliContext,
   type Command,
   type CommandContext,
   CommandError,
@@ -15,7 +16,6 @@ import {
   defineCommand,
   jsonFlag,
   type None,
-  type Surroundings,
   withExitCode,
 } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, toggle, withDefault } from '../definition/flags.ts';
@@ -50,7 +50,7 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
   readonly flags?: F;
   /** Sends no request before it calls `connect()`. */
   run(
-    call: CommandContext<F & typeof remoteFlags, A>,
+    context: CommandContext<F & typeof remoteFlags, A>,
     connect: (branch?: string) => Promise<RemoteService>,
   ): Promise<RemoteOutput>;
 }
@@ -77,10 +77,10 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
     ...definition,
     // Without flags of its own, F is empty.
     flags: { ...flags, ...remoteFlags } as F & typeof remoteFlags,
-    async run(call) {
-      const { io } = call;
+    async run(context) {
+      const { io } = context;
       // The remote flags are always among the flags. TypeScript cannot infer this.
-      const { allowHttp, json } = call.flags as FlagValues<typeof remoteFlags>;
+      const { allowHttp, json } = context.flags as FlagValues<typeof remoteFlags>;
       const interruption = new AbortController();
       const stop = awaitStop(io);
       let exitCode: number | undefined;
@@ -90,11 +90,11 @@ export function defineRemoteCommand<F extends Flags = None, A extends Flags = No
       });
       let remote: RemoteService | undefined;
       const connect = async (branch?: string): Promise<RemoteService> => {
-        remote ??= await connectTo(call, allowHttp, interruption.signal, { requestTimeoutMs: attemptMs, branch });
+        remote ??= await connectTo(context, allowHttp, interruption.signal, { requestTimeoutMs: attemptMs, branch });
         return remote;
       };
       try {
-        const { failure, ...output } = await definition.run(call, connect);
+        const { failure, ...output } = await definition.run(context, connect);
         printOutput(io.stdout, json, output);
         if (failure !== undefined) throw new CommandError(failure);
       } catch (error) {
@@ -136,7 +136,7 @@ export interface RequestTerms extends Pick<ClientOptions, 'retries' | 'branch' |
 }
 
 export async function connectTo(
-  { environment, io }: Pick<Surroundings, 'environment' | 'io'>,
+  { environment, io }: Pick<CliContext, 'environment' | 'io'>,
   allowHttp: boolean,
   interrupted: AbortSignal,
   terms: RequestTerms,

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type PoolItem, type Priority, ServiceError, steadyClock, urgencies } from '../../../client/client.ts';
 import { type Duration, milliseconds } from '../../../interface/duration.ts';
-import { formatElapsed, joinFirst } from '../../../interface/format.ts';
+import { errorMessage, formatElapsed, joinFirst } from '../../../interface/format.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
@@ -15,7 +15,7 @@ import { CommandError, withExitCode } from '../definition/command.ts';
 import { errorCode } from '../definition/system-errors.ts';
 import { exitCodeOf, onSignals } from '../output/process-io.ts';
 import { pathWarnings } from './checkout.ts';
-import { type Child, forwarded, startChild } from './child.ts';
+import { type Child, forwardedSignals, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
 import { type CommandSession, notAcquiredText, openCommandSession } from './session.ts';
@@ -97,7 +97,7 @@ function forwardSignals() {
   const interruption = new AbortController();
   let first: NodeJS.Signals | undefined;
   let child: Child | undefined;
-  const forget = onSignals(forwarded, (signal) => {
+  const forget = onSignals(forwardedSignals, (signal) => {
     first ??= signal;
     if (child === undefined) interruption.abort();
     else child.signal(signal);
@@ -162,10 +162,10 @@ async function runWithLocks(
     session,
     { marginMs, requestTimeoutMs: requestTimeoutMs(request) },
     (reason, msLeft) => {
-      const isToStop = request.onLost === 'stop';
-      tell(isToStop && child !== undefined ? `${reason} Stopping the command.` : reason);
+      const stopsCommand = request.onLost === 'stop';
+      tell(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
       child?.closePipe();
-      if (isToStop) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
+      if (stopsCommand) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
     },
   );
   let folder: string | undefined;
@@ -209,8 +209,7 @@ function privateFolder(): string {
   try {
     return mkdtempSync(join(tmpdir(), 'workspace-locks-'));
   } catch (error) {
-    if (!(error instanceof Error)) throw error;
-    const reason = fileErrorText(errorCode(error)) ?? error.message;
+    const reason = fileErrorText(errorCode(error)) ?? errorMessage(error);
     throw didNotRun(`Could not create a folder in ${tmpdir()}: ${reason}.`);
   }
 }

@@ -32,13 +32,13 @@ export async function acquireRemoteLocks(
   request: TakeRequest,
 ): Promise<readonly AcquiredLock[]> {
   const { paths: named, ttl, note, wait, priority } = request;
-  const { client, taken } = forPerson(remote.client, note);
+  const { client, acquired } = createPersonClient(remote.client, note);
   const { context, releaseAfterFailure } = openCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
   for (const warning of pathWarnings(paths)) remote.tell(warning);
-  const told = new Set<string>();
+  const reported = new Set<string>();
   try {
-    await refuseOutdated(remote, request, told);
+    await refuseOutdated(remote, request, reported);
     const result = await acquireLocks(
       { ...context, withoutWait: remote.within() },
       { paths, count: paths.length },
@@ -46,8 +46,8 @@ export async function acquireRemoteLocks(
     );
     if (result.round.kind !== 'acquired') throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
     // The holder may have pushed new versions during the wait.
-    if (result.waitedMs > 0) await refuseOutdated(remote, request, told).catch(keepUncompared);
-    return paths.flatMap((path) => taken.get(path) ?? []);
+    if (result.waitedMs > 0) await refuseOutdated(remote, request, reported).catch(keepUncompared);
+    return paths.flatMap((path) => acquired.get(path) ?? []);
   } catch (error) {
     const left = await releaseAfterFailure(rollBackMs);
     throw error instanceof CommandError && left === 0
@@ -66,7 +66,7 @@ export async function acquireRemoteLocks(
 async function refuseOutdated(
   { client, workspace, within, tell }: RemoteService,
   { paths, branch }: TakeRequest,
-  told: Set<string>,
+  reported: Set<string>,
 ): Promise<void> {
   const versions = checkedOutVersions(paths);
   if (versions.size === 0) return;
@@ -76,9 +76,9 @@ async function refuseOutdated(
   for (const outdated of checked.outdated) {
     const text = outdatedText(outdated, branch);
     // With a warning, the service reports the others together with the locks.
-    if (told.has(text) || !(isRefused || outdated.behind !== undefined)) continue;
+    if (reported.has(text) || !(isRefused || outdated.behind !== undefined)) continue;
     tell(text);
-    told.add(text);
+    reported.add(text);
   }
   if (isRefused) {
     const { length } = checked.outdated;
@@ -87,12 +87,12 @@ async function refuseOutdated(
 }
 
 /** Adds what belongs to a lock of a person, and keeps the locks as the service returned them. */
-function forPerson(client: Client, note: string | undefined) {
-  const taken = new Map<LockPath, AcquiredLock>();
+function createPersonClient(client: Client, note: string | undefined) {
+  const acquired = new Map<LockPath, AcquiredLock>();
   const acquireLock: Client['acquireLock'] = async (request, within) => {
     const result = await client.acquireLock({ ...request, note, untilMerged: true }, within);
-    if (result.kind === 'acquired') taken.set(request.path, result.lock);
+    if (result.kind === 'acquired') acquired.set(request.path, result.lock);
     return result;
   };
-  return { client: { ...client, acquireLock }, taken };
+  return { client: { ...client, acquireLock }, acquired };
 }

@@ -7,15 +7,15 @@ import type { ServeSettings } from './settings.ts';
 /** Text on a terminal, which a person reads; JSON in a pipe, for programs. Callers must not log secrets. */
 export function createLog({ log, logLevel: level }: Pick<ServeSettings, 'log' | 'logLevel'>, output: Output): Logger {
   const isJson = log === 'json' || (log === 'auto' && output.columns === undefined);
-  const written = isJson ? safeJson : logText;
+  const format = isJson ? safeJson : logText;
   return pino(
     {
       level,
       timestamp: pino.stdTimeFunctions.isoTime,
       formatters: { level: (name) => ({ level: name }) },
-      serializers: { err: shownError },
+      serializers: { err: errorFields },
     },
-    { write: (line: string) => output.write(written(line)) },
+    { write: (line: string) => output.write(format(line)) },
   );
 }
 
@@ -24,7 +24,7 @@ function logText(json: string): string {
   // pino writes one object per line and adds these fields.
   const { level, time, pid: _, hostname: __, msg = '', err, ...rest } = JSON.parse(json) as Record<string, unknown>;
   const details = Object.entries(rest).map(([name, value]) => `${name}=${textOf(value)}`);
-  // Created by shownError().
+  // Created by errorFields().
   const { message, stack } = (err ?? {}) as { readonly message?: string; readonly stack?: string };
   const head = `${textOf(time).slice(11, 19)} ${textOf(level).padEnd(5)} ${textOf(msg)}`;
   const first = [head, ...details, ...(message === undefined ? [] : [`error=${message}`])].join('  ');
@@ -33,7 +33,7 @@ function logText(json: string): string {
 }
 
 /** The parts of an error that contain no secrets: drivers attach more, such as column values. */
-function shownError(error: unknown): unknown {
+function errorFields(error: unknown): unknown {
   if (!(error instanceof Error)) return { type: typeof error };
   const { name, message, stack } = error;
   return { type: name, message, stack, ...('code' in error && { code: error.code }) };

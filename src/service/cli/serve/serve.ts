@@ -68,11 +68,10 @@ async function checkGit(git: Git): Promise<void> {
   const version = await git.version();
   const [major, minor] = version.split('.').map(Number);
   if (major === undefined || minor === undefined) return;
-  if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1])) {
+  if (major < oldestGit[0] || (major === oldestGit[0] && minor < oldestGit[1]))
     throw new CommandError(
       `The service needs git ${oldestGit.join('.')} or newer, but this is git ${version}. Install a newer version.`,
     );
-  }
 }
 
 interface Parts {

@@ -46,7 +46,7 @@ interface StorageDefinition<F extends Flags, A extends Flags>
    * folder is reported and not used as an empty service.
    */
   readonly mayBeNew?: 'in-folder' | 'with-folder';
-  run(call: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput>;
+  run(context: CommandContext<F & typeof commonFlags, A>, storage: Storage): Promise<StorageOutput>;
 }
 
 /** Defines a command that works on the stored data of the service. An argument `workspace` must exist there. */
@@ -60,19 +60,19 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
     ...definition,
     // Without flags of its own, F is empty.
     flags: { ...flags, ...commonFlags } as F & typeof commonFlags,
-    async run(call) {
-      const { io, environment } = call;
+    async run(context) {
+      const { io, environment } = context;
       // The common flags are always among the flags. TypeScript cannot infer this.
-      const { data, json } = call.flags as FlagValues<typeof commonFlags>;
+      const { data, json } = context.flags as FlagValues<typeof commonFlags>;
       const exists =
         databaseUrl(environment) !== null || existsSync(mayBeNew === undefined ? databaseFile(data) : data);
       if (!exists && mayBeNew !== 'with-folder') throw noDataIn(data);
       const storage = await openStorage(data, environment, { onMigrated: printMigration(io) });
       try {
         if (!exists) printLines(io.stderr, [`Created the data folder ${quoted(data)}.`]);
-        const workspace: unknown = Reflect.get(call.arguments, 'workspace');
+        const workspace: unknown = Reflect.get(context.arguments, 'workspace');
         if (typeof workspace === 'string') await requireWorkspace(storage, workspace);
-        const output = await definition.run(call, storage);
+        const output = await definition.run(context, storage);
         if ('file' in output) await writeFile(io, output.file);
         else printOutput(output.isPiped ? io.stderr : io.stdout, json, output);
       } finally {
