@@ -1,7 +1,7 @@
 import { Command as Commander, CommanderError, Help, Option } from 'commander';
 import type { CliContext, Command, TypedArguments } from './definition/command.ts';
 import { variableOf } from './definition/flags.ts';
-import { withoutTypedSecrets } from './output/print.ts';
+import { maskSecrets } from './output/print.ts';
 import { versionText } from './output/process-io.ts';
 import { printLines } from './output/table.ts';
 
@@ -17,7 +17,7 @@ export async function runCli(all: readonly string[], context: ProgramContext): P
   const { commands = await commandsFor(all) } = context;
   const { args, childCommand } = splitAtCommand(all, commands);
   let exitCode = 0;
-  const exitWith = (code: number): void => {
+  const setExitCode = (code: number): void => {
     exitCode = code;
   };
   // `help token create` and `token create help`: the `help` of `commander` takes one word, after a group.
@@ -28,7 +28,7 @@ export async function runCli(all: readonly string[], context: ProgramContext): P
     name.split(' ').every((word, index) => [word, undefined].includes(named[index])),
   );
   try {
-    const program = createProgram({ ...context, commands, childCommand, exitWith });
+    const program = createProgram({ ...context, commands, childCommand, setExitCode });
     // For an unknown command of a group, `commander` would print the help of the group, without an error.
     const parsed = isKnown ? args : args.filter((word) => !['-h', '--help'].includes(word));
     await program.parseAsync(isHelp ? [...words, '--help'] : parsed, { from: 'user' });
@@ -88,7 +88,7 @@ function createProgram(context: CliContext): Commander {
       outputError: (text) => {
         const [, own] = /^error: (.*)/s.exec(text) ?? [];
         // `commander` quotes what was typed. Other errors mask it, and name forms of a URL themselves.
-        const sentences = own === undefined ? text : withoutTypedSecrets(own);
+        const sentences = own === undefined ? text : maskSecrets(own);
         printLines(io.stderr, `${programName}: ${sentences.trimEnd()}`.split('\n'));
       },
     })

@@ -29,7 +29,7 @@ async function keeping(renewalMs: number, lastsMs: number): Promise<readonly num
   };
   // A renewal uses no other methods.
   const remote = { ...place, client: client as Client, interrupted: new AbortController().signal };
-  const unused = { within: () => ({ deadline: 0 }), tell: () => undefined };
+  const unused = { within: () => ({ deadline: 0 }), report: () => undefined };
   const session = openCommandSession({ ...remote, ...unused }, ttl('2s'));
   const lock = lockOf('a', { id: 'lock_a', expires_at: isoIn(ttlMs) });
   session.ledger.record(grantOf('a', { step: session.step, at: isoIn(0), lock }));

@@ -23,7 +23,7 @@ import { commandEnvironment, readOnly, runMain } from './run-main.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 
-const oneOfThree = 'Pass paths, --staged or --receive, and only one of them.';
+const oneOfThree = 'Pass either paths, --staged or --receive.';
 
 const service = sharedService();
 let workspace: string;
@@ -62,7 +62,7 @@ function remoteOf(person: Person, change: (client: Client) => Partial<Client>): 
     workspace: workspaceId(workspace),
     interrupted: new AbortController().signal,
     within: () => ({ deadline: steadyClock() + 30_000 }),
-    tell: () => undefined,
+    report: () => undefined,
   };
 }
 
@@ -103,7 +103,7 @@ describe('lock, over HTTP', () => {
     await lockHere('ada', 'take', 'Maps/a', 'b');
     await lockHere('bob', 'ask', 'Maps/a', '--ttl', '8h');
     expect(await lock('bob', 'ask', 'Maps/a', '--note', 'Lights')).toMatchObject({
-      stdout: 'You are number 1 in line for Maps/a. The service locks it for you at your turn, for 8 h.\n',
+      stdout: 'You are number 1 in line for Maps/a. You get the lock at your turn, for 8 h.\n',
       code: 0,
     });
     const { ttl, ...asked } = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
@@ -213,12 +213,12 @@ describe('lock, over HTTP', () => {
       ...({ wait: { seconds: 0 }, priority: 'normal' } as const),
     };
     const unreleased = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error: away }) }));
-    await expect(acquireRemoteLocks({ ...unreleased, tell: (line) => told.push(line) }, request)).rejects.toThrow(
+    await expect(acquireRemoteLocks({ ...unreleased, report: (line) => told.push(line) }, request)).rejects.toThrow(
       'b is held by bob',
     );
     expect(told).toEqual([expect.stringMatching(/^Could not release the lock on a: .*\. It expires at \d/)]);
     const unanswered = remoteOf('ada', () => ({ acquireLock: async () => ({ kind: 'unanswered', error: away }) }));
-    await expect(acquireRemoteLocks({ ...unanswered, tell: (line) => told.push(line) }, request)).rejects.toThrow(
+    await expect(acquireRemoteLocks({ ...unanswered, report: (line) => told.push(line) }, request)).rejects.toThrow(
       away.message,
     );
     expect(told.slice(1)).toEqual([

@@ -102,7 +102,7 @@ describe('workspace update', () => {
     const { code, stdout } = await run('workspace', 'update', 'desks', '--lfs-url', `${store}/`);
     expect({ code, stdout }).toEqual({
       code: 0,
-      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches the objects of the branch's head. Locks are not compared with other branches. A merge ends no lock. A push is refused by any lock of someone else.\n`,
+      stdout: `Changed the workspace "desks". A lock taken with Git LFS lasts 14d. Its LFS objects are at ${store}. A sync fetches the objects of the branch's head. Locks are not compared with other branches. Merges release no locks. A push is refused by any lock of someone else.\n`,
     });
     expect(await json('workspace', 'update', 'desks', '--lfs', 'none')).toMatchObject({ lfs_url: store, lfs: 'none' });
     expect(await rowOf('desks')).toMatchObject({ desk_ttl: '14d', lfs_url: store, lfs_mode: 'none' });
@@ -129,7 +129,7 @@ describe('workspace update', () => {
     const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*', '--release-on', 'main'];
     const { stdout } = await run('workspace', 'update', 'compared', ...flags);
     expect(stdout).toContain(
-      'A lock on a file with a newer version on another branch is refused. Branches to compare with: main, release/*. A lock of a person ends when its file has changed on main.',
+      "A lock on a file with a newer version on another branch is refused. Branches to compare with: main, release/*. People's locks are released by changes on main.",
     );
     expect(
       await json('workspace', 'update', 'compared', '--release-on', 'none', '--push-locks', 'branch'),

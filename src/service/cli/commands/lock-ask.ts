@@ -3,14 +3,14 @@ import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { optional, required } from '../definition/flags.ts';
-import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
+import { defineRemoteCommand, pathsHelp } from '../remote/remote-command.ts';
 
 export const lockAsk = defineRemoteCommand({
   name: 'lock ask',
   summary: 'ask for a lock that someone else holds',
   details: [
-    'The service takes the lock for you at your turn. The event lock.requested notifies the holder. Asking again changes the',
-    `note and the time, and keeps your place. ${aboutPaths}`,
+    'The service acquires the lock for you at your turn. The event lock.requested notifies the holder. Asking again changes the',
+    `note and the time, and keeps your place. ${pathsHelp}`,
   ],
   arguments: { path: required('PATH', 'the locked path', canonicalLockPath) },
   flags: {
@@ -21,9 +21,9 @@ export const lockAsk = defineRemoteCommand({
   async run({ flags: { note, ttl }, arguments: { path } }, connect) {
     const { client, workspace, within } = await connect();
     const { position, raw } = await client.askForLock({ workspace, path, note: note ?? undefined, ttl }, within());
-    const place = position === undefined ? 'You are in line' : `You are number ${position} in line`;
-    const lasts = parseTtl(String(raw['ttl']));
-    const span = lasts.ok ? `, for ${formatSpan(lasts.value.seconds)}` : '';
-    return { document: raw, lines: [`${place} for ${path}. The service locks it for you at your turn${span}.`] };
+    const number = position === undefined ? '' : ` number ${position}`;
+    const lockTtl = parseTtl(String(raw['ttl']));
+    const span = lockTtl.ok ? `, for ${formatSpan(lockTtl.value.seconds)}` : '';
+    return { document: raw, lines: [`You are${number} in line for ${path}. You get the lock at your turn${span}.`] };
   },
 });

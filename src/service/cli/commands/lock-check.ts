@@ -6,13 +6,13 @@ import { parseFile } from '../definition/values.ts';
 import { printLines } from '../output/table.ts';
 import type { CheckedPath } from '../remote/check.ts';
 import { pusherVariables } from '../remote/pusher.ts';
-import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
+import { defineRemoteCommand, pathsHelp } from '../remote/remote-command.ts';
 
 export const lockCheck = defineRemoteCommand({
   name: 'lock check',
   summary: 'check that you hold the locks on paths, or on the files that you are about to commit',
   details: [
-    aboutPaths,
+    pathsHelp,
     'It fails if one of them is free or held by someone else. This makes it usable as a git hook.',
     'With --staged, it checks the staged files that .gitattributes marks as lockable. Without any, it sends no request.',
     'With --receive, it is the pre-receive hook of a git server. It refuses a push that changes a file that someone else has locked.',
@@ -33,16 +33,16 @@ export const lockCheck = defineRemoteCommand({
     ),
   },
   example: '--staged',
-  async run({ flags, arguments: { paths: named }, io, environment, exitWith }, connect) {
+  async run({ flags, arguments: { paths: named }, io, environment, setExitCode }, connect) {
     const { staged, receive, owners: ownersFile, unreachable } = flags;
     if ([staged, receive, named.length > 0].filter(Boolean).length !== 1)
-      throw new CommandError('Pass paths, --staged or --receive, and only one of them.', 2);
+      throw new CommandError('Pass either paths, --staged or --receive.', 2);
     if (receive) {
       const { checkPush } = await import('../remote/receive.ts');
       const request = { input: io.input(), environment, ownersFile, unreachable };
       const { isAccepted, locks, lines } = await checkPush(connect, request);
       printLines(io.stderr, lines);
-      if (!isAccepted) exitWith(1);
+      if (!isAccepted) setExitCode(1);
       return { document: { locks: locks.map(({ raw }) => raw) }, lines: [] };
     }
     const paths = staged ? lockPathsIn((await import('../remote/staged-files.ts')).stagedLockableFiles()) : named;

@@ -5,11 +5,11 @@ import { parseTokenOwner } from '../../tokens/new-token.ts';
 import { optional, toggle } from '../definition/flags.ts';
 import { parsePrefix } from '../definition/values.ts';
 import { lockTableText, waitingTableText } from '../output/locks.ts';
-import { eitherWay } from '../remote/either-way.ts';
 import { defineRemoteCommand } from '../remote/remote-command.ts';
+import { remoteOrLocal } from '../remote/remote-or-local.ts';
 import { defineStorageCommand, workspaceArgument } from '../storage/storage-command.ts';
 
-const both = {
+const common = {
   name: 'lock list',
   summary: 'list the current locks of a workspace',
   flags: {
@@ -21,60 +21,60 @@ const both = {
 
 const isAll = ({ prefix, owner }: Filter): boolean => prefix === undefined && owner === undefined;
 
-const emptyText = (workspace: string, filter: Filter): string =>
+const noLocksText = (workspace: string, filter: Filter): string =>
   isAll(filter) ? `No path of the workspace "${workspace}" is locked.` : 'No such path is locked.';
 
-const nobodyText = (filter: Filter): string =>
+const noQueueText = (filter: Filter): string =>
   isAll(filter) ? 'Nobody waits for a lock.' : 'Nobody waits for such a lock.';
 
 /** No workspace has more. */
 const maxLocks = 10_000_000;
 
 const remote = defineRemoteCommand({
-  ...both,
+  ...common,
   example: '--prefix Content/',
   async run({ flags: { waiting, ...filter } }, connect) {
-    const { client, workspace, within, tell } = await connect();
+    const { client, workspace, within, report } = await connect();
     if (waiting) {
       const { items, incomplete } = await client.listQueue({ workspace }, within());
-      if (incomplete !== undefined) tell(incomplete);
-      const queue = items.filter(isWanted(filter));
-      return { document: { queue: queue.map(({ raw }) => raw) }, lines: waitingTableText(queue, nobodyText(filter)) };
+      if (incomplete !== undefined) report(incomplete);
+      const queue = items.filter(matches(filter));
+      return { document: { queue: queue.map(({ raw }) => raw) }, lines: waitingTableText(queue, noQueueText(filter)) };
     }
     const { items, incomplete } = await client.listLocks({ workspace, filter }, within());
-    if (incomplete !== undefined) tell(incomplete);
+    if (incomplete !== undefined) report(incomplete);
     return {
       document: { locks: items.map(({ raw }) => raw) },
-      lines: lockTableText(items, client.serverNow(), emptyText(workspace, filter)),
+      lines: lockTableText(items, client.serverNow(), noLocksText(workspace, filter)),
     };
   },
 });
 
 const local = defineStorageCommand({
-  ...both,
+  ...common,
   arguments: { workspace: workspaceArgument },
   example: 'game',
   async run({ flags: { prefix, owner, waiting }, arguments: { workspace } }, storage) {
     const filter = { prefix, owner };
     if (waiting) {
-      const queue = (await listQueue(storage, { workspace })).filter(isWanted(filter));
-      return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue, nobodyText(filter)) };
+      const queue = (await listQueue(storage, { workspace })).filter(matches(filter));
+      return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue, noQueueText(filter)) };
     }
     const { locks } = await listLocks(storage, { workspace, ...filter, limit: maxLocks });
     // The clock of the database decides when a lock expires.
     const { now } = await storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow();
-    return { document: { locks }, lines: lockTableText(locks, now, emptyText(workspace, filter)) };
+    return { document: { locks }, lines: lockTableText(locks, now, noLocksText(workspace, filter)) };
   },
 });
 
-export const lockList = eitherWay(remote, local);
+export const lockList = remoteOrLocal(remote, local);
 
 interface Filter {
   readonly prefix?: string | undefined;
   readonly owner?: string | undefined;
 }
 
-const isWanted =
+const matches =
   ({ prefix = '', owner }: Filter) =>
   (waiting: { readonly path: string; readonly owner: string | undefined }): boolean =>
     waiting.path.startsWith(prefix) && (owner === undefined || waiting.owner === owner);

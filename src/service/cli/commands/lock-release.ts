@@ -4,11 +4,11 @@ import { commitReleasesOf } from '../../locks/commit-releases.ts';
 import { CommandError } from '../definition/command.ts';
 import { optional, required, rest, toggle } from '../definition/flags.ts';
 import { holderText } from '../output/locks.ts';
-import { eitherWay } from '../remote/either-way.ts';
-import { aboutPaths, defineRemoteCommand } from '../remote/remote-command.ts';
+import { defineRemoteCommand, pathsHelp } from '../remote/remote-command.ts';
+import { remoteOrLocal } from '../remote/remote-or-local.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 
-const both = {
+const common = {
   name: 'lock release',
   summary: 'release your own locks, or with --force those of others',
   flags: {
@@ -20,8 +20,8 @@ const both = {
 const parsePath = (text: string) => canonicalLockPath(text, parseHeldPath);
 
 const remote = defineRemoteCommand({
-  ...both,
-  details: [aboutPaths],
+  ...common,
+  details: [pathsHelp],
   arguments: { paths: rest('PATH', 'a locked path', parsePath, 'required') },
   example: 'Content/Hero.uasset',
   async run({ flags: { force, reason }, arguments: { paths } }, connect) {
@@ -31,7 +31,7 @@ const remote = defineRemoteCommand({
     const service = await connect();
     const { released, problems } = await releaseRemoteLocks(service, { paths, force, reason: reason ?? undefined });
     const [first, ...more] = problems;
-    if (more.length > 0) for (const problem of problems) service.tell(problem);
+    if (more.length > 0) for (const problem of problems) service.report(problem);
     return {
       document: { released },
       lines: released.map((path) => `Released ${path}.`),
@@ -41,7 +41,7 @@ const remote = defineRemoteCommand({
 });
 
 const local = defineStorageCommand({
-  ...both,
+  ...common,
   details: ['The holder of the lock relies on it. Before you use --force, make sure that its CI run has ended.'],
   arguments: { workspace: workspaceArgument, path: required('PATH', 'the locked path', parsePath) },
   example: 'game Content/Hero.uasset --force',
@@ -69,4 +69,4 @@ const local = defineStorageCommand({
   },
 });
 
-export const lockRelease = eitherWay(remote, local);
+export const lockRelease = remoteOrLocal(remote, local);

@@ -7,13 +7,13 @@ import { CommandError, defineCommand } from '../definition/command.ts';
 import { optional, repeated, rest, withDefault } from '../definition/flags.ts';
 import { parseNameValue, wholeNumber } from '../definition/values.ts';
 import { headBranch } from '../remote/checkout.ts';
-import { aboutPaths, allowHttpFlag, branchFlag, connectTo, variables, waitFlags } from '../remote/remote-command.ts';
+import { allowHttpFlag, branchFlag, connectTo, pathsHelp, variables, waitFlags } from '../remote/remote-command.ts';
 
 export const lockRun = defineCommand({
   name: 'lock run',
   summary: 'run a command while holding locks',
   details: [
-    aboutPaths,
+    pathsHelp,
     'Without WORKSPACE_TOKEN, a CI job uses its identity: WORKSPACE_ID_TOKEN, or what Buildkite or GitHub issues.',
     'It locks all paths, or an item of a pool, renews the locks while the command runs, and releases them afterwards. It forwards signals.',
     'Its exit status is that of the command; 75 if it could not get the locks, 76 if it lost one, 126 or 127 if the command cannot start.',
@@ -45,7 +45,7 @@ export const lockRun = defineCommand({
     const isAmbiguous = new Set(where.map(([name]) => name)).size < where.length;
     return isAmbiguous ? ['--where: No item has two values of the same property.'] : [];
   },
-  async run({ flags, arguments: { paths: named }, childCommand: command, exitWith, ...context }) {
+  async run({ flags, arguments: { paths: named }, childCommand: command, setExitCode, ...context }) {
     if (command.length === 0) throw new CommandError('The command is missing: write it after --.', 2);
     const { branch = headBranch(), pool, where, any, wait = { seconds: 0 }, allowHttp } = flags;
     const paths = [...new Set(named)];
@@ -61,6 +61,6 @@ export const lockRun = defineCommand({
     const { runUnderLocks } = await import('../remote/run.ts');
     const { environment } = context;
     const request = { ...flags, goal, branch, wait, command, environment };
-    exitWith(await runUnderLocks((...how) => connectTo(context, allowHttp, ...how), request));
+    setExitCode(await runUnderLocks((...how) => connectTo(context, allowHttp, ...how), request));
   },
 });

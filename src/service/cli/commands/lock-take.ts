@@ -4,13 +4,13 @@ import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
 import { optional, rest, withDefault } from '../definition/flags.ts';
 import { headBranch } from '../remote/checkout.ts';
-import { aboutPaths, branchFlag, defineRemoteCommand, waitFlags } from '../remote/remote-command.ts';
+import { branchFlag, defineRemoteCommand, pathsHelp, waitFlags } from '../remote/remote-command.ts';
 
 export const lockTake = defineRemoteCommand({
   name: 'lock take',
   summary: 'lock all of these paths, or none',
   details: [
-    aboutPaths,
+    pathsHelp,
     'If another branch, or the branch of the checkout, has newer versions of the files, it says so, or refuses, as the workspace is set.',
   ],
   arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required') },

@@ -6,7 +6,12 @@ import { lfsClientSettings, lfsWays } from '../../lfs/client-settings.ts';
 import { workspaceFields } from '../../workspaces/fields.ts';
 import { latestMode, patternsOf, pushLockMode } from '../../workspaces/latest.ts';
 import { lfsEndpoint, lfsLockTtl, lfsMode } from '../../workspaces/lfs-settings.ts';
-import { findWorkspace, updateWorkspaceAudited, type WorkspaceSettings } from '../../workspaces/workspaces.ts';
+import {
+  type FoundWorkspace,
+  findWorkspace,
+  updateWorkspaceAudited,
+  type WorkspaceSettings,
+} from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, optionalField } from '../definition/flags.ts';
 import { parseByteLimit, parseServiceUrl } from '../definition/values.ts';
@@ -97,37 +102,38 @@ export const workspaceUpdate = defineStorageCommand({
     const workspace = await findWorkspace(storage.read, id);
     // It existed a moment ago.
     if (workspace === undefined) throw new CommandError(`The workspace "${id}" was removed meanwhile.`);
-    const [ttl, store, lfs] = [formatDuration(lfsLockTtl(workspace)), lfsEndpoint(workspace), lfsMode(workspace)];
-    const objects = store === undefined ? 'The URL of its LFS objects is unknown' : `Its LFS objects are at ${store}`;
-    const { lfs_limit } = workspace;
-    const mirrored =
-      flags.remote === undefined ? '' : ` It mirrors ${flags.remote.remote.address}. ${remoteSummary(remoteBranches)}`;
-    const limit = lfs_limit === null ? '' : ` The mirror stores at most ${byteSize(lfs_limit)} of objects.`;
-    const latest = {
-      latest: latestMode(workspace),
-      latest_branches: patternsOf(workspace),
-      release_on: workspace.release_on,
-      push_locks: pushLockMode(workspace),
-    };
+    const settings = currentSettings(workspace);
+    const mirrored = remote ? ` It mirrors ${flags.remote?.remote.address}. ${remoteSummary(remoteBranches)}` : '';
     return {
-      document: { workspace: id, desk_ttl: ttl, lfs_url: store ?? null, lfs, lfs_limit, ...latest },
-      lines: [
-        `Changed the workspace "${id}".${mirrored} A lock taken with Git LFS lasts ${ttl}. ${objects}. ${workspaceFields.lfs.meanings[lfs]}${limit} ${latestText(workspace)}`,
-      ],
+      document: { workspace: id, ...settings },
+      lines: [`Changed the workspace "${id}".${mirrored} ${settingsText(settings)}`],
     };
   },
 });
 
-function latestText(workspace: WorkspaceSettings): string {
-  const { release_on: branch } = workspace;
-  const compared = patternsOf(workspace)?.join(', ') ?? 'the default branch';
+const currentSettings = (workspace: FoundWorkspace) => ({
+  desk_ttl: formatDuration(lfsLockTtl(workspace)),
+  lfs_url: lfsEndpoint(workspace) ?? null,
+  lfs: lfsMode(workspace),
+  lfs_limit: workspace.lfs_limit,
+  latest: latestMode(workspace),
+  latest_branches: patternsOf(workspace),
+  release_on: workspace.release_on,
+  push_locks: pushLockMode(workspace),
+});
+
+function settingsText({ latest, latest_branches, ...settings }: ReturnType<typeof currentSettings>): string {
+  const { desk_ttl, lfs_url, lfs, lfs_limit, release_on, push_locks } = settings;
+  const isCompared = latest !== 'off' || latest_branches !== null;
   return [
-    workspaceFields.latest.meanings[latestMode(workspace)],
-    ...(latestMode(workspace) === 'off' && workspace.latest_branches === null
-      ? []
-      : [`Branches to compare with: ${compared}.`]),
-    branch === null ? 'A merge ends no lock.' : `A lock of a person ends when its file has changed on ${branch}.`,
-    workspaceFields.push_locks.meanings[pushLockMode(workspace)],
+    `A lock taken with Git LFS lasts ${desk_ttl}.`,
+    lfs_url === null ? 'The URL of its LFS objects is unknown.' : `Its LFS objects are at ${lfs_url}.`,
+    workspaceFields.lfs.meanings[lfs],
+    ...(lfs_limit === null ? [] : [`The mirror stores at most ${byteSize(lfs_limit)} of objects.`]),
+    workspaceFields.latest.meanings[latest],
+    ...(isCompared ? [`Branches to compare with: ${latest_branches?.join(', ') ?? 'the default branch'}.`] : []),
+    release_on === null ? 'Merges release no locks.' : `People's locks are released by changes on ${release_on}.`,
+    workspaceFields.push_locks.meanings[push_locks],
   ].join(' ');
 }
 

@@ -31,7 +31,7 @@ export interface CliContext {
   /** The words after `--`, for a command that runs another one. */
   readonly childCommand: readonly string[];
   /** Sets the exit code of a command that succeeds. */
-  exitWith(code: number): void;
+  setExitCode(code: number): void;
 }
 
 export interface CommandContext<F extends Flags, A extends Flags> extends CliContext {

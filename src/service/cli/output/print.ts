@@ -3,7 +3,7 @@ import type { Output } from './log-output.ts';
 import { type OutputBlock, printLines } from './table.ts';
 
 export function quoted(text: string): string {
-  const harmless = withoutTypedSecrets(text);
+  const harmless = maskSecrets(text);
   const characters = [...harmless];
   const shortened = characters.length > maxQuoted ? `${characters.slice(0, maxQuoted).join('')}…` : harmless;
   return `"${safeText(shortened)}"`;
@@ -35,7 +35,7 @@ export const safeJson = (json: string): string =>
   );
 
 /** The user's input with secrets masked, such as a token that was typed as a name. */
-export const withoutTypedSecrets = (text: string): string =>
+export const maskSecrets = (text: string): string =>
   text
     .replaceAll(/\/\/[^\s/]*@/g, '//***@')
     .replaceAll(/\b(wsa_|whsec_)[\w+/=-]+/g, '$1***')

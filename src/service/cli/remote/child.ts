@@ -22,7 +22,7 @@ export type Child = ReturnType<typeof startChild>;
 export function startChild(
   [program = '', ...args]: readonly string[],
   environment: NodeJS.ProcessEnv,
-  tell: (line: string) => void,
+  report: (line: string) => void,
 ) {
   const couldNotStart = (error: unknown): string => `Could not start ${program}: ${startErrorText(error)}.`;
   let child: ChildProcess;
@@ -45,7 +45,7 @@ export function startChild(
     child.once('exit', (code, signal) => resolve(signal === null ? (code ?? 1) : exitCodeOf(signal)));
     child.once('error', (error) => {
       if (child.pid !== undefined) return;
-      tell(couldNotStart(error));
+      report(couldNotStart(error));
       resolve('code' in error && error.code === 'ENOENT' ? 127 : 126);
     });
   });

@@ -38,7 +38,7 @@ export interface RemoteService {
   readonly interrupted: AbortSignal;
   /** Limits of a request that the user waits for. */
   within(): CallLimits;
-  tell(line: string): void;
+  report(line: string): void;
 }
 
 interface RemoteOutput extends CommandOutput {
@@ -124,7 +124,7 @@ export const waitFlags = {
   priority: withDefault('PRIORITY', 'the place in line while waiting: low, normal or high', parsePriority, 'normal'),
 } as const;
 
-export const aboutPaths = 'Paths are relative to the root of the repository.';
+export const pathsHelp = 'Paths are relative to the root of the repository.';
 
 /** Short, because a person is waiting at a terminal or for a commit. */
 const requestMs = 60_000;
@@ -142,20 +142,20 @@ export async function connectTo(
   terms: RequestTerms,
 ): Promise<RemoteService> {
   const connection = await readVariables(environment, allowHttp);
-  const tell = (line: string): void => printLines(io.stderr, [line]);
+  const report = (line: string): void => printLines(io.stderr, [line]);
   const { createClient } = await import('../../../client/client.ts');
   const client = createClient({
     ...connection,
     userAgent: `workspace-service/${packageVersion()}`,
     ...terms,
-    onWarning: tell,
+    onWarning: report,
     onCompared({ outdated, as_of }) {
-      if (outdated !== undefined) tell(outdatedText(outdated, terms.branch));
-      if (as_of !== undefined) tell(mirrorAgeText(as_of));
+      if (outdated !== undefined) report(outdatedText(outdated, terms.branch));
+      if (as_of !== undefined) report(mirrorAgeText(as_of));
     },
   });
   const within = (): CallLimits => ({ deadline: steadyClock() + requestMs, signal: interrupted });
-  return { client, service: connection.baseUrl, workspace: connection.workspace, interrupted, within, tell };
+  return { client, service: connection.baseUrl, workspace: connection.workspace, interrupted, within, report };
 }
 
 async function readVariables(environment: NodeJS.ProcessEnv, allowHttp: boolean) {

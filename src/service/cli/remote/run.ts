@@ -54,7 +54,7 @@ export async function runUnderLocks(
   request: RunRequest,
 ): Promise<number> {
   const signals = forwardSignals();
-  const retryReport = createRetryReport((line) => remote.tell(line));
+  const retryReport = createRetryReport((line) => remote.report(line));
   retryReport.start(withoutWaitMs);
   const { onRetry } = retryReport;
   const terms = { requestTimeoutMs: requestTimeoutMs(request), retries: 1_000, branch: request.branch, onRetry };
@@ -63,7 +63,7 @@ export async function runUnderLocks(
   const context = { request, remote, session, signals, retryReport };
   // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
   const forgetSuspension = onSignals(['SIGTSTP'], () =>
-    remote.tell('Not suspended: locks and the place in line would be lost.'),
+    remote.report('Not suspended: locks and the place in line would be lost.'),
   );
   try {
     const acquired = await acquireGoal(context);
@@ -116,7 +116,7 @@ function forwardSignals() {
 type AcquiredGoal = Awaited<ReturnType<typeof acquireGoal>>;
 
 async function acquireGoal({ request: { goal, wait, priority }, remote, session, retryReport }: RunContext) {
-  const { client, workspace, interrupted, tell } = remote;
+  const { client, workspace, interrupted, report } = remote;
   const { context } = session;
   const withoutWait = () => ({ deadline: steadyClock() + withoutWaitMs, signal: interrupted });
   const { count } = goal;
@@ -129,7 +129,7 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
         )
       : undefined;
   const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
-  if (goal.kind === 'paths') for (const warning of pathWarnings(paths)) tell(warning);
+  if (goal.kind === 'paths') for (const warning of pathWarnings(paths)) report(warning);
   retryReport.start(Math.max(withoutWaitMs - rollBackMs, milliseconds(wait)));
   const acquired = await acquireLocks(
     {
@@ -145,13 +145,13 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
   const { grants } = acquired.round;
   const items = await pool?.itemsOf(grants);
   const waited = acquired.waitedMs > 0 ? ` after waiting for ${formatElapsed(acquired.waitedMs)}` : '';
-  tell(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
+  report(`Locked ${joinFirst(grants.map(({ path }) => path))}${waited}.`);
   return { grants, items };
 }
 
 /** Renews the locks while the command runs, and then releases them. */
 async function runWithLocks(
-  { request, remote: { tell }, session, signals }: RunContext,
+  { request, remote: { report }, session, signals }: RunContext,
   acquired: AcquiredGoal,
 ): Promise<number> {
   let child: Child | undefined;
@@ -163,7 +163,7 @@ async function runWithLocks(
     { marginMs, requestTimeoutMs: requestTimeoutMs(request) },
     (reason, msLeft) => {
       const stopsCommand = request.onLost === 'stop';
-      tell(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
+      report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
       child?.closePipe();
       if (stopsCommand) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
     },
@@ -173,7 +173,7 @@ async function runWithLocks(
   try {
     folder = privateFolder();
     const environment = { ...request.environment, ...variablesOf(acquired, folder) };
-    child = startChild(request.command, environment, tell);
+    child = startChild(request.command, environment, report);
     signals.forwardTo(child);
     code = await child.ended;
   } finally {
@@ -188,7 +188,7 @@ async function runWithLocks(
 }
 
 /** Reports the first retry after each start, and when the requests are given up. */
-function createRetryReport(tell: (line: string) => void) {
+function createRetryReport(report: (line: string) => void) {
   let end = 0;
   return {
     start(ms: number): void {
@@ -199,7 +199,7 @@ function createRetryReport(tell: (line: string) => void) {
     },
     onRetry({ reason }: { readonly reason: string }): void {
       const leftMs = end - steadyClock();
-      if (leftMs > 0) tell(`${reason} Trying again for up to ${formatElapsed(leftMs)}.`);
+      if (leftMs > 0) report(`${reason} Trying again for up to ${formatElapsed(leftMs)}.`);
       end = 0;
     },
   };

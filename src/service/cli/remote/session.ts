@@ -17,7 +17,7 @@ export type CommandSession = ReturnType<typeof openCommandSession>;
 const minReleaseMs = 2_000;
 
 /** A session whose ledger is in memory, because a command has no later steps. */
-export function openCommandSession({ client, service, workspace, interrupted, tell }: RemoteService, ttl: Ttl) {
+export function openCommandSession({ client, service, workspace, interrupted, report }: RemoteService, ttl: Ttl) {
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
@@ -36,7 +36,7 @@ export function openCommandSession({ client, service, workspace, interrupted, te
     const left = remainingRollback(rollback);
     for (const { grant, error } of left) {
       const end = clockTime(Date.parse(grant.lock.expires_at), now);
-      tell(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);
+      report(`Could not release the lock on ${grant.path}: ${error.message} It expires at ${end}.`);
     }
     return left.length;
   }
@@ -44,13 +44,13 @@ export function openCommandSession({ client, service, workspace, interrupted, te
   return {
     step,
     ledger,
-    context: { ...time, client, session, terms, signal: interrupted, log: { line: tell } },
+    context: { ...time, client, session, terms, signal: interrupted, log: { line: report } },
     release,
     /** Also reports locks that unanswered requests may have left, and includes them in the number. */
     async releaseAfterFailure(maxMs: number): Promise<number> {
       const left = await release(maxMs);
       const { unanswered } = ledger.read();
-      for (const intent of unanswered) tell(unansweredText(intent));
+      for (const intent of unanswered) report(unansweredText(intent));
       return left + unanswered.length;
     },
   };

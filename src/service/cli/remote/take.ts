@@ -35,7 +35,7 @@ export async function acquireRemoteLocks(
   const { client, acquired } = createPersonClient(remote.client, note);
   const { context, releaseAfterFailure } = openCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
-  for (const warning of pathWarnings(paths)) remote.tell(warning);
+  for (const warning of pathWarnings(paths)) remote.report(warning);
   const reported = new Set<string>();
   try {
     await refuseOutdated(remote, request, reported);
@@ -58,13 +58,13 @@ export async function acquireRemoteLocks(
   /** A lock that took long to get is worth more than the comparison. */
   function keepUncompared(error: unknown): void {
     if (!(error instanceof ServiceError && isTransient(error))) throw error;
-    remote.tell(`The files could not be compared again. ${error.message}`);
+    remote.report(`The files could not be compared again. ${error.message}`);
   }
 }
 
 /** Compares the files of the checkout with the branches, and reports each outdated file once. */
 async function refuseOutdated(
-  { client, workspace, within, tell }: RemoteService,
+  { client, workspace, within, report }: RemoteService,
   { paths, branch }: TakeRequest,
   reported: Set<string>,
 ): Promise<void> {
@@ -77,7 +77,7 @@ async function refuseOutdated(
     const text = outdatedText(outdated, branch);
     // With a warning, the service reports the others together with the locks.
     if (reported.has(text) || !(isRefused || outdated.behind !== undefined)) continue;
-    tell(text);
+    report(text);
     reported.add(text);
   }
   if (isRefused) {

@@ -74,7 +74,7 @@ async function checkGit(git: Git): Promise<void> {
     );
 }
 
-interface Parts {
+interface ServeContext {
   readonly settings: ServeSettings;
   readonly storage: Storage;
   readonly git: Git;
@@ -84,16 +84,16 @@ interface Parts {
   readonly io: ProcessIo;
 }
 
-async function serveOn(parts: Parts): Promise<void> {
-  const { settings, storage, git, log, io } = parts;
+async function serveOn(context: ServeContext): Promise<void> {
+  const { settings, storage, git, log, io } = context;
   await cleanUpAtStart({ storage, git, log, dataFolder: settings.data });
   const stop = awaitStop(io);
   try {
-    const service = await listen(parts);
+    const service = await listen(context);
     try {
       const link = await offerSignInLink(storage);
-      announce(parts, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
-      await warnOfMissingAddress(parts, service);
+      announce(context, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
+      await warnOfMissingUrl(context, service);
       const signal = await stop.received;
       log.info({ signal }, 'stopping: open requests are answered, running syncs continue at the next start');
     } finally {
@@ -104,11 +104,11 @@ async function serveOn(parts: Parts): Promise<void> {
   }
 }
 
-async function listen({ settings, ...parts }: Parts): Promise<Service> {
-  const { metrics, log } = parts;
+async function listen({ settings, ...context }: ServeContext): Promise<Service> {
+  const { metrics, log } = context;
   const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
   // With SQLite, no other instance could accept the requests during a delay.
-  const { drainDelay = { seconds: parts.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
+  const { drainDelay = { seconds: context.storage.dialect === 'postgres' ? 5 : 0 } } = settings;
   const allowedNetworks = [...allowHookNetwork, ...(dev ? loopbackNetworks : [])];
   const freeDisk = await watchFreeDisk({
     folder: data,
@@ -122,7 +122,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
   try {
     return await startService({
       ...settings,
-      ...parts,
+      ...context,
       drainDelay,
       dataFolder: data,
       freeDisk,
@@ -140,7 +140,7 @@ async function listen({ settings, ...parts }: Parts): Promise<Service> {
 
 /** Prints and logs where the service listens. `link` is a one-time sign-in link for the operator. */
 function announce(
-  { settings, io, log }: Parts,
+  { settings, io, log }: ServeContext,
   { port, link, dev }: { readonly port: number; readonly link: string | undefined; readonly dev: DevSetup | null },
 ): void {
   const { host, json } = settings;
@@ -172,7 +172,7 @@ function announce(
 }
 
 /** The identity token of a job has the public URL as its audience, so the service must know that URL. */
-async function warnOfMissingAddress({ settings, storage, log }: Parts, { port }: Service): Promise<void> {
+async function warnOfMissingUrl({ settings, storage, log }: ServeContext, { port }: Service): Promise<void> {
   if (publicUrlOf(settings, port) !== undefined) return;
   const { length: trust_rules } = await listTrustRules(storage);
   if (trust_rules > 0) log.warn({ trust_rules }, 'token exchange is disabled until --public-url is set');

@@ -6,7 +6,7 @@ import { baseUrlVariable } from './remote-command.ts';
  * A command in two forms: over HTTP if the environment names a service, and otherwise on the data of this machine. A
  * flag of the other form is an error, because ignoring it could affect the locks of another service.
  */
-export const eitherWay = (remote: Command, local: Command): Command => ({
+export const remoteOrLocal = (remote: Command, local: Command): Command => ({
   ...remote,
   details: [
     ...(remote.details ?? []),
