@@ -6,7 +6,7 @@ import { updateTimes } from './clock.js';
 let refreshing;
 let isStale = false;
 
-/** Resolved with the status of the latest response, once the page shows it; 0 without one. @returns {Promise<number>} */
+/** Resolved with the status of the service's latest response, once the page shows it; 0 without one. @returns {Promise<number>} */
 export function refreshParts() {
   isStale = true;
   refreshing ??= refresh().finally(() => {
@@ -20,7 +20,9 @@ async function refresh() {
   while (isStale) {
     isStale = false;
     const response = await load();
-    status = response.status;
+    // Unlike those of the service, pages of a gateway lack this attribute.
+    const isOurs = response.responseXML?.documentElement.hasAttribute('data-now');
+    status = isOurs ? response.status : 0;
     const loaded = status === 200 ? response.responseXML : null;
     // Another refresh was requested, maybe for another URL: use its response instead.
     if (isStale || loaded === null) continue;

@@ -106,7 +106,7 @@ describe('the locks page', () => {
     let loads = 0;
     const unseen = (route: Route) => {
       loads += 1;
-      return route.fulfill({ status: 404 });
+      return route.continue({ url: service.baseUrl + locksOf('removed') });
     };
     await page.route(page.url(), unseen);
     await takeLock(service, workspace, bot.secret, 'b');
@@ -130,7 +130,7 @@ describe('the locks page', () => {
     const { promise: hidden, resolve: hide } = Promise.withResolvers<void>();
     await page.route(page.url(), async (route) => {
       await hidden;
-      await route.fulfill({ status: 404 });
+      await route.continue({ url: service.baseUrl + locksOf('removed') });
     });
     const loads = page.waitForRequest(page.url());
     await takeLock(service, workspace, bot.secret, 'a');
