@@ -114,6 +114,12 @@ export function fieldInput(of: Field<unknown>, name: string, more: Markup | stri
 export const hintOf = ({ hint, otherwise }: Field<unknown>): string =>
   `${hint[0]?.toUpperCase()}${hint.slice(1)}${otherwise === 'required' ? '' : ` (${otherwise})`}.`;
 
+/** Inputs for the first and the last day of a list. */
+export const dayInputs = [
+  textInput('from', 'From (UTC)', { type: 'date' }),
+  textInput('to', 'To (UTC)', { type: 'date' }),
+];
+
 interface LinesOptions extends Pick<InputOptions, 'hint' | 'more'> {
   readonly rows: number;
 }

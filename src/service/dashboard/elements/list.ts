@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { invalid } from '../../contract/problem.ts';
-import type { Markup } from './text.ts';
+import { empty, type Markup } from './text.ts';
 
 /** A visually hidden heading, for a column that contains only buttons or links. */
 export const unseen = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
@@ -12,7 +12,7 @@ type Cell = readonly [heading: Markup | string, content: Markup | string, kind?:
 export type Row = readonly (Cell | '')[];
 
 /** A table with at least one row. On narrow screens, its rows are cards. */
-export const htmlTable = (kind: string, rows: readonly Row[]): Markup => groupedTable(kind, [{ rows }]);
+export const htmlTable = (rows: readonly Row[], kind = ''): Markup => groupedTable([{ rows }], kind);
 
 interface RowGroup {
   readonly title?: Markup;
@@ -20,7 +20,7 @@ interface RowGroup {
 }
 
 /** A table of groups, each below its title. */
-export function groupedTable(kind: string, groups: readonly RowGroup[]): Markup {
+export function groupedTable(groups: readonly RowGroup[], kind = ''): Markup {
   const headings = cellsOf(groups[0]?.rows[0] ?? []);
   return html`<table class="cards ${kind}">
     <thead><tr>${headings.map(([heading, , kind]) => html`<th scope="col"${classOf(kind)}>${heading}</th>`)}</tr></thead>
@@ -54,6 +54,17 @@ export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
       html`<li><a href="${href}"${current ? html` aria-current="page"` : ''}>${text}</a></li>`,
   )}</ul>`;
 
+/** Links that select the entries of a list by state. */
+export function stateLinks(
+  what: string,
+  path: string,
+  current: string | undefined,
+  states: readonly (readonly [state: string | undefined, text: Markup | string])[],
+): Markup {
+  const links = states.map(([state, text]) => ({ href: urlWith(path, { state }), text, current: state === current }));
+  return html`<nav class="states" aria-label="${what} by state">${navigationLinks(links)}</nav>`;
+}
+
 /** Links to the previous and next page of a list with numbered pages. */
 export function numberedPages(
   { page, pages }: { readonly page: number; readonly pages: number },
@@ -67,25 +78,41 @@ export function numberedPages(
   );
 }
 
-export const unknownPage = 'Unknown page. Remove `before` from the URL.';
-
-/** Start position of a page of a list, from the query. */
-export function positionIn(text: string): number | undefined {
-  if (text === '') return undefined;
-  if (/^\d{1,15}$/.test(text)) return Number(text);
-  throw invalid({ pointer: '#/before', detail: unknownPage });
+/** Start position of a page of a list, from the query. `parse` returns undefined for an invalid one. */
+export function positionIn<Position>(
+  text: string,
+  parse: (text: string) => Position | undefined,
+): Position | undefined {
+  const position = text === '' ? undefined : parse(text);
+  if (text === '' || position !== undefined) return position;
+  throw invalid({ pointer: '#/before', detail: 'Unknown page. Remove `before` from the URL.' });
 }
+
+export const parseSequence = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
 
 export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>
   html`<a href="${href}"${rel === undefined ? '' : html` rel="${rel}"`}>${text}</a>`;
 
-/** Links to the newest and to older entries of a list, unless this page shows them. */
-export const olderLinks = (
-  isLater: boolean,
-  next: string | undefined,
-  urlOf: (before?: string) => string,
-): Markup | string =>
-  pageLinks(isLater ? link(urlOf(), 'Newest') : '', next === undefined ? '' : link(urlOf(next), 'Older', 'next'));
+interface ListPage {
+  readonly rows: readonly Row[];
+  readonly kind?: string;
+  /** False on the first page. */
+  readonly isLater: boolean;
+  /** Start position of the next page; undefined on the last one. */
+  readonly next: string | undefined;
+  readonly urlOf: (before?: string) => string;
+  /** Replaces an empty list. */
+  readonly none: Markup;
+}
+
+/** A page of a list, newest first, with links to the newest and to older entries. */
+export function listPage({ rows, kind, isLater, next, urlOf, none }: ListPage): Markup {
+  const newest = isLater ? link(urlOf(), 'Newest') : '';
+  const older = next === undefined ? '' : link(urlOf(next), 'Older', 'next');
+  if (rows.length > 0) return html`${htmlTable(rows, kind)}${pageLinks(newest, older)}`;
+  if (older !== '') return html`${empty('No entry matches in this part.', older)}${pageLinks(newest)}`;
+  return isLater ? empty('There are no older entries.', newest) : none;
+}
 
 /** Links to the other pages of a list, if any. */
 const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>

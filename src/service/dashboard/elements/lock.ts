@@ -6,7 +6,7 @@ import type { LockChangeKind } from '../../locks/history.ts';
 import type { RecordedLockChange } from '../../locks/read-history.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { type FormField, textInput } from './fields.ts';
-import { htmlTable, type Row, urlWith } from './list.ts';
+import { type Row, urlWith } from './list.ts';
 import { folderOf, pathUrl } from './lock-list.ts';
 import { brokenAtSlashes, countdown, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
@@ -29,18 +29,14 @@ export const lockFacts = ({ path, owner, origin, note, acquired_at, expires_at }
     <dt>Until</dt><dd>${time(expires_at, now)} <span class="faint">(${pointInTime(expires_at)})</span></dd>
   </dl>`;
 
-/** Table of changes to locks. Without a workspace, all changes are on one path, and the column is omitted. */
-export const changeTable = (changes: readonly RecordedLockChange[], now: number, workspace?: string): Markup =>
-  htmlTable(
-    '',
-    changes.map((each) => [
-      ['When', time(each.at, now)],
-      workspace === undefined ? '' : ['Path', pathLink(workspace, each.path), 'head'],
-      ['What', change(each)],
-      ['Holder', holderCell(each)],
-      ['From run', originLink(each.origin, 'short')],
-    ]),
-  );
+/** A change to a lock. Without a workspace, all changes are on one path, and the column is omitted. */
+export const changeRow = (change: RecordedLockChange, now: number, workspace?: string): Row => [
+  ['When', time(change.at, now)],
+  workspace === undefined ? '' : ['Path', pathLink(workspace, change.path), 'head'],
+  ['What', changeText(change)],
+  ['Holder', holderCell(change)],
+  ['From run', originLink(change.origin, 'short')],
+];
 
 /** The holder of a lock, with its note. */
 export const holderCell = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): Markup =>
@@ -98,7 +94,7 @@ export const changeNames: Readonly<Record<LockChangeKind, string>> = {
 };
 
 /** Name of a change. Unknown kinds, recorded by other versions of the service, are shown unchanged. */
-function change({ kind, owner, ended_by }: RecordedLockChange): Markup {
+function changeText({ kind, owner, ended_by }: RecordedLockChange): Markup {
   const by =
     ended_by === null || ended_by === owner ? '' : html` ${kind === 'merged' ? 'into' : 'by'} ${userText(ended_by)}`;
   return html`${isKnown(kind) ? changeNames[kind] : literal(kind)}${by}`;

@@ -51,18 +51,6 @@ export const countdown = (until: Timestamp, now: number): Markup => {
   return html`<span class="countdown${isUrgent(left) ? ' urgent' : ''}" data-until="${until}" title="${fullTime(until)}">${timeLeft(left)}</span>`;
 };
 
-/** Formats a duration with two digits or two units: `0.4 s`, `12 s`, `3 min 20 s`, `2 h 5 min`. */
-export function duration(milliseconds: number): string {
-  const exact = Math.max(0, milliseconds) / 1_000;
-  if (exact < 9.95) return `${exact.toFixed(1)} s`;
-  const seconds = Math.round(exact);
-  if (seconds < 60) return `${seconds} s`;
-  const [minutes, restSeconds] = divide(seconds, 60);
-  if (minutes < 60) return restSeconds === 0 ? `${minutes} min` : `${minutes} min ${restSeconds} s`;
-  const [hours, restMinutes] = divide(minutes, 60);
-  return restMinutes === 0 ? `${hours} h` : `${hours} h ${restMinutes} min`;
-}
-
 /** A path, branch or id, in a monospaced font for exact comparison. */
 export const literal = (text: string): Markup => html`<code><bdi>${safeText(text)}</bdi></code>`;
 
@@ -74,5 +62,3 @@ export const brokenAtSlashes = (text: string): Markup =>
 
 /** Like safeText(), but keeps line ends. */
 export const safeLines = (text: string): string => text.split(/\r?\n/).map(safeText).join('\n');
-
-const divide = (whole: number, by: number): readonly [number, number] => [Math.floor(whole / by), whole % by];

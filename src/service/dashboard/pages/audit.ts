@@ -3,14 +3,14 @@ import { accepted } from '../../../interface/parsed.ts';
 import { type AuditAction, auditActions, isAuditAction } from '../../audit/audit.ts';
 import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { auditFormats, exportAudit } from '../../audit/export-audit.ts';
-import { type AuditPage, type AuditQuery, readAudit } from '../../audit/read-audit.ts';
+import { type AuditQuery, readAudit } from '../../audit/read-audit.ts';
 import { invalid } from '../../contract/problem.ts';
 import type { RecordedEntry } from '../../outbox/event.ts';
 import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { htmlTable, link, olderLinks, positionIn, type Row, urlWith } from '../elements/list.ts';
+import { dayInputs, filterForm, selection, textInput } from '../elements/fields.ts';
+import { link, listPage, parseSequence, positionIn, type Row, urlWith } from '../elements/list.ts';
 import {
   empty,
   faint,
@@ -24,7 +24,7 @@ import {
 } from '../elements/text.ts';
 import { download, readPart } from '../frame/download.ts';
 import { allValues, type FormResult, optional } from '../frame/form-values.ts';
-import { addPage, callOf, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
+import { addPage, callOf, queryOf, type Site } from '../frame/page.ts';
 import { requireSession } from '../frame/session.ts';
 
 const entriesOfPage = 50;
@@ -35,34 +35,30 @@ const filterNames = ['action', 'actor', 'workspace', 'from', 'to'] as const;
 type Filter = Readonly<Record<(typeof filterNames)[number], string>>;
 
 export function addAuditPage(site: Site): void {
-  function list(call: PageCall, filter: Filter, before: number | undefined, { entries, next }: AuditPage): View {
-    const title = 'Audit';
-    if (entries.length === 0) return { title, main: html`${auditFilter(filter)}${nothing(filter, before, next)}` };
-    const rows = entries.map((entry) => row(entry, call.now));
-    const links = olderLinks(before !== undefined, next?.toString(), (before) =>
-      urlWith('/audit', { ...filter, before }),
-    );
+  addPage(site, { path: '/audit', access: 'admin' }, async (call) => {
+    const before = positionIn(queryOf(call, 'before').before, parseSequence);
+    const { filter, read } = readFilter(queryOf(call, ...filterNames));
+    if (!read.ok) return { title: 'Audit', main: auditFilter(filter, read.errors), status: 422 };
+    const { entries, next } = await readAudit(site.storage, { ...read.value, before, limit: entriesOfPage });
     const actions = html`
       <a class="button" href="${urlWith('/audit/entries.csv', filter)}" download>Download as CSV</a>
       <a class="button" href="${urlWith('/audit/entries.jsonl', filter)}" download>as JSON lines</a>`;
-    return { title, actions, main: html`${auditFilter(filter)}${htmlTable('audit', rows)}${links}` };
-  }
-
-  addPage(site, { path: '/audit', access: 'admin' }, async (call) => {
-    const before = positionIn(queryOf(call, 'before').before);
-    const { filter, read } = readFilter(queryOf(call, ...filterNames));
-    if (!read.ok) return { title: 'Audit', main: auditFilter(filter, read.errors), status: 422 };
-    const page = await readAudit(site.storage, { ...read.value, before, limit: entriesOfPage });
-    return list(call, filter, before, page);
+    const page = listPage({
+      rows: entries.map((entry) => row(entry, call.now)),
+      kind: 'audit',
+      isLater: before !== undefined,
+      next: next?.toString(),
+      urlOf: (before) => urlWith('/audit', { ...filter, before }),
+      none: empty('No entry matches.', link('/audit', 'Show all entries')),
+    });
+    return { title: 'Audit', actions, main: html`${auditFilter(filter)}${page}` };
   });
 
   for (const format of ['csv', 'jsonl'] as const) {
     site.app.get(`/audit/entries.${format}`, requireSession(site, 'admin'), (c) => {
       const call = callOf(c);
       const { read } = readFilter(queryOf(call, ...filterNames));
-      if (!read.ok) {
-        throw invalid({ pointer: '#', detail: Object.values(read.errors).join(' ') });
-      }
+      if (!read.ok) throw invalid({ pointer: '#', detail: Object.values(read.errors).join(' ') });
       return download(c, site, {
         filename: `audit.${format}`,
         mediaType: auditFormats[format],
@@ -77,8 +73,6 @@ export function addAuditPage(site: Site): void {
 function auditFilter(filter: Filter, errors: Partial<Filter> = {}): Markup {
   const { action } = filter;
   const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
-  const input = (name: Exclude<keyof Filter, 'action'>, title: string, type: 'search' | 'date') =>
-    textInput(name, title, { type });
   return filterForm({
     action: '/audit',
     values: filter,
@@ -88,10 +82,9 @@ function auditFilter(filter: Filter, errors: Partial<Filter> = {}): Markup {
         'Action',
         options.map((value) => [value, value === '' ? 'all actions' : value]),
       ),
-      input('actor', 'Who, by name or token id', 'search'),
-      input('workspace', 'Workspace', 'search'),
-      input('from', 'From (UTC)', 'date'),
-      input('to', 'To (UTC)', 'date'),
+      textInput('actor', 'Who, by name or token id', { type: 'search' }),
+      textInput('workspace', 'Workspace', { type: 'search' }),
+      ...dayInputs,
     ],
     errors,
     showAll: filterNames.every((name) => filter[name] === '') ? undefined : 'Show all',
@@ -200,15 +193,6 @@ function whose({ token_id }: RecordedEntry): Markup {
   if (token_id === null) return faint('at the command line');
   return looksLikeTokenId(token_id) ? html`<a href="/tokens#${token_id}">${literal(token_id)}</a>` : literal(token_id);
 }
-
-function nothing(filter: Filter, before: number | undefined, next: number | undefined): Markup {
-  if (next !== undefined) return empty('No entry matches in this part.', link(auditUrl(filter, next), 'Older'));
-  if (before !== undefined) return empty('There are no older entries.', link(auditUrl(filter), 'Show the newest'));
-  return empty('No entry matches.', html`<a href="/audit">Show all entries</a>`);
-}
-
-const auditUrl = (filter: Filter, before?: number): string =>
-  urlWith('/audit', { ...filter, before: before?.toString() });
 
 function tokenMade(detail: Detail): Markup {
   const list = (name: string) => literals(listIn(detail, name));

@@ -238,7 +238,7 @@ function branchTable(call: PageCall, view: BranchView): Markup {
   const pages = Math.ceil(found.length / pageSize);
   const page = Math.min(pages, Math.max(1, Math.trunc(Number(query.page)) || 1));
   const rows = found.slice((page - 1) * pageSize, page * pageSize).map((branch) => row(call, view, branch));
-  return html`${htmlTable('branches', rows)}
+  return html`${htmlTable(rows)}
     ${numberedPages({ page, pages }, (to) => branchListUrl(workspace, { ...query, page: String(to) }))}`;
 }
 

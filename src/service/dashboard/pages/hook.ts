@@ -31,7 +31,7 @@ import {
   shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
-import { htmlTable, navigationLinks, olderLinks, positionIn, type Row, urlWith } from '../elements/list.ts';
+import { listPage, parseSequence, positionIn, type Row, stateLinks, urlWith } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
 import type { Notice } from '../frame/notices.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
@@ -53,10 +53,9 @@ export function addHookPages(site: Site): void {
     const { hook, overview, page } = await addressedHookPage(call, storage);
     const query = queryOf(call, 'state', 'before');
     const only = deliveryFilters.find((filter) => filter === query.state);
-    const before = positionIn(query.before);
+    const before = positionIn(query.before, parseSequence);
     const withAudit = grants(call.bearer.scopes, 'admin');
     const { deliveries, next } = await listDeliveries(storage, hook, { limit: pageSize, only, before, withAudit });
-    const rows = deliveries.map((delivery) => row(call, page, delivery));
     const main = html`
       ${overview.inactive_why === null ? '' : inactiveText[overview.inactive_why]}
       ${droppedEvents(overview, call.now)}
@@ -65,14 +64,16 @@ export function addHookPages(site: Site): void {
         <h2 id="deliveries">Deliveries</h2>
         <div class="actions"><a class="button" href="${urlWith(page, { state: only })}">Refresh</a></div>
       </div>
-      ${filterLinks(page, only)}
-      ${rows.length === 0 ? noDeliveries(page, only, before !== undefined, withAudit) : htmlTable('deliveries', rows)}
-      ${olderLinks(before !== undefined, next?.toString(), (before) => urlWith(page, { state: only, before }))}`;
-    return {
-      title: `Webhook to ${new URL(hook.url).host}`,
-      actions: actions(page, overview),
-      main,
-    };
+      ${stateLinks('Deliveries', page, only, filters)}
+      ${listPage({
+        rows: deliveries.map((delivery) => row(call, page, delivery)),
+        kind: 'deliveries',
+        isLater: before !== undefined,
+        next: next?.toString(),
+        urlOf: (before) => urlWith(page, { state: only, before }),
+        none: noDeliveries(page, only, withAudit),
+      })}`;
+    return { title: `Webhook to ${new URL(hook.url).host}`, actions: actions(page, overview), main };
   });
 
   /** Adds an action. `change` returns the notice for the page of the webhook. */
@@ -142,8 +143,7 @@ function facts({ now }: PageCall, hook: HookOverview): Markup {
   <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${whatATestDoes[hook.format]}</p>`;
 }
 
-function noDeliveries(page: string, only: DeliveryFilter | undefined, isLater: boolean, withAudit: boolean): Markup {
-  if (isLater) return empty('There are no older deliveries.', html`<a href="${page}">Show the newest</a>`);
+function noDeliveries(page: string, only: DeliveryFilter | undefined, withAudit: boolean): Markup {
   const hidden = withAudit ? '' : ' Only administrators see those of audit events.';
   const all = html`<a href="${page}">Show all deliveries</a>. Finished ones are removed after some time.${hidden}`;
   const first = `The next matching event appears here. Start a sync, or take and release a lock.${hidden}`;
@@ -152,22 +152,13 @@ function noDeliveries(page: string, only: DeliveryFilter | undefined, isLater: b
     : empty('No delivery is in this state.', all);
 }
 
-const filters: Readonly<Record<DeliveryFilter, string>> = {
-  open: 'Pending',
-  failed: 'Failed',
-  delivered: 'Delivered',
-  dropped: 'Dropped',
-};
-
-function filterLinks(page: string, current: DeliveryFilter | undefined): Markup {
-  const filter = (state: DeliveryFilter | undefined) => ({
-    href: urlWith(page, { state }),
-    text: state === undefined ? 'All' : filters[state],
-    current: state === current,
-  });
-  const links = navigationLinks([filter(undefined), ...deliveryFilters.map(filter)]);
-  return html`<nav class="states" aria-label="Deliveries by state">${links}</nav>`;
-}
+const filters: readonly (readonly [DeliveryFilter | undefined, string])[] = [
+  [undefined, 'All'],
+  ['open', 'Pending'],
+  ['failed', 'Failed'],
+  ['delivered', 'Delivered'],
+  ['dropped', 'Dropped'],
+];
 
 function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Row {
   const { id, event, state, attempts, last_attempt, last_error } = delivery;

@@ -59,8 +59,8 @@ const noHooks = (workspace: string): Markup =>
 
 const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOverview[]): Markup => html`
   ${htmlTable(
-    'hooks',
     hooks.map((hook) => row(call, workspace, hook)),
+    'hooks',
   )}
   <p class="hint">“Failed” counts the latest hundred deliveries. URLs are shown without their query, which may be secret.</p>`;
 

@@ -10,9 +10,9 @@ import {
   type RecordedLockChange,
   readLockHistory,
 } from '../../locks/read-history.ts';
-import { filterForm, selection, textInput } from '../elements/fields.ts';
-import { link, olderLinks, unknownPage, urlWith } from '../elements/list.ts';
-import { changeNames, changeTable } from '../elements/lock.ts';
+import { dayInputs, filterForm, selection, textInput } from '../elements/fields.ts';
+import { link, listPage, positionIn, urlWith } from '../elements/list.ts';
+import { changeNames, changeRow } from '../elements/lock.ts';
 import { listUrl } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
 import { download, readPart } from '../frame/download.ts';
@@ -43,17 +43,12 @@ type Filter = z.infer<typeof filterSchema>;
 
 const filterNames = ['prefix', 'owner', 'kind', 'from', 'to'] as const;
 
-const historyPosition = z
-  .string()
-  .regex(/^\d{1,15}\.\d{1,15}\.[a-z-]{1,32}$/, unknownPage)
-  .transform((text): HistoryPosition => {
-    const [at, fence, kind = ''] = text.split('.');
-    return { at: Number(at), fence: Number(fence), kind };
-  });
-
 /** Start position of a page of the history, from the query. */
 export const historyPositionOf = (call: PageCall): HistoryPosition | undefined =>
-  parseRequestPart(z.object({ before: historyPosition.optional() }), () => given(queryOf(call, 'before'))).before;
+  positionIn(queryOf(call, 'before').before, (text) => {
+    const [, at, fence, kind] = /^(\d{1,15})\.(\d{1,15})\.([a-z-]{1,32})$/.exec(text) ?? [];
+    return kind === undefined ? undefined : { at: Number(at), fence: Number(fence), kind };
+  });
 
 const rowsPerRead = 1_000;
 
@@ -68,15 +63,17 @@ export function addLockHistoryPages(site: Site): void {
     const filter = filterOf(call);
     const before = historyPositionOf(call);
     const { changes, next } = await readLockHistory(storage, { ...queryFor(id, filter), before, limit: pageSize });
-    const isLater = before !== undefined;
-    const main = html`
-      ${historyFilter(id, filter)}
-      ${changes.length === 0 ? nothing(id, filter, isLater, next === undefined) : changeTable(changes, call.now, id)}
-      ${olderLinks(isLater, next && positionText(next), (before) => historyUrl(id, { ...filter, before }))}`;
+    const page = listPage({
+      rows: changes.map((change) => changeRow(change, call.now, id)),
+      isLater: before !== undefined,
+      next: next && positionText(next),
+      urlOf: (before) => historyUrl(id, { ...filter, before }),
+      none: noChanges(id, filter),
+    });
     const actions = html`
       <a class="button" href="${listUrl(id)}">Locks held now</a>
       <a class="button" href="${csvUrl(id, filter)}" download>Download as CSV</a>`;
-    return { title: 'History of locks', actions, main };
+    return { title: 'History of locks', actions, main: html`${historyFilter(id, filter)}${page}` };
   });
 
   site.app.get(`${inWorkspace(route).path}.csv`, requireSession(site, route.access), async (c) => {
@@ -131,34 +128,26 @@ function queryFor(workspace: string, { from, to, ...filter }: Filter): Omit<Hist
   };
 }
 
-function historyFilter(workspace: string, filter: Filter): Markup {
-  const input = (name: 'prefix' | 'owner' | 'from' | 'to', title: string, type: 'search' | 'date') =>
-    textInput(name, title, { type });
-  return filterForm({
+const historyFilter = (workspace: string, filter: Filter): Markup =>
+  filterForm({
     action: historyUrl(workspace),
     values: filter,
     fields: [
-      input('prefix', 'Path begins with', 'search'),
-      input('owner', 'Holder', 'search'),
+      textInput('prefix', 'Path begins with', { type: 'search' }),
+      textInput('owner', 'Holder', { type: 'search' }),
       selection('kind', 'What', [
         ['', 'everything'],
         ...lockChangeKinds.map((kind) => [kind, changeNames[kind]] as const),
       ]),
-      input('from', 'From (UTC)', 'date'),
-      input('to', 'To (UTC)', 'date'),
+      ...dayInputs,
     ],
     showAll: Object.keys(filter).length === 0 ? undefined : 'Show all',
   });
-}
 
-function nothing(workspace: string, filter: Filter, isLater: boolean, isLast: boolean): Markup {
-  if (!isLast) {
-    return empty('No entry matches in this part of the history.', 'Continue with older entries, or narrow the dates.');
-  }
-  if (isLater) return empty('There are no older entries.', link(historyUrl(workspace, filter), 'Show the newest'));
-  if (Object.keys(filter).length > 0) return empty('No entry matches.', link(historyUrl(workspace), 'Show all'));
-  return empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');
-}
+const noChanges = (workspace: string, filter: Filter): Markup =>
+  Object.keys(filter).length > 0
+    ? empty('No entry matches.', link(historyUrl(workspace), 'Show all'))
+    : empty('No lock has been taken yet.', 'Locks that are taken, released or expire appear here.');
 
 export const historyUrl = (
   workspace: string,

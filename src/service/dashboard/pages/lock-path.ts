@@ -8,8 +8,8 @@ import { lockOf } from '../../locks/lock-row.ts';
 import { type HistoryPage, readLockHistory } from '../../locks/read-history.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { postForm } from '../elements/fields.ts';
-import { htmlTable, olderLinks, type Row, urlWith } from '../elements/list.ts';
-import { askUrl, changeTable, lockFacts, newLockUrl, originLink } from '../elements/lock.ts';
+import { htmlTable, listPage, type Row, urlWith } from '../elements/list.ts';
+import { askUrl, changeRow, lockFacts, newLockUrl, originLink } from '../elements/lock.ts';
 import { pathUrl, releaseUrl } from '../elements/lock-list.ts';
 import { empty, faint, liveState, type Markup, time, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
@@ -99,16 +99,17 @@ function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Mar
       ['Note', note === null ? '' : userText(note)],
     ],
   );
-  return htmlTable('', rows);
+  return htmlTable(rows);
 }
 
 function pastTable({ now }: PageCall, { workspace, path, history }: PathState, isLater: boolean): Markup {
   const page = pathUrl(workspace, path);
   const { changes, next } = history;
-  return html`${
-    changes.length === 0
-      ? html`<p>${faint(isLater ? 'There are no older entries.' : 'This path has no history. Old entries are removed.')}</p>`
-      : changeTable(changes, now)
-  }
-    ${olderLinks(isLater, next && positionText(next), (before) => urlWith(page, { before }))}`;
+  return listPage({
+    rows: changes.map((change) => changeRow(change, now)),
+    isLater,
+    next: next && positionText(next),
+    urlOf: (before) => urlWith(page, { before }),
+    none: html`<p>${faint('This path has no history. Old entries are removed.')}</p>`,
+  });
 }

@@ -29,7 +29,7 @@ export function addOwnLocksPage(site: Site): void {
     }));
     const main = html`
       <p>Locks held by ${userText(call.bearer.owner)}, whichever token took them.</p>
-      ${locks.length === 0 ? noLocks : groupedTable('own-locks', groups)}
+      ${locks.length === 0 ? noLocks : groupedTable(groups)}
       ${found.length > maxShown ? html`<p class="hint">These are the first ${maxShown}. The list of each workspace has all of them.</p>` : ''}`;
     return { title: 'My locks', main };
   });

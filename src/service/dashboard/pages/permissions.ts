@@ -38,7 +38,6 @@ export const ownerTable = <Item extends { readonly owner: string }>(
   row: (item: Item) => Row,
 ): Markup =>
   groupedTable(
-    '',
     [...Map.groupBy(items, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
       title: html`<span class="faint">${title}</span> ${userText(owner)} <span class="faint">${plural(ofOwner.length, what)}</span>`,
       rows: ofOwner.map(row),

@@ -31,8 +31,7 @@ export function addPoolPages(site: Site): void {
       'This workspace has no pools.',
       html`A pool is a name for lock paths, such as license seats. A job locks one that is free. An operator adds one with <code>workspace-service pool add</code>.`,
     );
-    const main = rows.length === 0 ? none : htmlTable('', rows);
-    return { title: 'Pools', main };
+    return { title: 'Pools', main: rows.length === 0 ? none : htmlTable(rows) };
   });
 
   addWorkspacePage(site, { path: '/pools/:name', access: 'locks:read', isCharged: true }, async (call) => {
@@ -47,7 +46,7 @@ export function addPoolPages(site: Site): void {
       title: pool.name,
       script: 'live.js',
       main: html`${liveState(`/workspaces/${pool.workspace}/locks/events`, call.now)}
-        <section data-part="seats">${htmlTable('', rows)}</section>`,
+        <section data-part="seats">${htmlTable(rows)}</section>`,
     };
   });
 }

@@ -153,7 +153,6 @@ function lockDetails({ workspace, bearer, now }: WorkspaceCall, rows: readonly L
   const [only] = rows;
   if (only !== undefined && rows.length === 1) return lockFacts(lockOf(only), now);
   return htmlTable(
-    '',
     rows.map(
       (row): Row => [
         ['Path', pathLink(workspace.id, row.path), 'head'],

@@ -1,25 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
+import { formatElapsed } from '../../../interface/format.ts';
 import type { Sync } from '../../../interface/resources.ts';
 import { byteSize, createPace } from '../../../interface/transfer.ts';
-import { invalid, Refusal } from '../../contract/problem.ts';
+import { Refusal } from '../../contract/problem.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { findRecordedSync, listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, textInput } from '../elements/fields.ts';
-import { htmlTable, link, olderLinks, type Row, unknownPage, urlWith } from '../elements/list.ts';
-import {
-  duration,
-  empty,
-  literal,
-  liveState,
-  type Markup,
-  plural,
-  safeLines,
-  time,
-  userText,
-} from '../elements/text.ts';
+import { listPage, positionIn, type Row, urlWith } from '../elements/list.ts';
+import { empty, literal, liveState, type Markup, plural, safeLines, time, userText } from '../elements/text.ts';
 import { addLivePage } from '../frame/live-page.ts';
 import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 
@@ -29,30 +20,28 @@ export function addSyncHistoryPage(site: Site): void {
   const { storage } = site;
   addWorkspacePage(site, { path: '/syncs', access: 'sync', isCharged: true }, async (call) => {
     const { id } = call.workspace;
-    const { branch, before } = queryOf(call, 'branch', 'before');
-    const position = readPosition(before);
-    const query = { branch: branch === '' ? undefined : branch, before: position, limit: pageSize };
-    const [page, known] = await Promise.all([listSyncs(storage, id, query), syncedBranches(storage, id)]);
-    const isLater = position !== undefined;
-    const { syncs, next } = page;
-    const history = historyOf(id);
-    const isUntouched = syncs.length === 0 && branch === '' && !isLater;
-    const rows = syncs.map((sync) => row(call, id, sync));
-    const main = html`
-      ${isUntouched ? '' : branchFilter(history, branch, [...known.keys()])}
-      ${rows.length === 0 ? noSyncs(id, branch, isLater) : htmlTable('syncs', rows)}
-      ${olderLinks(isLater, next && writePosition(next), (before) => urlWith(history, { branch, before }))}`;
-    return { title: 'Syncs', main };
+    const { branch, ...query } = queryOf(call, 'branch', 'before');
+    const before = positionIn(query.before, parsePosition);
+    const [{ syncs, next }, known] = await Promise.all([
+      listSyncs(storage, id, { branch: branch === '' ? undefined : branch, before, limit: pageSize }),
+      syncedBranches(storage, id),
+    ]);
+    const isLater = before !== undefined;
+    const page = listPage({
+      rows: syncs.map((sync) => row(call, id, sync)),
+      isLater,
+      next: next && `${next.createdAt}.${next.id}`,
+      urlOf: (before) => urlWith(syncsUrl(id), { branch, before }),
+      none: noSyncs(id, branch),
+    });
+    const isFilterable = syncs.length > 0 || branch !== '' || isLater;
+    return { title: 'Syncs', main: html`${isFilterable ? branchFilter(id, branch, [...known.keys()]) : ''}${page}` };
   });
 }
 
-const writePosition = ({ createdAt, id }: SyncPosition): string => `${createdAt}.${id}`;
-
-function readPosition(text: string): SyncPosition | undefined {
-  if (text === '') return undefined;
+function parsePosition(text: string): SyncPosition | undefined {
   const [, createdAt = '', id = ''] = /^(\d{1,15})\.(.*)$/.exec(text) ?? [];
-  if (!isSyncId(id)) throw invalid({ pointer: '#/before', detail: unknownPage });
-  return { createdAt: Number(createdAt), id };
+  return isSyncId(id) ? { createdAt: Number(createdAt), id } : undefined;
 }
 
 function row({ now }: PageCall, workspace: string, sync: RecordedSync): Row {
@@ -62,7 +51,7 @@ function row({ now }: PageCall, workspace: string, sync: RecordedSync): Row {
     ['State', state],
     ['Branch', html`${literal(sync.branch)}${sync.error === null ? '' : syncError(sync.error)}`, 'head'],
     ['Asked for', time(sync.created_at, now)],
-    ['Took', took === undefined ? '' : duration(took), 'number nowrap'],
+    ['Took', took === undefined ? '' : formatElapsed(took), 'number nowrap'],
     ['Objects', objects(sync), 'number nowrap wide'],
     ['By', sync.requested_by === null ? '' : userText(sync.requested_by), 'wide'],
   ];
@@ -83,17 +72,16 @@ function syncError(error: string): Markup {
 /** More suggestions than browsers show at once. */
 const maxSuggested = 500;
 
-const branchFilter = (history: string, branch: string, names: readonly string[]): Markup => html`
+const branchFilter = (workspace: string, branch: string, names: readonly string[]): Markup => html`
   ${filterForm({
-    action: history,
+    action: syncsUrl(workspace),
     values: { branch },
     fields: [textInput('branch', 'Branch', { type: 'search', more: html` list="branches"` })],
     showAll: branch === '' ? undefined : 'Show all branches',
   })}
   <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>`;
 
-function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
-  if (isLater) return empty('There are no older syncs.', link(historyOf(workspace), 'Show the newest'));
+function noSyncs(workspace: string, branch: string): Markup {
   if (branch !== '') {
     return empty('No sync of this branch is kept.', 'Enter the full name. Old syncs are removed.');
   }
@@ -104,7 +92,7 @@ function noSyncs(workspace: string, branch: string, isLater: boolean): Markup {
   );
 }
 
-const historyOf = (workspace: string): string => `/workspaces/${workspace}/syncs`;
+const syncsUrl = (workspace: string): string => `/workspaces/${workspace}/syncs`;
 
 /** The instance that runs the sync writes its row each second. */
 const pollMs = 1_000;
@@ -170,7 +158,7 @@ function changingFacts(sync: RecordedSync, now: number): Markup {
   return html`
     ${began === null ? '' : html`<dt>Began</dt><dd>${time(began, now)}</dd>`}
     ${ended === null ? '' : html`<dt>Ended</dt><dd>${time(ended, now)}</dd>`}
-    ${took === undefined ? '' : html`<dt>Took</dt><dd>${duration(took)}</dd>`}
+    ${took === undefined ? '' : html`<dt>Took</dt><dd>${formatElapsed(took)}</dd>`}
     <dt>Objects received</dt><dd>${objects(sync)}</dd>
     ${bytes === '' ? '' : html`<dt>LFS objects</dt><dd>${bytes}${ended === null ? html` <span data-note></span>` : ''}</dd>`}
     ${head === null ? '' : html`<dt>Commit</dt><dd>${literal(head)}</dd>`}`;
@@ -208,7 +196,7 @@ function missingText({ missing_objects: count, missing }: Sync): string {
 }
 
 const actions = (workspace: string, { branch, finished_at }: RecordedSync): Markup => html`
-  <a class="button" href="/workspaces/${workspace}/syncs?${new URLSearchParams({ branch })}">All syncs of this branch</a>
+  <a class="button" href="${urlWith(syncsUrl(workspace), { branch })}">All syncs of this branch</a>
   <span data-part="again">${
     finished_at === null
       ? ''

@@ -7,7 +7,7 @@ import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
-import { navigationLinks, type Row, unseen, urlWith } from '../elements/list.ts';
+import { type Row, stateLinks, unseen } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, plural, time, userText } from '../elements/text.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { endedCookie } from '../frame/session.ts';
@@ -61,19 +61,18 @@ export function tokenIdOf({ c }: PageCall): string {
 }
 
 function filters(tokens: readonly Token[], current: TokenState | undefined): Markup {
-  const filter = (text: string, state: TokenState | undefined, { length }: readonly Token[]) => ({
-    href: urlWith('/tokens', { state }),
-    text: html`${text} <span class="faint">${length}</span>`,
-    current: state === current,
-  });
-  const ofStates = states.map((state) =>
-    filter(
-      `${state[0]?.toUpperCase()}${state.slice(1)}`,
+  const counted = (text: string, { length }: readonly Token[]) => html`${text} <span class="faint">${length}</span>`;
+  const ofState = (state: TokenState) => {
+    const text = `${state[0]?.toUpperCase()}${state.slice(1)}`;
+    return [
       state,
-      tokens.filter((token) => token.state === state),
-    ),
-  );
-  return html`<nav class="states" aria-label="Tokens by state">${navigationLinks([filter('All', undefined, tokens), ...ofStates])}</nav>`;
+      counted(
+        text,
+        tokens.filter((token) => token.state === state),
+      ),
+    ] as const;
+  };
+  return stateLinks('Tokens', '/tokens', current, [[undefined, counted('All', tokens)], ...states.map(ofState)]);
 }
 
 function row({ bearer, now }: PageCall, token: Token): Row {

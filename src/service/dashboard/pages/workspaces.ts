@@ -39,7 +39,7 @@ export function addWorkspaceListPage(site: Site): void {
         ? steps === undefined
           ? noWorkspaces(call)
           : ''
-        : html`${htmlTable('', rows)}${await overview(call, site, workspaces)}`;
+        : html`${htmlTable(rows)}${await overview(call, site, workspaces)}`;
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
     }
@@ -226,6 +226,6 @@ interface Section {
 const section = ({ id, title, rows, empty, more = '' }: Section): Markup =>
   html`<section aria-labelledby="${id}" data-part="${id}">
     <h2 id="${id}">${title}</h2>
-    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : htmlTable('clipped', rows)}
+    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : htmlTable(rows, 'clipped')}
     ${more === '' ? '' : html`<p class="hint">${more}</p>`}
   </section>`;

@@ -75,7 +75,7 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(pathsOn(await show(`${page}?state=failed`))).toEqual(['file-7']);
     expect(pathsOn(await show(`${page}?state=open`))).toEqual(['open2', 'open']);
     expect(pathsOn(await show(`${page}?state=dropped`))).toEqual(['file-8']);
-    expect(await show(`${page}?before=1&state=failed`)).toContain('There are no older deliveries.');
+    expect(await show(`${page}?before=1&state=failed`)).toContain('There are no older entries.');
     for (const before of ['x', '-1', '1e3', '9'.repeat(16)])
       expect(await show(`${page}?before=${before}`)).toContain('Unknown page');
   });
