@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import { accepted, refused } from '../../../src/interface/parsed.ts';
-import { filledIn, parseForm } from '../../../src/service/dashboard/frame/form.ts';
-import { allValues } from '../../../src/service/dashboard/frame/form-values.ts';
+import { allValues, filledIn, parseForm } from '../../../src/service/dashboard/frame/form.ts';
 
 test('a form with valid fields returns all their values', () => {
   expect(allValues({ name: accepted('ada'), age: accepted(7) })).toEqual({ ok: true, value: { name: 'ada', age: 7 } });

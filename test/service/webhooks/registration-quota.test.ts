@@ -47,7 +47,9 @@ describe.each(databaseKinds)('a service with small quotas of webhooks on $name',
     const { text: list } = await visitor.get(`/workspaces/${id}/hooks`);
     expect(list).toContain('2 events were dropped: its queue is full.');
     const { text: page } = await visitor.get(`/workspaces/${id}/hooks/${hook.id}`);
-    expect(page).toMatch(/class="warning">2 events were dropped for it, the first <time.*and the last\s+<time/);
+    expect(page).toMatch(
+      /class="warning">2 events were dropped: its queue is full\. The first was dropped\s+<time.*, the last <time/,
+    );
     await expect.poll(() => metric('workspace_webhook_events_dropped'), patient).toBe(2);
     await expect.poll(() => metric('workspace_webhook_deliveries_waiting_max'), patient).toBe(3);
     expect(service.log()).toContain('webhook queue full: events dropped');

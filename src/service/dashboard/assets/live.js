@@ -80,20 +80,21 @@ function showLost() {
   }, 1_000);
 }
 
-/** The page has been removed, or may no longer be seen. */
-function showGone() {
+/** @param {(string | Node)[]} content */
+function showEnd(...content) {
   clearTimeout(losing);
   connected = false;
-  live.textContent = 'This page no longer updates. Reload it.';
+  live.replaceChildren(...content);
 }
 
+/** The page has been removed, or may no longer be seen. */
+const showGone = () => showEnd('This page no longer updates. Reload it.');
+
 function showSignedOut() {
-  clearTimeout(losing);
-  connected = false;
   const link = document.createElement('a');
   link.href = `/sign-in?to=${encodeURIComponent(location.pathname + location.search)}`;
   link.textContent = 'Sign in again';
-  live.replaceChildren('Your session has ended, so this page no longer updates. ', link);
+  showEnd('Your session has ended, so this page no longer updates. ', link);
 }
 
 const stop = followStream({

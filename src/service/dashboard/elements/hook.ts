@@ -48,23 +48,19 @@ export function hookState({ inactive_why: reason, failing_since: since }: HookOv
   return html`<span class="state ${state}">${hookStates[state]}</span>`;
 }
 
-/** Number and times of the dropped events, and whether the queue is still full. */
-export function droppedEvents({ dropped_events: dropped }: HookOverview, now: number): Markup | string {
-  if (dropped === null) return '';
-  const what = html`${eventsWere(dropped.count)} dropped for it, the first ${time(dropped.since, now)} and the last
-    ${time(dropped.last, now)}, because its queue was full.`;
-  return dropped.is_full
-    ? html`<p class="warning">${what} It still is: events are queued again once the receiver has taken some.</p>`
-    : html`<p class="hint">${what} They will not be delivered.</p>`;
+/** Explanation and advice for inactive webhooks. */
+export const inactiveTexts: Readonly<Record<InactiveReason, string>> = {
+  paused: 'New events are not queued for it, and waiting deliveries are held until it is resumed.',
+  gone: 'The receiver answered 410 (Gone), so waiting deliveries were dropped. Resume the webhook when the receiver wants deliveries again, or remove it.',
+};
+
+export function droppedText({ count, is_full }: NonNullable<HookOverview['dropped_events']>): string {
+  const events = count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;
+  return `${events} dropped: its queue ${is_full ? 'is' : 'was'} full.`;
 }
 
-export const droppedInShort = ({ dropped_events: dropped }: HookOverview): Markup | string =>
-  dropped === null
-    ? ''
-    : html`<p class="hint">${eventsWere(dropped.count)} dropped: its queue ${dropped.is_full ? 'is' : 'was'} full.</p>`;
-
 /** The word for a state, and the CSS class for its color. */
-const deliveryStates: Readonly<Record<DeliveryOverview['state']['kind'], readonly [word: string, colour: string]>> = {
+const deliveryStates: Readonly<Record<DeliveryOverview['state']['kind'], readonly [word: string, color: string]>> = {
   delivered: ['delivered', 'delivered'],
   failed: ['failed', 'failed'],
   dropped: ['dropped', 'dropped'],
@@ -104,6 +100,3 @@ export function subjectOf({ data }: HookEventOccurrence): {
   if ('sync' in data) return { kind: 'branch', name: data.sync.branch };
   return 'lock' in data ? { kind: 'path', name: data.lock.path } : { kind: 'audit', name: data.entry.action };
 }
-
-const eventsWere = (count: number): string =>
-  count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;

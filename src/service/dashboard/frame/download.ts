@@ -1,8 +1,5 @@
-import type { Context } from 'hono';
-import type { Environment } from '../../http/context.ts';
-import { measureCost } from '../../http/request-scheduler.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
-import type { PageCall, Site } from './page.ts';
+import { charge, type PageCall, type Site } from './page.ts';
 
 export interface Download {
   readonly lines: AsyncIterable<string>;
@@ -11,11 +8,7 @@ export interface Download {
 }
 
 /** Response with a file of any length. The session is checked before each part, as for a live page. */
-export function download(
-  c: Context<Environment>,
-  { storage, log }: Pick<Site, 'storage' | 'log'>,
-  { lines, filename, mediaType }: Download,
-): Response {
+export function download({ storage, log }: Site, { c }: PageCall, { lines, filename, mediaType }: Download): Response {
   const { secret } = c.get('session');
   async function* encoded(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
@@ -41,7 +34,7 @@ export function download(
 }
 
 /** Reads a part of a file like a request: at its turn, and charged to its token. */
-export async function readPart<T>({ scheduler }: Site, { c, bearer }: PageCall, read: () => Promise<T>): Promise<T> {
-  await scheduler.nextTurn(c.env.incoming);
-  return measureCost(scheduler, [bearer.id], read);
+export async function readPart<T>(site: Site, call: PageCall, read: () => Promise<T>): Promise<T> {
+  await site.scheduler.nextTurn(call.c.env.incoming);
+  return charge(site, call, read);
 }

@@ -81,7 +81,7 @@ type PageRoute = Route<`/${string}`>;
 export type WorkspaceRoute = Route<`/${string}` | ''>;
 
 /** A page, the URL of the page to continue with, or another response. */
-export type PageResult = View | Continuation | ApiResponse;
+export type PageResult = View | Continuation | ApiResponse | Response;
 
 interface Continuation {
   readonly to: string;
@@ -97,7 +97,7 @@ export interface WorkspaceCall extends PageCall {
 export function addPage(site: Site, route: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {
   site.app.get(route.path, requireSession(site, route.access), async (c) => {
     const call = callOf(c);
-    return respond(site, call, await charged(site, route, call, () => show(call)));
+    return respond(site, call, await (route.isCharged ? charge(site, call, () => show(call)) : show(call)));
   });
 }
 
@@ -120,7 +120,7 @@ export type WorkspaceActionCall = WorkspaceCall & WithForm;
 export function addAction(site: Site, route: PageRoute, act: (call: ActionCall) => Promise<PageResult>): void {
   site.app.post(route.path, requireSameSite, requireSession(site, route.access), async (c) => {
     const call = { ...callOf(c), form: await readForm(c.env.incoming, route.maxFields) };
-    return respond(site, call, await charged(site, route, call, () => act(call)));
+    return respond(site, call, await (route.isCharged ? charge(site, call, () => act(call)) : act(call)));
   });
 }
 
@@ -155,12 +155,14 @@ export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest {
   return keyedRequest(call.bearer.id, key, ['POST', call.c.req.path, null, '']);
 }
 
-const charged = <T>({ scheduler }: Site, { isCharged }: PageRoute, { bearer }: PageCall, work: () => Promise<T>) =>
-  isCharged ? measureCost(scheduler, [bearer.id], work) : work();
+/** Charges the time of the work to the token. */
+export const charge = <T>({ scheduler }: Site, { bearer }: PageCall, work: () => Promise<T>): Promise<T> =>
+  measureCost(scheduler, [bearer.id], work);
 
 export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 
 async function respond({ showPage }: Site, call: PageCall, result: PageResult): Promise<Response> {
+  if (result instanceof Response) return result;
   if ('main' in result) {
     return send(call.c, await showPage(call, { notice: noticeText(queryOf(call, 'notice').notice), ...result }));
   }

@@ -23,9 +23,8 @@ import {
   verbatim,
 } from '../elements/text.ts';
 import { download, readPart } from '../frame/download.ts';
-import { allValues, type FormResult, optional } from '../frame/form-values.ts';
-import { addPage, callOf, queryOf, type Site } from '../frame/page.ts';
-import { requireSession } from '../frame/session.ts';
+import { allValues, type FormResult, optional } from '../frame/form.ts';
+import { addPage, queryOf, type Site } from '../frame/page.ts';
 
 const entriesOfPage = 50;
 const entriesPerRead = 1_000;
@@ -55,11 +54,10 @@ export function addAuditPage(site: Site): void {
   });
 
   for (const format of ['csv', 'jsonl'] as const) {
-    site.app.get(`/audit/entries.${format}`, requireSession(site, 'admin'), (c) => {
-      const call = callOf(c);
+    addPage(site, { path: `/audit/entries.${format}`, access: 'admin' }, async (call) => {
       const { read } = readFilter(queryOf(call, ...filterNames));
       if (!read.ok) throw invalid({ pointer: '#', detail: Object.values(read.errors).join(' ') });
-      return download(c, site, {
+      return download(site, call, {
         filename: `audit.${format}`,
         mediaType: auditFormats[format],
         lines: exportAudit(format, (before) =>

@@ -6,7 +6,6 @@ import { jsonApiResponse } from '../../contract/response.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { redactRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';
-import { measureCost } from '../../http/request-scheduler.ts';
 import { usageOf } from '../../lfs/usage.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
@@ -31,6 +30,7 @@ import { filledIn } from '../frame/form.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
+  charge,
   type PageCall,
   queryOf,
   type Site,
@@ -72,10 +72,6 @@ type AskedRemote = Pick<BranchView, 'known' | 'isAwaited'>;
 export function addBranchPages(site: Site): void {
   const { storage, remoteMemory, prepareSync } = site;
 
-  /** Not for the time that a remote takes to answer. */
-  const charge = <T>({ bearer }: WorkspaceCall, work: () => Promise<T>): Promise<T> =>
-    measureCost(site.scheduler, [bearer.id], work);
-
   async function askBriefly({ workspace, now }: WorkspaceCall, synced: SyncedBranches): Promise<AskedRemote> {
     const before = remoteMemory.known(workspace);
     const holdsMs = before.failure === undefined ? listingHoldsMs : failureHoldsMs;
@@ -88,11 +84,12 @@ export function addBranchPages(site: Site): void {
   async function show(call: WorkspaceCall, refused?: RefusedBranch): Promise<View> {
     const { id, remote, lfs_limit: limitBytes } = call.workspace;
     const maySync = grants(call.bearer.scopes, 'sync');
-    const [synced, unfinished, usage] = await charge(call, () =>
+    // The time that the remote takes to answer is not charged.
+    const [synced, unfinished, usage] = await charge(site, call, () =>
       Promise.all([syncedBranches(storage, id), maySync ? unfinishedSyncs(storage, id) : [], usageOf(storage, id)]),
     );
     const asked = await askBriefly(call, synced);
-    const main = await charge(call, async () =>
+    const main = await charge(site, call, async () =>
       branchPage(call, {
         ...asked,
         workspace: id,
@@ -133,13 +130,13 @@ export function addBranchPages(site: Site): void {
   /** For scripts of open pages: responds when the remote has answered or failed. */
   addWorkspacePage(site, { path: '/summary', access: 'any-token' }, async (call) => {
     const { workspace } = call;
-    const synced = await charge(call, () => syncedBranches(storage, workspace.id));
+    const synced = await charge(site, call, () => syncedBranches(storage, workspace.id));
     const before = remoteMemory.known(workspace);
     const isWanted = queryOf(call, 'awaited').awaited !== '' || isOutdated(before, synced, call.now, recentMs);
     const asked = isWanted ? await remoteMemory.ask(workspace) : before;
     // The request may have been running since before the last sync.
     const known = isOutdated(asked, synced, call.now, recentMs) ? await remoteMemory.ask(workspace) : asked;
-    return charge(call, async () => jsonApiResponse(200, branchSummary(known, synced)));
+    return charge(site, call, async () => jsonApiResponse(200, branchSummary(known, synced)));
   });
 }
 

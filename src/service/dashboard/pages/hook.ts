@@ -11,22 +11,16 @@ import {
 } from '../../webhooks/delivery-list.ts';
 import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
-import {
-  type HookChange,
-  type InactiveReason,
-  noSuchHook,
-  pauseHook,
-  removeHook,
-  resumeHook,
-} from '../../webhooks/hooks.ts';
+import { type HookChange, noSuchHook, pauseHook, removeHook, resumeHook } from '../../webhooks/hooks.ts';
 import { sendTest } from '../../webhooks/send-test.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import {
   deliveryState,
-  droppedEvents,
+  droppedText,
   formatNames,
   hookState,
   hookUrl,
+  inactiveTexts,
   nextAttempt,
   shownBranches,
   subjectOf,
@@ -40,12 +34,6 @@ import { addressedHook, addressedHookPage } from './hooks.ts';
 const route = { path: '/hooks/:hook', access: 'hooks:write' } as const;
 const pageSize = 50;
 
-const inactiveText: Readonly<Record<InactiveReason, Markup>> = {
-  paused: html`<p class="warning">It is paused. New events are not queued for it, and waiting deliveries are held until it is resumed.</p>`,
-  gone: html`<p class="warning">Its receiver answered 410 (Gone), so waiting deliveries were dropped. Resume it when the receiver
-    wants deliveries again, or remove it.</p>`,
-};
-
 export function addHookPages(site: Site): void {
   const { storage } = site;
 
@@ -57,8 +45,8 @@ export function addHookPages(site: Site): void {
     const withAudit = grants(call.bearer.scopes, 'admin');
     const { deliveries, next } = await listDeliveries(storage, hook, { limit: pageSize, only, before, withAudit });
     const main = html`
-      ${overview.inactive_why === null ? '' : inactiveText[overview.inactive_why]}
-      ${droppedEvents(overview, call.now)}
+      ${overview.inactive_why === null ? '' : html`<p class="warning">${inactiveTexts[overview.inactive_why]}</p>`}
+      ${droppedEvents(call, overview)}
       ${facts(call, overview)}
       <div class="heading">
         <h2 id="deliveries">Deliveries</h2>
@@ -76,16 +64,16 @@ export function addHookPages(site: Site): void {
     return { title: `Webhook to ${new URL(hook.url).host}`, actions: actions(page, overview), main };
   });
 
-  /** Adds an action. `change` returns the notice for the page of the webhook. */
+  /** Adds an action. `run` returns the notice for the page of the webhook. */
   function addChange(
     action: 'pause' | 'resume' | 'test',
-    change: (db: Database, now: Now, change: HookChange) => Promise<Notice>,
+    run: (db: Database, now: Now, change: HookChange) => Promise<Notice>,
   ): void {
     addWorkspaceAction(site, { ...route, path: `${route.path}/${action}` }, async (call) => {
       const workspace = call.workspace.id;
       const hook = await addressedHook(call, storage);
-      const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
-      const notice = await storage.commit({ workspace }, (db) => change(db, storage.now, asked));
+      const change = { workspace, id: hook.id, actor: actorOf(call.c) };
+      const notice = await storage.commit({ workspace }, (db) => run(db, storage.now, change));
       return { to: hookUrl(workspace, hook.id), notice };
     });
   }
@@ -98,8 +86,9 @@ export function addHookPages(site: Site): void {
   addWorkspacePage(site, removal, async (call) => {
     const { hook, overview, page } = await addressedHookPage(call, storage);
     const main = html`
-      <p>The webhook to ${literal(redactedUrl(hook))} receives nothing more. Registering it again creates a new one with a new secret.</p>
-      ${whatIsLost(overview.pending_deliveries)}
+      <p>The webhook to ${literal(redactedUrl(hook))} receives nothing more, and its list of deliveries is removed. Registering it again
+        creates a new one with a new secret.</p>
+      ${pendingWarning(overview.pending_deliveries)}
       ${postForm({ action: `${page}/remove`, kind: 'danger', button: 'Remove webhook', cancel: buttonLink(page, 'Cancel') })}`;
     return { title: 'Remove this webhook?', main };
   });
@@ -107,8 +96,8 @@ export function addHookPages(site: Site): void {
   addWorkspaceAction(site, removal, async (call) => {
     const workspace = call.workspace.id;
     const hook = await addressedHook(call, storage);
-    const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
-    if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, asked)))) throw noSuchHook();
+    const change = { workspace, id: hook.id, actor: actorOf(call.c) };
+    if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, change)))) throw noSuchHook();
     return { to: `/workspaces/${workspace}/hooks`, notice: 'hook-removed' };
   });
 }
@@ -122,8 +111,14 @@ function actions(page: string, { inactive_why }: HookOverview): Markup {
     <a class="button danger" href="${page}/remove">Remove…</a>`;
 }
 
+function droppedEvents({ now }: PageCall, { dropped_events: dropped }: HookOverview): Markup | string {
+  if (dropped === null) return '';
+  return html`<p class="${dropped.is_full ? 'warning' : 'hint'}">${droppedText(dropped)} The first was dropped
+    ${time(dropped.since, now)}, the last ${time(dropped.last, now)}. They will not be delivered.</p>`;
+}
+
 /** Effect of a test at receivers that do more than show a message. */
-const whatATestDoes: Partial<Readonly<Record<HookFormat, string>>> = {
+const testEffects: Partial<Readonly<Record<HookFormat, string>>> = {
   github: 'It starts the workflows that run on such an event.',
   buildkite: 'It starts a build.',
 };
@@ -140,7 +135,7 @@ function facts({ now }: PageCall, hook: HookOverview): Markup {
     <dt>Registered</dt><dd>${time(hook.created_at, now)}${hook.updated_at === hook.created_at ? '' : html`, changed ${time(hook.updated_at, now)}`}</dd>
     <dt>Deliveries</dt><dd>${waiting.toLocaleString('en-US')} pending, ${failed.toLocaleString('en-US')} of the latest hundred failed</dd>
   </dl>
-  <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${whatATestDoes[hook.format]}</p>`;
+  <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${testEffects[hook.format]}</p>`;
 }
 
 function noDeliveries(page: string, only: DeliveryFilter | undefined, withAudit: boolean): Markup {
@@ -173,8 +168,7 @@ function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Row {
   ];
 }
 
-const whatIsLost = (waiting: number): Markup =>
+const pendingWarning = (waiting: number): Markup | string =>
   waiting === 0
-    ? html`<p>No deliveries are waiting. Its list of deliveries is removed too.</p>`
-    : html`<p class="warning"><strong>${plural(waiting, 'delivery is waiting', 'deliveries are waiting')} and will never be sent.</strong> Its list of
-        deliveries is removed too.</p>`;
+    ? ''
+    : html`<p class="warning">${plural(waiting, 'delivery is waiting', 'deliveries are waiting')} and will never be sent.</p>`;

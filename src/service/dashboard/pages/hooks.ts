@@ -3,9 +3,9 @@ import { eventsOf, type HookRow } from '../../outbox/hook-row.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
-import { type InactiveReason, noSuchHook, requireAdminForAudit, requireHook } from '../../webhooks/hooks.ts';
+import { noSuchHook, requireAdminForAudit, requireHook } from '../../webhooks/hooks.ts';
 import { noSuchDelivery } from '../../webhooks/send-again.ts';
-import { droppedInShort, formatNames, hookState, hookUrl, shownBranches } from '../elements/hook.ts';
+import { droppedText, formatNames, hookState, hookUrl, inactiveTexts, shownBranches } from '../elements/hook.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { empty, faint, literals, type Markup, urlText, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, type Site, type WorkspaceCall } from '../frame/page.ts';
@@ -64,20 +64,17 @@ const hookTable = (call: PageCall, workspace: string, hooks: readonly HookOvervi
   )}
   <p class="hint">“Failed” counts the latest hundred deliveries. URLs are shown without their query, which may be secret.</p>`;
 
-/** Explanation and advice for inactive webhooks. */
-const whatToDo: Readonly<Record<InactiveReason, string>> = {
-  gone: 'The receiver answered 410 (Gone). Resume the webhook if that has changed, or remove it.',
-  paused: 'Events are not queued for it until it is resumed.',
-};
-
 function row({ now }: PageCall, workspace: string, hook: HookOverview): Row {
   const page = hookUrl(workspace, hook.id);
-  const { inactive_why: reason } = hook;
-  const advice = reason === null ? '' : html`<p class="hint">${whatToDo[reason]}</p>`;
-  const url = html`<a href="${page}">${urlText(redactedUrl(hook))}</a><div class="faint plain">${formatNames[hook.format]}</div>`;
+  const { inactive_why: reason, dropped_events: dropped } = hook;
+  const hints = [
+    ...(reason === null ? [] : [inactiveTexts[reason]]),
+    ...(dropped === null ? [] : [droppedText(dropped)]),
+  ];
+  const url = html`<a href="${page}">${urlText(redactedUrl(hook))}</a><div class="faint">${formatNames[hook.format]}</div>`;
   return [
     ['URL', url, 'head'],
-    ['State', html`${hookState(hook, now)}${advice}${droppedInShort(hook)}`],
+    ['State', html`${hookState(hook, now)}${hints.map((hint) => html`<p class="hint">${hint}</p>`)}`],
     ['Events', literals(hook.events)],
     ['Branches', shownBranches(hook)],
     ['Pending', count(hook.pending_deliveries), 'number'],

@@ -16,16 +16,7 @@ import { changeNames, changeRow } from '../elements/lock.ts';
 import { listUrl } from '../elements/lock-list.ts';
 import { empty, type Markup } from '../elements/text.ts';
 import { download, readPart } from '../frame/download.ts';
-import {
-  addWorkspacePage,
-  callOf,
-  inWorkspace,
-  type PageCall,
-  queryOf,
-  type Site,
-  withWorkspace,
-} from '../frame/page.ts';
-import { requireSession } from '../frame/session.ts';
+import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 
 const pageSize = 50;
 const route = { path: '/locks/history', access: 'locks:read', isCharged: true } as const;
@@ -76,11 +67,10 @@ export function addLockHistoryPages(site: Site): void {
     return { title: 'History of locks', actions, main: html`${historyFilter(id, filter)}${page}` };
   });
 
-  site.app.get(`${inWorkspace(route).path}.csv`, requireSession(site, route.access), async (c) => {
-    const call = await withWorkspace(site, callOf(c));
+  addWorkspacePage(site, { path: `${route.path}.csv`, access: route.access }, async (call) => {
     const { id } = call.workspace;
     const query = queryFor(id, filterOf(call));
-    return download(c, site, {
+    return download(site, call, {
       filename: `locks-of-${id}.csv`,
       mediaType: 'text/csv; charset=utf-8; header=present',
       lines: historyFile((before) =>

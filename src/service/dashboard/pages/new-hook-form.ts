@@ -11,8 +11,7 @@ import { type HookRequest, hookRequestSchema } from '../../webhooks/registration
 import { buttonLink, choices, type FormField, group, linesInput, postForm, textInput } from '../elements/fields.ts';
 import { eventMeanings, formatNames, hookUrl } from '../elements/hook.ts';
 import { type Markup, urlText } from '../elements/text.ts';
-import { type Form, filledIn, newFormId } from '../frame/form.ts';
-import type { FieldErrors, FormResult } from '../frame/form-values.ts';
+import { type FieldErrors, type Form, type FormResult, filledIn, newFormId } from '../frame/form.ts';
 import type { View, WorkspaceCall } from '../frame/page.ts';
 
 const fields = ['url', 'events', 'branches', 'format', 'secret', 'headers'] as const;

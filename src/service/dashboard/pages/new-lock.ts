@@ -16,8 +16,7 @@ import { type FormField, postForm, textInput } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendUrl, listUrl, pathUrl } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
-import { type Form, filledIn, newFormId } from '../frame/form.ts';
-import { allValues, type FieldErrors } from '../frame/form-values.ts';
+import { allValues, type FieldErrors, type Form, filledIn, newFormId } from '../frame/form.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,

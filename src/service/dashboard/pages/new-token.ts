@@ -8,7 +8,6 @@ import { createTokenOnce } from '../../tokens/audited.ts';
 import { isTokenPreset, scopeLimitProblem, tokenFields, tokenPresets } from '../../tokens/new-token.ts';
 import { looksLikeTokenId, newTokenId } from '../../tokens/secret.ts';
 import { findToken, type NewToken, type Token } from '../../tokens/tokens.ts';
-import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import {
   buttonLink,
   choices,
@@ -21,21 +20,27 @@ import {
 } from '../elements/fields.ts';
 import { urlWith } from '../elements/list.ts';
 import { type Markup, userText } from '../elements/text.ts';
-import { type Form, filledIn, unknownForm } from '../frame/form.ts';
-import { allValues, type FieldErrors, type FormResult, optional } from '../frame/form-values.ts';
+import {
+  allValues,
+  type FieldErrors,
+  type Form,
+  type FormResult,
+  filledIn,
+  optional,
+  unknownForm,
+} from '../frame/form.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { madeTokenView, serviceOrigin } from './made-token.ts';
-import { readScopes, readWorkspaces, scopesField, workspacesField } from './permissions.ts';
+import { readScopes, readWorkspaces, scopesField, workspaceIds, workspacesField } from './permissions.ts';
 
 type TokenErrors = FieldErrors<'name' | 'owner' | 'scopes' | 'expires' | 'workspaces'>;
 
 export function addNewTokenPages(site: Site): void {
   const { storage } = site;
-  const workspaceIds = async () => (await listWorkspaces(storage.read)).map(({ id }) => id);
 
   async function showForm(call: PageCall, id: string, form: Form, errors: TokenErrors = {}): Promise<View> {
     const status = Object.keys(errors).length === 0 ? 200 : 422;
-    const main = tokenForm(sealed(id, call.c.get('session').secret), form, errors, await workspaceIds());
+    const main = tokenForm(sealed(id, call.c.get('session').secret), form, errors, await workspaceIds(storage));
     return { title: 'New token', main, status };
   }
 
@@ -65,7 +70,7 @@ export function addNewTokenPages(site: Site): void {
     switch (outcome.kind) {
       case 'created': {
         const { token } = outcome;
-        const [workspace] = token.workspaces ?? (await workspaceIds());
+        const [workspace] = token.workspaces ?? (await workspaceIds(storage));
         const done = html`The token ${userText(token.name)} was created.`;
         const made = { ...outcome, origin, preset: form.text('preset'), done, workspace, now: call.now };
         return madeTokenView(made);

@@ -1,7 +1,9 @@
 import { html } from 'hono/html';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
+import type { Storage } from '../../storage/storage.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
+import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { choices, type FormField, group } from '../elements/fields.ts';
 import { groupedTable, type Row } from '../elements/list.ts';
 import { faint, literals, type Markup, plural, userText } from '../elements/text.ts';
@@ -61,6 +63,9 @@ export function readWorkspaces(form: Form): Parsed<readonly string[] | null> {
   const unfit = workspaces.map(parseWorkspaceId).find((id) => !id.ok);
   return unfit === undefined || unfit.ok ? accepted([...new Set(workspaces)]) : unfit;
 }
+
+export const workspaceIds = async ({ read }: Pick<Storage, 'read'>): Promise<readonly string[]> =>
+  (await listWorkspaces(read)).map(({ id }) => id);
 
 export const shownScopes = (scopes: readonly Scope[]): Markup =>
   scopes.length === 0 ? faint('none') : literals(scopes);

@@ -1,6 +1,5 @@
 import { html } from 'hono/html';
 import { actorOf } from '../../http/context.ts';
-import { measureCost } from '../../http/request-scheduler.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { linesInput, postForm } from '../elements/fields.ts';
@@ -11,6 +10,7 @@ import type { Form } from '../frame/form.ts';
 import {
   addWorkspaceAction,
   addWorkspacePage,
+  charge,
   queryOf,
   type Site,
   type View,
@@ -48,9 +48,8 @@ export function addReleasePages(site: Site): void {
     if (held.length === 0) return endedLocks(site, call, shown, { title, nothingDone: 'Nothing was released.' });
     const found = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
     if (found.length > 0) return found;
-    const [what, whose, it] =
-      held.length > 1 ? ['these locks', 'their holders', 'them'] : ['this lock', 'its holder', 'it'];
-    const warning = html`Someone else holds ${what}. Only ${whose}, or a token with the scope <code>locks:admin</code>, can release ${it}.`;
+    const warning = html`Someone else holds ${held.length > 1 ? 'these locks' : 'this lock'}. Only the holder, or a token
+      with the scope <code>locks:admin</code>, can release a lock.`;
     return refusedView({ title, warning, details: lockDetails(call, held), back: shown.back, status: 403 });
   }
 
@@ -79,9 +78,8 @@ export function addReleasePages(site: Site): void {
     const back = listAt(form.text('back'), workspace);
     const shown = { ids, path: form.text('path'), back };
     const reason = form.text('reason').trim();
-    // Not for the time that a commit waits for others.
-    const charge = <T>(work: () => Promise<T>) => measureCost(site.scheduler, [bearer.id], work);
-    const found = await charge(async () => {
+    // The time that the commit waits for others is not charged.
+    const found = await charge(site, call, async () => {
       const locks = await releasable(call, shown);
       if ('main' in locks || forcedOf(call, locks) === 0) return locks;
       const problem = reasonProblem(reason);
@@ -91,9 +89,11 @@ export function addReleasePages(site: Site): void {
     const force = forcedOf(call, found) > 0;
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
     const requests = found.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
-    const releases = await site.locks.commitReleases(workspace, (_, release) => charge(() => release(requests)));
+    const releases = await site.locks.commitReleases(workspace, (_, release) =>
+      charge(site, call, () => release(requests)),
+    );
     const released = releases.filter(({ kind }) => kind === 'released').length;
-    if (released === 0) return charge(() => ask(call, shown));
+    if (released === 0) return charge(site, call, () => ask(call, shown));
     const all = ids.length === 1 ? 'released' : 'released-all';
     return { to: back, notice: released === ids.length ? all : 'released-some' };
   });

@@ -3,12 +3,12 @@ import { formatSpan } from '../../../interface/duration.ts';
 import { actorOf } from '../../http/context.ts';
 import { lifetimeOf, rotateToken } from '../../tokens/rotate.ts';
 import { findToken, type Token } from '../../tokens/tokens.ts';
-import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, group, postForm } from '../elements/fields.ts';
 import { type Markup, pointInTime, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
 import { madeTokenView, serviceOrigin } from './made-token.ts';
+import { workspaceIds } from './permissions.ts';
 import { noSuchToken, tokenFacts, tokenIdOf } from './tokens.ts';
 
 const route = { path: '/tokens/:token/rotate', access: 'admin' } as const;
@@ -52,7 +52,7 @@ export function addRotationPages(site: Site): void {
       case 'over':
         return { ...over(rotation.token), status: 409 };
       case 'rotated': {
-        const [workspace] = rotation.token.workspaces ?? (await listWorkspaces(storage.read)).map((each) => each.id);
+        const [workspace] = rotation.token.workspaces ?? (await workspaceIds(storage));
         const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
         const done = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
         return madeTokenView({ ...rotation, done, origin, workspace, now: call.now });

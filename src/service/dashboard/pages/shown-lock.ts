@@ -46,10 +46,8 @@ export async function endedLocks(
     const more = buttonLink(listUrl(workspace.id, { path: current.path }), 'Show the new lock');
     return refusedView({ title, warning, details: lockFacts(lockOf(current), now), back, more, status: 412 });
   }
-  const [gone, reason] =
-    ids.length > 1
-      ? ['These locks no longer exist.', 'They were released, have expired, or were never taken.']
-      : ['This lock no longer exists.', 'It was released, has expired, or was never taken.'];
+  const gone = ids.length > 1 ? 'These locks no longer exist.' : 'This lock no longer exists.';
+  const reason = 'A lock ends when it is released or expires.';
   const next = text === '' ? reason : html`Nobody holds a lock on ${literal(text)}. ${reason}`;
   return { title, main: nothingToDo(back, `${gone} ${nothingDone}`, next), status: 404 };
 }

@@ -15,12 +15,10 @@ import {
   type TrustRule,
 } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
-import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../elements/fields.ts';
 import { type Row, unseen } from '../elements/list.ts';
 import { empty, literal, type Markup, time, userText } from '../elements/text.ts';
-import { type Form, filledIn } from '../frame/form.ts';
-import { allValues, type FormResult, optional } from '../frame/form-values.ts';
+import { allValues, type Form, type FormResult, filledIn, optional } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import {
   ownerTable,
@@ -29,6 +27,7 @@ import {
   scopesField,
   shownScopes,
   shownWorkspaces,
+  workspaceIds,
   workspacesField,
 } from './permissions.ts';
 
@@ -50,14 +49,7 @@ export function addTrustPages(site: Site): void {
     const rules = await listTrustRules(storage);
     const { added: addedId } = queryOf(call, 'added');
     const added = rules.find(({ id }) => id === addedId);
-    const warnings =
-      added === undefined
-        ? []
-        : warningsOf(
-            added,
-            rules,
-            (await listWorkspaces(storage.read)).map(({ id }) => id),
-          );
+    const warnings = added === undefined ? [] : warningsOf(added, rules, await workspaceIds(storage));
     const main = html`
       ${site.publicUrl() === undefined ? unreachable : ''}
       ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
@@ -127,11 +119,10 @@ export function addNewTrustPages(site: Site): void {
   const { storage } = site;
 
   async function showForm(form: Form, errors: RuleErrors, status: number, refusal?: Markup): Promise<View> {
-    const ids = (await listWorkspaces(storage.read)).map(({ id }) => id);
     const main = html`${refusal === undefined ? '' : html`<p class="warning" role="alert">${refusal}</p>`}
       <p>A job exchanges its OIDC identity token for an API token that expires after 15 minutes, so its repository needs
         no secret.</p>
-      ${trustForm(form, errors, ids)}`;
+      ${trustForm(form, errors, await workspaceIds(storage))}`;
     return { title: 'Trust a workflow', main, status };
   }
 

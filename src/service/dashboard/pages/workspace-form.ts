@@ -14,8 +14,7 @@ import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import type { FoundWorkspace, WorkspaceSettings } from '../../workspaces/workspaces.ts';
 import { buttonLink, choices, type FormField, fieldInput, group, postForm, textInput } from '../elements/fields.ts';
 import type { Markup } from '../elements/text.ts';
-import { type Form, filledIn } from '../frame/form.ts';
-import { allValues, type FieldErrors, type FormResult } from '../frame/form-values.ts';
+import { allValues, type FieldErrors, type Form, type FormResult, filledIn } from '../frame/form.ts';
 
 export type WorkspaceErrors = FieldErrors<keyof typeof workspaceFields | 'remote' | 'username' | 'password'>;
 
