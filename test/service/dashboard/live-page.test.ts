@@ -38,6 +38,7 @@ test('a live page that does not read is sent only as much as the buffers hold', 
     freeDisk: endlessDisk,
     stopping: new AbortController().signal,
     takeLivePage: () => free,
+    showPage: () => expect.unreachable(),
     app,
   };
   const workspace = await service.workspace();

@@ -77,55 +77,57 @@ export const field = ({ id, title, hint, control }: LabelledControl): FormField 
     const aria = described === '' ? '' : html` aria-describedby="${described}"`;
     return html`<div class="field">
       <label for="${id}">${title}</label>
-      ${control(html`${aria}${marked(problem !== undefined)}`, enteredIn(values, id))}
-      ${problemBeside(id, problem)}
+      ${control(html`${aria}${invalidMark(problem !== undefined)}`, enteredValue(values, id))}
+      ${fieldProblem(id, problem)}
       ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
     </div>`;
   },
 });
 
-export const enteredIn = (values: FieldValues, name: string): string => values.all(name)[0] ?? '';
+export const enteredValue = (values: FieldValues, name: string): string => values.all(name)[0] ?? '';
 
 interface InputOptions {
   readonly hint?: Markup | string;
   readonly type?: 'text' | 'search' | 'date' | 'password';
-  /** Further attributes. */
-  readonly more?: Markup;
+  readonly attributes?: Markup;
 }
 
 /** An input for a single line of text. A password is not shown again. */
-export const textInput = (name: string, title: string, { hint, type = 'text', more }: InputOptions = {}): FormField =>
+export const textInput = (
+  name: string,
+  title: string,
+  { hint, type = 'text', attributes }: InputOptions = {},
+): FormField =>
   field({
     id: name,
     title,
     hint,
     control: (aria, value) =>
-      html`<input id="${name}" name="${name}" value="${type === 'password' ? '' : value}"${more ?? ''} type="${type}" autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
+      html`<input id="${name}" name="${name}" value="${type === 'password' ? '' : value}"${attributes ?? ''} type="${type}" autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
   });
 
 /** An input for a field that a command has as a flag. `more` is shown after its hint. */
 export function fieldInput(of: Field<unknown>, name: string, more: Markup | string = ''): FormField {
   const required = of.otherwise === 'required';
   const hint = html`${hintOf(of)} ${more}`;
-  return textInput(name, of.title, { hint, ...(required && { more: html` required` }) });
+  return textInput(name, of.title, { hint, ...(required && { attributes: html` required` }) });
 }
 
 /** The hint of a field as sentences. */
 export const hintOf = ({ hint, otherwise }: Field<unknown>): string =>
   `${hint[0]?.toUpperCase()}${hint.slice(1)}${otherwise === 'required' ? '' : ` (${otherwise})`}.`;
 
-/** Inputs for the first and the last day of a list. */
 export const dayInputs = [
   textInput('from', 'From (UTC)', { type: 'date' }),
   textInput('to', 'To (UTC)', { type: 'date' }),
 ];
 
-interface LinesOptions extends Pick<InputOptions, 'hint' | 'more'> {
+interface LinesOptions extends Pick<InputOptions, 'hint' | 'attributes'> {
   readonly rows: number;
 }
 
 /** An input for several lines of text. Browsers ignore a line end at its start. */
-export const linesInput = (name: string, title: string, { rows, hint, more }: LinesOptions): FormField =>
+export const linesInput = (name: string, title: string, { rows, hint, attributes }: LinesOptions): FormField =>
   field({
     id: name,
     title,
@@ -133,7 +135,7 @@ export const linesInput = (name: string, title: string, { rows, hint, more }: Li
     control: (
       aria,
       value,
-    ) => html`<textarea id="${name}" name="${name}" rows="${rows}"${more ?? ''} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>
+    ) => html`<textarea id="${name}" name="${name}" rows="${rows}"${attributes ?? ''} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>
 ${value}</textarea>`,
   });
 
@@ -148,7 +150,7 @@ export const group = (
   render: (values, problem) => html`
     <fieldset id="${id}"${problem === undefined ? '' : html` aria-describedby="${id}-problem"`}>
       <legend>${title}</legend>
-      ${problemBeside(id, problem)}
+      ${fieldProblem(id, problem)}
       ${content(values, problem !== undefined)}
     </fieldset>`,
 });
@@ -160,13 +162,13 @@ interface Choices {
   readonly options: readonly (readonly [value: string, label: Markup | string, hint?: Markup | string | undefined])[];
 }
 
-/** Checkboxes or radio buttons. If the choice is wrong, the first one is marked as invalid. */
+/** Checkboxes or radio buttons. If the choice is wrong, the first one is invalidMark as invalid. */
 export function choices(values: FieldValues, { type, name, wrong = false, options }: Choices): Markup {
   const chosen = values.all(name);
   const choice = ([value, label, hint]: Choices['options'][number], index: number) => {
     const id = `${name}-${value}`;
     return html`<div class="choice">
-      <input type="${type}" id="${id}" name="${name}" value="${value}"${chosen.includes(value) ? ' checked' : ''}${hint === undefined ? '' : html` aria-describedby="${id}-hint"`}${marked(wrong && index === 0)}>
+      <input type="${type}" id="${id}" name="${name}" value="${value}"${chosen.includes(value) ? ' checked' : ''}${hint === undefined ? '' : html` aria-describedby="${id}-hint"`}${invalidMark(wrong && index === 0)}>
       <label for="${id}">${label}</label>
       ${hint === undefined ? '' : html`<p class="hint" id="${id}-hint">${hint}</p>`}
     </div>`;
@@ -187,7 +189,7 @@ export const selection = (name: string, title: string, options: Options): FormFi
 const option = (value: string, text: string, chosen: string): Markup =>
   html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
 
-export const marked = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
+export const invalidMark = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
 
 export const buttonLink = (href: string, text: string): Markup => html`<a class="button" href="${href}">${text}</a>`;
 
@@ -198,6 +200,5 @@ function problemSummary({ fields = [], errors = {}, nothingDone, advice = '' }: 
   return html`<p class="warning" role="alert">${nothingDone} Check ${links}. ${advice}</p>`;
 }
 
-/** Error message of a field. */
-const problemBeside = (id: string, problem: Markup | string | undefined): Markup | string =>
+const fieldProblem = (id: string, problem: Markup | string | undefined): Markup | string =>
   problem === undefined ? '' : html`<p class="problem" id="${id}-problem" role="alert">${problem}</p>`;

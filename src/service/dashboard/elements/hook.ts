@@ -6,10 +6,8 @@ import type { HookOverview } from '../../webhooks/hook-overview.ts';
 import type { InactiveReason } from '../../webhooks/hooks.ts';
 import { faint, literals, type Markup, time } from './text.ts';
 
-/** URL of the page of a webhook. */
 export const hookUrl = (workspace: string, id: string): string => `/workspaces/${workspace}/hooks/${id}`;
 
-/** Description of each event. */
 export const eventMeanings: Readonly<Record<HookEvent, string>> = {
   'sync.succeeded': 'A sync brought a branch up to date.',
   'sync.failed': 'A sync ended with an error.',
@@ -29,7 +27,7 @@ export const formatNames: Readonly<Record<HookFormat, string>> = {
   teams: 'Microsoft Teams',
 };
 
-export const shownBranches = ({ branches, events }: Pick<Hook, 'branches' | 'events'>): Markup => {
+export const branchList = ({ branches, events }: Pick<Hook, 'branches' | 'events'>): Markup => {
   if (!events.some(isSyncEvent)) return faint('none (locks only)');
   return branches === null ? html`all` : literals(branches);
 };
@@ -48,7 +46,6 @@ export function hookState({ inactive_why: reason, failing_since: since }: HookOv
   return html`<span class="state ${state}">${hookStates[state]}</span>`;
 }
 
-/** Explanation and advice for inactive webhooks. */
 export const inactiveTexts: Readonly<Record<InactiveReason, string>> = {
   paused: 'New events are not queued for it, and waiting deliveries are held until it is resumed.',
   gone: 'The receiver answered 410 (Gone), so waiting deliveries were dropped. Resume the webhook when the receiver wants deliveries again, or remove it.',
@@ -92,7 +89,6 @@ export function nextAttempt({ state, event }: DeliveryOverview, now: number): Ma
   }
 }
 
-/** The subject of an event. */
 export function subjectOf({ data }: HookEventOccurrence): {
   readonly kind: 'branch' | 'path' | 'audit';
   readonly name: string;

@@ -3,7 +3,7 @@ import { invalid } from '../../contract/problem.ts';
 import { empty, type Markup } from './text.ts';
 
 /** A visually hidden heading, for a column that contains only buttons or links. */
-export const unseen = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
+export const hiddenHeading = (heading: string): Markup => html`<span class="visually-hidden">${heading}</span>`;
 
 /** A cell below its heading, with CSS classes for both. The kind `head` names the row. */
 type Cell = readonly [heading: Markup | string, content: Markup | string, kind?: string];
@@ -19,7 +19,6 @@ interface RowGroup {
   readonly rows: readonly Row[];
 }
 
-/** A table of groups, each below its title. */
 export function groupedTable(groups: readonly RowGroup[], kind = ''): Markup {
   const headings = cellsOf(groups[0]?.rows[0] ?? []);
   return html`<table class="cards ${kind}">
@@ -54,7 +53,6 @@ export const navigationLinks = (links: readonly NavigationLink[]): Markup =>
       html`<li><a href="${href}"${current ? html` aria-current="page"` : ''}>${text}</a></li>`,
   )}</ul>`;
 
-/** Links that select the entries of a list by state. */
 export function stateLinks(
   what: string,
   path: string,
@@ -65,7 +63,6 @@ export function stateLinks(
   return html`<nav class="states" aria-label="${what} by state">${navigationLinks(links)}</nav>`;
 }
 
-/** Links to the previous and next page of a list with numbered pages. */
 export function numberedPages(
   { page, pages }: { readonly page: number; readonly pages: number },
   urlOf: (page: number) => string,
@@ -88,7 +85,7 @@ export function positionIn<Position>(
   throw invalid({ pointer: '#/before', detail: 'Unknown page. Remove `before` from the URL.' });
 }
 
-export const parseSequence = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
+export const sequenceIn = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
 
 export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>
   html`<a href="${href}"${rel === undefined ? '' : html` rel="${rel}"`}>${text}</a>`;
@@ -114,7 +111,6 @@ export function listPage({ rows, kind, isLater, next, urlOf, none }: ListPage): 
   return isLater ? empty('There are no older entries.', newest) : none;
 }
 
-/** Links to the other pages of a list, if any. */
 const pageLinks = (...links: readonly (Markup | string)[]): Markup | string =>
   links.every((each) => each === '') ? '' : html`<nav class="pages" aria-label="Pages">${links}</nav>`;
 

@@ -22,7 +22,6 @@ export interface ListQuery extends Sort {
   readonly page: number;
 }
 
-/** The properties for search and sorting. */
 export type ListedLock = Pick<LockRow, 'path' | 'owner' | 'origin' | 'note' | 'acquired_at' | 'expires_at'>;
 
 /** Locks with every word of the search in their path, holder, note or run. Case-insensitive. */
@@ -114,7 +113,6 @@ export const pathUrl = (workspace: string, path: string): string =>
 
 type OneLock = Pick<LockRow, 'path' | 'id'>;
 
-/** The page that asks for confirmation of a release. */
 export const releaseUrl = (workspace: string, lock: OneLock): string => lockActionUrl('release', workspace, lock);
 
 export const extendUrl = (workspace: string, lock: OneLock): string => lockActionUrl('extend', workspace, lock);
@@ -123,5 +121,4 @@ export const extendUrl = (workspace: string, lock: OneLock): string => lockActio
 const lockActionUrl = (action: string, workspace: string, { path, id }: OneLock): string =>
   urlWith(`/workspaces/${workspace}/locks/${action}`, { path, lock: id });
 
-/** The locks of the signed-in person, in all workspaces. */
 export const ownLocksUrl = '/my-locks';

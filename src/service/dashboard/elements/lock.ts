@@ -10,11 +10,9 @@ import { type Row, urlWith } from './list.ts';
 import { folderOf, pathUrl } from './lock-list.ts';
 import { brokenAtSlashes, countdown, faint, literal, type Markup, pointInTime, time, userText } from './text.ts';
 
-/** URL path of the form that locks a file, filled in with the path if one is given. */
 export const newLockUrl = (workspace: string, path = ''): string =>
   urlWith(`/workspaces/${workspace}/locks/new`, { path });
 
-/** The form that asks for a lock that someone else holds. */
 export const askUrl = (workspace: string, path: string): string =>
   urlWith(`/workspaces/${workspace}/locks/ask`, { path });
 
@@ -38,22 +36,19 @@ export const changeRow = (change: RecordedLockChange, now: number, workspace?: s
   ['From run', originLink(change.origin, 'short')],
 ];
 
-/** The holder of a lock, with its note. */
 export const holderCell = ({ owner, note }: Pick<Lock, 'owner' | 'note'>): Markup =>
   html`${userText(owner)}${note === null ? '' : html`<div class="note faint" title="${safeText(note)}">${userText(note)}</div>`}`;
 
-/** The origin and the times of a lock. */
 export const lockCells = ({ origin, acquired_at, expires_at }: Lock, now: number): Row => [
   ['From run', originLink(origin, 'short')],
   ['Since', time(acquired_at, now)],
   ['Time left', countdown(expires_at, now), 'nowrap'],
 ];
 
-/** Input for the duration of a lock. */
 export const durationField = (title: string): FormField =>
   textInput('duration', title, {
     hint: `A whole number with m, h or d, such as 90m, 8h or 3d. At most ${formatDuration(maxTtl)}.`,
-    more: html` required`,
+    attributes: html` required`,
   });
 
 /** Link to those who wait for the lock on a path; empty if nobody does. */
@@ -66,7 +61,6 @@ export const pathLink = (workspace: string, path: string, { isBelowFolder = fals
   return html`<a class="path" href="${pathUrl(workspace, path)}" title="${safeText(path)}"><span dir="ltr">${isBelowFolder ? '' : html`<bdi class="folder">${safeText(folder)}</bdi>`}<bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
 };
 
-/** A link to the run that acquired the lock. */
 export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {
   const short = shortRun(origin);
   if (origin === null || short === undefined) return faint(origin === null ? 'by hand' : 'unknown');
@@ -74,15 +68,15 @@ export function originLink(origin: string | null, length: 'whole' | 'short'): Ma
 }
 
 /** Enough segments for `runs/1234567890/attempts/1`. */
-const shownSegments = 4;
+const maxSegments = 4;
 
 /** The shortened URL of a run; undefined if it is not an http or https URL. */
 export function shortRun(origin: string | null): string | undefined {
   const { protocol, host = '', pathname = '' } = URL.parse(origin ?? '') ?? {};
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;
   const segments = pathname.split('/').filter((segment) => segment !== '');
-  const skipped = segments.length > shownSegments ? ['…'] : [];
-  return [host, ...skipped, ...segments.slice(-shownSegments)].join('/');
+  const skipped = segments.length > maxSegments ? ['…'] : [];
+  return [host, ...skipped, ...segments.slice(-maxSegments)].join('/');
 }
 
 export const changeNames: Readonly<Record<LockChangeKind, string>> = {

@@ -13,7 +13,6 @@ interface InSession {
   readonly c: Context<Environment>;
 }
 
-/** The fields of a form. */
 export interface Form extends FieldValues {
   /** The value of a field, or an empty string. Several values are an error. */
   text(name: string): string;
@@ -96,7 +95,6 @@ function fieldsOf(text: string, maxFields: number): readonly string[] {
   return fields.filter((field) => field !== '');
 }
 
-/** An error message for each invalid field. */
 export type FieldErrors<Field extends string> = Partial<Readonly<Record<Field, string>>>;
 
 export type FormResult<Value, Field extends string> =
@@ -122,6 +120,5 @@ export function allValues<Fields extends Readonly<Record<string, Parsed<unknown>
   return { ok: false, errors: errors as FieldErrors<keyof Fields & string> };
 }
 
-/** Parses a field that may be empty. Returns undefined if it is. */
 export const optional = <Value>(text: string, parse: (text: string) => Parsed<Value>): Parsed<Value | undefined> =>
   text.trim() === '' ? accepted(undefined) : parse(text.trim());

@@ -2,11 +2,9 @@ import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type SSEStreamingApi, streamSSE } from 'hono/streaming';
 import { Refusal } from '../../contract/problem.ts';
-import type { AccessControl } from '../../http/access.ts';
 import { disconnection } from '../../http/context.ts';
 import { authenticateSession } from '../../sessions/sessions.ts';
-import { callOf, inWorkspace, type Site, type WorkspaceCall, type WorkspaceRoute, withWorkspace } from './page.ts';
-import { requireSession } from './session.ts';
+import { addWorkspacePage, type PageSite, type Site, type WorkspaceCall, type WorkspaceRoute } from './page.ts';
 
 /** A page that receives events. */
 interface Listener {
@@ -41,12 +39,11 @@ type Follow = (listener: Listener) => Promise<void>;
  * can only be refused then. The session is checked for each event, so that a revoked token receives no more events.
  */
 export function addLivePage(
-  site: AccessControl & Pick<Site, 'app' | 'stopping' | 'takeLivePage'>,
+  site: PageSite & Pick<Site, 'stopping' | 'takeLivePage'>,
   route: WorkspaceRoute,
   find: (call: WorkspaceCall) => Promise<Follow>,
 ): void {
   const { storage, stopping, takeLivePage } = site;
-  const { path, access } = inWorkspace(route);
 
   async function listen(stream: SSEStreamingApi, disconnected: AbortSignal, secret: string, follow: Follow) {
     const left = new AbortController();
@@ -75,8 +72,8 @@ export function addLivePage(
     left.abort();
   }
 
-  site.app.get(path, requireSession(site, access), async (c) => {
-    const call = await withWorkspace(site, callOf(c));
+  addWorkspacePage(site, route, async (call) => {
+    const { c } = call;
     const follow = await find(call);
     if (stopping.aborted) throw new Refusal('unavailable', 'The service is stopping.');
     const { secret } = c.get('session');

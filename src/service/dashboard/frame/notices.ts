@@ -38,7 +38,6 @@ const notices = {
 
 export type Notice = keyof typeof notices;
 
-/** The URL of a page that shows the notice. */
 export const withNotice = (page: string, notice: Notice): string =>
   `${page}${page.includes('?') ? '&' : '?'}notice=${notice}`;
 

@@ -19,7 +19,6 @@ import { type Notice, noticeText, withNotice } from './notices.ts';
 import { seeOther } from './response.ts';
 import { requireSameSite, requireSession } from './session.ts';
 
-/** Components of the service that the pages use. */
 export interface DashboardParts
   extends AccessControl,
     Pick<ApiParts, 'idempotent' | 'locks' | 'targets' | 'prepareSync' | 'remoteMemory' | 'publicUrl'> {
@@ -61,7 +60,6 @@ export interface View {
   readonly script?: string;
   /** False if the workspace in the URL no longer exists. */
   readonly hasTabs?: boolean;
-  /** 200 by default. */
   readonly status?: number;
 }
 
@@ -93,8 +91,11 @@ export interface WorkspaceCall extends PageCall {
   readonly workspace: FoundWorkspace;
 }
 
+/** What a page needs at least. */
+export type PageSite = AccessControl & Pick<Site, 'app' | 'showPage'>;
+
 /** Adds a page for sessions whose token has the scope. */
-export function addPage(site: Site, route: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {
+export function addPage(site: PageSite, route: PageRoute, show: (call: PageCall) => Promise<PageResult>): void {
   site.app.get(route.path, requireSession(site, route.access), async (c) => {
     const call = callOf(c);
     return respond(site, call, await (route.isCharged ? charge(site, call, () => show(call)) : show(call)));
@@ -103,7 +104,7 @@ export function addPage(site: Site, route: PageRoute, show: (call: PageCall) => 
 
 /** Adds a page about a workspace that the token may see. */
 export const addWorkspacePage = (
-  site: Site,
+  site: PageSite,
   route: WorkspaceRoute,
   show: (call: WorkspaceCall) => Promise<PageResult>,
 ): void => addPage(site, inWorkspace(route), async (call) => show(await withWorkspace(site, call)));
@@ -117,23 +118,22 @@ type ActionCall = PageCall & WithForm;
 export type WorkspaceActionCall = WorkspaceCall & WithForm;
 
 /** Adds the action of a form, which must come from a page of this service. Headers are checked first. */
-export function addAction(site: Site, route: PageRoute, act: (call: ActionCall) => Promise<PageResult>): void {
+export function addAction(site: PageSite, route: PageRoute, act: (call: ActionCall) => Promise<PageResult>): void {
   site.app.post(route.path, requireSameSite, requireSession(site, route.access), async (c) => {
     const call = { ...callOf(c), form: await readForm(c.env.incoming, route.maxFields) };
     return respond(site, call, await (route.isCharged ? charge(site, call, () => act(call)) : act(call)));
   });
 }
 
-/** Adds an action in a workspace that the token may see. */
 export const addWorkspaceAction = (
-  site: Site,
+  site: PageSite,
   route: WorkspaceRoute,
   act: (call: WorkspaceActionCall) => Promise<PageResult>,
 ): void => addAction(site, inWorkspace(route), async (call) => act(await withWorkspace(site, call)));
 
-export const inWorkspace = (route: WorkspaceRoute): PageRoute => ({ ...route, path: `/workspaces/:id${route.path}` });
+const inWorkspace = (route: WorkspaceRoute): PageRoute => ({ ...route, path: `/workspaces/:id${route.path}` });
 
-export const withWorkspace = async <Call extends PageCall>({ storage }: Pick<Site, 'storage'>, call: Call) => ({
+const withWorkspace = async <Call extends PageCall>({ storage }: PageSite, call: Call) => ({
   ...call,
   workspace: await addressedWorkspace(call.c, storage),
 });
@@ -156,12 +156,12 @@ export function keyOfForm(call: ActionCall, entered: unknown): KeyedRequest {
 }
 
 /** Charges the time of the work to the token. */
-export const charge = <T>({ scheduler }: Site, { bearer }: PageCall, work: () => Promise<T>): Promise<T> =>
+export const charge = <T>({ scheduler }: PageSite, { bearer }: PageCall, work: () => Promise<T>): Promise<T> =>
   measureCost(scheduler, [bearer.id], work);
 
-export const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
+const callOf = (c: Context<Environment>): PageCall => ({ c, bearer: bearerOf(c), now: c.get('session').now });
 
-async function respond({ showPage }: Site, call: PageCall, result: PageResult): Promise<Response> {
+async function respond({ showPage }: PageSite, call: PageCall, result: PageResult): Promise<Response> {
   if (result instanceof Response) return result;
   if ('main' in result) {
     return send(call.c, await showPage(call, { notice: noticeText(queryOf(call, 'notice').notice), ...result }));

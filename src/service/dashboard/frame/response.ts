@@ -33,8 +33,8 @@ export const seeOther = (location: string, headers: Readonly<Record<string, stri
   body: '',
 });
 
-const ofTheApi = /^\/(?:v1|healthz|readyz|metrics)(?:\/|$)/;
+const apiPaths = /^\/(?:v1|healthz|readyz|metrics)(?:\/|$)/;
 
 /** Whether the request is from a browser that shows a page, not from a program. */
 export const wantsPage = (c: Context<Environment>): boolean =>
-  !ofTheApi.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');
+  !apiPaths.test(c.req.path) && (c.req.header('accept') ?? '').includes('text/html');

@@ -10,7 +10,7 @@ import { parseAuditActor } from '../../tokens/audit-actor.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { dayInputs, filterForm, selection, textInput } from '../elements/fields.ts';
-import { link, listPage, parseSequence, positionIn, type Row, urlWith } from '../elements/list.ts';
+import { link, listPage, positionIn, type Row, sequenceIn, urlWith } from '../elements/list.ts';
 import {
   empty,
   faint,
@@ -35,7 +35,7 @@ type Filter = Readonly<Record<(typeof filterNames)[number], string>>;
 
 export function addAuditPage(site: Site): void {
   addPage(site, { path: '/audit', access: 'admin' }, async (call) => {
-    const before = positionIn(queryOf(call, 'before').before, parseSequence);
+    const before = positionIn(queryOf(call, 'before').before, sequenceIn);
     const { filter, read } = readFilter(queryOf(call, ...filterNames));
     if (!read.ok) return { title: 'Audit', main: auditFilter(filter, read.errors), status: 422 };
     const { entries, next } = await readAudit(site.storage, { ...read.value, before, limit: entriesOfPage });
@@ -70,16 +70,12 @@ export function addAuditPage(site: Site): void {
 
 function auditFilter(filter: Filter, errors: Partial<Filter> = {}): Markup {
   const { action } = filter;
-  const options = ['', ...auditActions, ...(action === '' || isAuditAction(action) ? [] : [action])];
+  const actions = action === '' || isAuditAction(action) ? auditActions : [...auditActions, action];
   return filterForm({
     action: '/audit',
     values: filter,
     fields: [
-      selection(
-        'action',
-        'Action',
-        options.map((value) => [value, value === '' ? 'all actions' : value]),
-      ),
+      selection('action', 'Action', [['', 'all actions'], ...actions.map((each) => [each, each] as const)]),
       textInput('actor', 'Who, by name or token id', { type: 'search' }),
       textInput('workspace', 'Workspace', { type: 'search' }),
       ...dayInputs,
@@ -118,7 +114,7 @@ function row(entry: RecordedEntry, now: number): Row {
   return [
     ['When', time(at, now)],
     ['What', html`${sentence(entry)} ${details}`],
-    ['Token', whose(entry)],
+    ['Token', tokenText(entry)],
     ['Address', address === null ? faint('none') : literal(address)],
   ];
 }
@@ -150,7 +146,7 @@ const trusted = (detail: Detail): Markup =>
   html`jobs of ${named(detail, textIn(detail, 'repository') === undefined ? 'issuer' : 'repository')}, whose locks belong to ${named(detail, 'owner')}`;
 
 /** Predicates of sentences that start with the actor. */
-const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
+const predicates: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'session.signed-in': (detail) =>
     html`signed in with ${textIn(detail, 'by') === 'link' ? 'the first-start link' : 'a token'}`,
   'session.signed-out': () => html`signed out`,
@@ -185,9 +181,9 @@ const done: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
 
 /** An entry as a sentence. Unknown actions, recorded by other versions of the service, are shown unchanged. */
 export const sentence = ({ actor, action, detail }: RecordedEntry): Markup =>
-  html`<strong>${userText(actor)}</strong> ${isAuditAction(action) ? done[action](detail) : html`did ${literal(action)}`}`;
+  html`<strong>${userText(actor)}</strong> ${isAuditAction(action) ? predicates[action](detail) : html`did ${literal(action)}`}`;
 
-function whose({ token_id }: RecordedEntry): Markup {
+function tokenText({ token_id }: RecordedEntry): Markup {
   if (token_id === null) return faint('at the command line');
   return looksLikeTokenId(token_id) ? html`<a href="/tokens#${token_id}">${literal(token_id)}</a>` : literal(token_id);
 }

@@ -22,7 +22,7 @@ import {
 import type { KnownRemote } from '../../workspaces/remote-memory.ts';
 import { type SyncedBranches, syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, postForm, selection, textInput } from '../elements/fields.ts';
-import { htmlTable, numberedPages, type Row, unseen, urlWith } from '../elements/list.ts';
+import { hiddenHeading, htmlTable, numberedPages, type Row, urlWith } from '../elements/list.ts';
 import { listUrl } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
 import { empty, literal, type Markup, plural, safeLines, time, userText } from '../elements/text.ts';
@@ -64,55 +64,22 @@ interface BranchView {
 /** Timeout for the remote. Most answer within this time, and a slower page seems broken. */
 const timeoutMs = 1_000;
 /** Time for which an answer is reused, such as when the page is reloaded immediately. */
-const listingHoldsMs = 5_000;
-const failureHoldsMs = 30_000;
+const listingReuseMs = 5_000;
+const failureReuseMs = 30_000;
 
-type AskedRemote = Pick<BranchView, 'known' | 'isAwaited'>;
+type RemoteAnswer = Pick<BranchView, 'known' | 'isAwaited'>;
 
 export function addBranchPages(site: Site): void {
   const { storage, remoteMemory, prepareSync } = site;
-
-  async function askBriefly({ workspace, now }: WorkspaceCall, synced: SyncedBranches): Promise<AskedRemote> {
-    const before = remoteMemory.known(workspace);
-    const holdsMs = before.failure === undefined ? listingHoldsMs : failureHoldsMs;
-    if (!isOutdated(before, synced, now, holdsMs)) return { known: before, isAwaited: false };
-    const response = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
-    // Do not wait for a remote that recently failed to answer.
-    return withinMs(response, before.failure === undefined ? timeoutMs : 0, { known: before, isAwaited: true });
-  }
-
-  async function show(call: WorkspaceCall, refused?: RefusedBranch): Promise<View> {
-    const { id, remote, lfs_limit: limitBytes } = call.workspace;
-    const maySync = grants(call.bearer.scopes, 'sync');
-    // The time that the remote takes to answer is not charged.
-    const [synced, unfinished, usage] = await charge(site, call, () =>
-      Promise.all([syncedBranches(storage, id), maySync ? unfinishedSyncs(storage, id) : [], usageOf(storage, id)]),
-    );
-    const asked = await askBriefly(call, synced);
-    const main = await charge(site, call, async () =>
-      branchPage(call, {
-        ...asked,
-        workspace: id,
-        remote: redactRemote(remote),
-        branches: branchStatuses(asked.known, synced),
-        unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
-        maySync,
-        objects: { usage, limitBytes, space: site.freeDisk.space() },
-        query: queryOf(call, 'search', 'show', 'page'),
-        refused,
-      }),
-    );
-    return { title: 'Branches', main, script: 'remotes.js', status: refused === undefined ? 200 : 422 };
-  }
 
   addWorkspaceAction(site, { path: '/sync', access: 'sync' }, async (call) => {
     const { workspace } = call;
     requireFreeDisk(site);
     const entered = call.form.text('branch').replaceAll(/^ +|(?<! ) +$/g, '');
     const branch = parseBranchName(entered);
-    if (!branch.ok) return show(call, { entered, reason: branch.reason });
+    if (!branch.ok) return branchView(site, call, { entered, reason: branch.reason });
     const prepared = await prepareSync(workspace, branch.value);
-    if (!prepared.ok) return show(call, { entered, reason: prepared.reason });
+    if (!prepared.ok) return branchView(site, call, { entered, reason: prepared.reason });
     const requested = { estimatedObjects: prepared.value, requestedBy: call.bearer.name };
     const { sync_id } = await storage.commit({ workspace: workspace.id }, (db) =>
       enqueue(db, storage.now, { workspace: workspace.id, branch: branch.value, ...requested }),
@@ -125,7 +92,7 @@ export function addBranchPages(site: Site): void {
     to: grants(bearer.scopes, 'locks:read') ? listUrl(id) : branchesUrl(id),
   }));
 
-  addWorkspacePage(site, { path: '/branches', access: 'any-token' }, (call) => show(call));
+  addWorkspacePage(site, { path: '/branches', access: 'any-token' }, (call) => branchView(site, call));
 
   /** For scripts of open pages: responds when the remote has answered or failed. */
   addWorkspacePage(site, { path: '/summary', access: 'any-token' }, async (call) => {
@@ -140,10 +107,46 @@ export function addBranchPages(site: Site): void {
   });
 }
 
-/** Minimum number of branches for a filter. */
+async function branchView(site: Site, call: WorkspaceCall, refused?: RefusedBranch): Promise<View> {
+  const { storage } = site;
+  const { id, remote, lfs_limit: limitBytes } = call.workspace;
+  const maySync = grants(call.bearer.scopes, 'sync');
+  // The time that the remote takes to answer is not charged.
+  const [synced, unfinished, usage] = await charge(site, call, () =>
+    Promise.all([syncedBranches(storage, id), maySync ? unfinishedSyncs(storage, id) : [], usageOf(storage, id)]),
+  );
+  const answer = await askBriefly(site, call, synced);
+  const main = await charge(site, call, async () =>
+    branchPage(call, {
+      ...answer,
+      workspace: id,
+      remote: redactRemote(remote),
+      branches: branchStatuses(answer.known, synced),
+      unfinished: new Map(unfinished.map((sync) => [sync.branch, sync])),
+      maySync,
+      objects: { usage, limitBytes, space: site.freeDisk.space() },
+      query: queryOf(call, 'search', 'show', 'page'),
+      refused,
+    }),
+  );
+  return { title: 'Branches', main, script: 'remotes.js', status: refused === undefined ? 200 : 422 };
+}
+
+async function askBriefly(
+  { remoteMemory }: Site,
+  { workspace, now }: WorkspaceCall,
+  synced: SyncedBranches,
+): Promise<RemoteAnswer> {
+  const before = remoteMemory.known(workspace);
+  const reuseMs = before.failure === undefined ? listingReuseMs : failureReuseMs;
+  if (!isOutdated(before, synced, now, reuseMs)) return { known: before, isAwaited: false };
+  const response = remoteMemory.ask(workspace).then((known) => ({ known, isAwaited: false }));
+  // Do not wait for a remote that recently failed to answer.
+  return withinMs(response, before.failure === undefined ? timeoutMs : 0, { known: before, isAwaited: true });
+}
+
 const worthFiltering = 10;
 
-/** The content of the page. */
 function branchPage(call: PageCall, view: BranchView): Markup {
   const { branches, maySync, known, query, refused } = view;
   const isFiltered = query.search !== '' || query.show !== '';
@@ -162,20 +165,20 @@ function branchPage(call: PageCall, view: BranchView): Markup {
 function remoteState(view: BranchView, now: number): Markup {
   const { known, isAwaited, workspace, query, refused } = view;
   const { failure } = known;
-  const shown = whatIsShown(view, now);
+  const listing = listingText(view, now);
   // Do not refresh a page that shows a rejected form.
   const awaits = refused === undefined ? html` data-awaits="/workspaces/${workspace}/summary?awaited=true"` : '';
   const awaited = isAwaited
-    ? html`<p class="notice"${awaits} role="status"><span>The remote has not answered yet.</span> ${failure === undefined ? shown : ''} <a href="${branchListUrl(workspace, query)}">Refresh</a></p>`
+    ? html`<p class="notice"${awaits} role="status"><span>The remote has not answered yet.</span> ${failure === undefined ? listing : ''} <a href="${branchListUrl(workspace, query)}">Refresh</a></p>`
     : '';
   if (failure === undefined) return html`${awaited}`;
   return html`<div class="warning">
-      <p><strong>The remote did not answer.</strong> It was asked ${time(asTimestamp(failure.askedAt), now)}. ${shown}</p>
+      <p><strong>The remote did not answer.</strong> It was asked ${time(asTimestamp(failure.askedAt), now)}. ${listing}</p>
       <p class="lines">${safeLines(failure.reason)}</p>
     </div>${awaited}`;
 }
 
-function whatIsShown({ known: { listing }, branches }: BranchView, now: number): Markup | string {
+function listingText({ known: { listing }, branches }: BranchView, now: number): Markup | string {
   if (listing === undefined) return branches.length === 0 ? '' : 'The branches below are those that have been synced.';
   return html`The branches below are as of ${time(asTimestamp(listing.askedAt), now)}.`;
 }
@@ -184,12 +187,12 @@ const nameForm = ({ workspace, refused }: BranchView): Markup =>
   postForm({
     action: `/workspaces/${workspace}/sync`,
     values: filledIn({ branch: refused?.entered ?? '' }),
-    fields: [textInput('branch', 'Sync a branch by name', { more: html` required` })],
+    fields: [textInput('branch', 'Sync a branch by name', { attributes: html` required` })],
     errors: { branch: refused && userText(refused.reason) },
     button: 'Sync',
   });
 
-const words: Readonly<Record<BranchState, string>> = {
+const stateNames: Readonly<Record<BranchState, string>> = {
   behind: 'behind',
   current: 'up to date',
   unsynced: 'never synced',
@@ -206,7 +209,7 @@ const branchFilter = ({ workspace, query, branches }: BranchView): Markup => {
       textInput('search', 'Branch', { type: 'search' }),
       selection('show', 'Show', [
         ['', `all (${branches.length})`],
-        ...offered.map((state) => [state, `${words[state]} (${counts[state]})`] as const),
+        ...offered.map((state) => [state, `${stateNames[state]} (${counts[state]})`] as const),
       ]),
     ],
     button: 'Filter',
@@ -248,11 +251,11 @@ function row(call: PageCall, view: BranchView, { name, state, head, synced, isDe
       : html` <a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.sync_id}">${sync.status}</a>`;
   return [
     ['Branch', html`${literal(name)}${isDefault ? html` <span class="faint">default</span>` : ''}`, 'head'],
-    ['State', html`<span class="state ${state}">${words[state]}</span>${running}`],
+    ['State', html`<span class="state ${state}">${stateNames[state]}</span>${running}`],
     ['At the remote', commit(head), 'wide'],
     ['Synced', commit(synced?.head), 'wide'],
     ['When', synced === undefined ? '' : time(asTimestamp(synced.syncedAt), call.now)],
-    maySync ? [unseen('Sync'), syncForm(workspace, name)] : '',
+    maySync ? [hiddenHeading('Sync'), syncForm(workspace, name)] : '',
   ];
 }
 

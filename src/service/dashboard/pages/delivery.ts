@@ -152,7 +152,6 @@ function responseSection(attempt: LastAttempt | null, attempts: number, lastErro
   }
 }
 
-/** The status line of a response. */
 const statusLine = ({ status }: ReceiverResponse, { duration_ms }: LastAttempt): Markup =>
   html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
 
@@ -163,6 +162,5 @@ function completeResponse({ headers, body, bodyIsCut }: Extract<ReceiverResponse
     ${cut}`;
 }
 
-/** Header names and values, of a request or a response. */
 const headerLines = (headers: readonly (readonly [name: string, value: Markup])[]): Markup =>
   html`<dl class="facts">${headers.map(([name, value]) => html`<dt>${literal(name)}</dt><dd>${value}</dd>`)}</dl>`;

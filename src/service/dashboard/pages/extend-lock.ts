@@ -14,18 +14,26 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
+import {
+  backLink,
+  endedLocks,
+  type LockSelection,
+  previousList,
+  refusedView,
+  safeListUrl,
+  selectedLocks,
+} from './lock-selection.ts';
 import { releaseWay } from './lock-table.ts';
-import { backLink, cameFrom, endedLocks, listAt, refusedView, type ShownLocks, shownLocks } from './shown-lock.ts';
 
 const route = { path: '/locks/extend', access: 'locks:write' } as const;
 const title = 'Extend a lock';
 
 /** The page that extends the lock that was shown, never a later one on the same path. */
 export function addExtendPage(site: Site): void {
-  async function show(call: WorkspaceCall, shown: ShownLocks, values: Form, problem?: string): Promise<View> {
+  async function show(call: WorkspaceCall, shown: LockSelection, values: Form, problem?: string): Promise<View> {
     const { bearer, workspace, now } = call;
     const { ids, back } = shown;
-    const [row] = await shownLocks(site, workspace.id, ids);
+    const [row] = await selectedLocks(site, workspace.id, ids);
     if (row === undefined) return endedLocks(site, call, shown, { title, nothingDone: 'Nothing was extended.' });
     const details = lockFacts(lockOf(row), now);
     if (releaseWay(bearer, row) !== 'own') {
@@ -47,18 +55,18 @@ export function addExtendPage(site: Site): void {
   addWorkspacePage(site, route, async (call) => {
     const { path, lock } = queryOf(call, 'path', 'lock');
     const values = filledIn({ duration: formatDuration(lfsLockTtl(call.workspace)) });
-    return show(call, { ids: [lock], path, back: cameFrom(call) }, values);
+    return show(call, { ids: [lock], path, back: previousList(call) }, values);
   });
 
   addWorkspaceAction(site, route, async (call) => {
     const { form, bearer } = call;
     const workspace = call.workspace.id;
     const id = form.text('lock');
-    const back = listAt(form.text('back'), workspace);
+    const back = safeListUrl(form.text('back'), workspace);
     const shown = { ids: [id], path: form.text('path'), back };
     const ttl = parseTtl(form.text('duration').trim());
     if (!ttl.ok) return show(call, shown, form, ttl.reason);
-    const [row] = await shownLocks(site, workspace, shown.ids);
+    const [row] = await selectedLocks(site, workspace, shown.ids);
     const match = (held: string) => held === id;
     const extension = row && (await site.locks.extend({ workspace, path: row.path, ttl: ttl.value, bearer, match }));
     if (extension?.kind === 'renewed') return { to: back, notice: 'extended' };

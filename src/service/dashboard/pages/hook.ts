@@ -15,6 +15,7 @@ import { type HookChange, noSuchHook, pauseHook, removeHook, resumeHook } from '
 import { sendTest } from '../../webhooks/send-test.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import {
+  branchList,
   deliveryState,
   droppedText,
   formatNames,
@@ -22,10 +23,9 @@ import {
   hookUrl,
   inactiveTexts,
   nextAttempt,
-  shownBranches,
   subjectOf,
 } from '../elements/hook.ts';
-import { listPage, parseSequence, positionIn, type Row, stateLinks, urlWith } from '../elements/list.ts';
+import { listPage, positionIn, type Row, sequenceIn, stateLinks, urlWith } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
 import type { Notice } from '../frame/notices.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
@@ -41,7 +41,7 @@ export function addHookPages(site: Site): void {
     const { hook, overview, page } = await addressedHookPage(call, storage);
     const query = queryOf(call, 'state', 'before');
     const only = deliveryFilters.find((filter) => filter === query.state);
-    const before = positionIn(query.before, parseSequence);
+    const before = positionIn(query.before, sequenceIn);
     const withAudit = grants(call.bearer.scopes, 'admin');
     const { deliveries, next } = await listDeliveries(storage, hook, { limit: pageSize, only, before, withAudit });
     const main = html`
@@ -129,7 +129,7 @@ function facts({ now }: PageCall, hook: HookOverview): Markup {
     <dt>URL</dt><dd>${literal(redactedUrl(hook))}</dd>
     <dt>State</dt><dd>${hookState(hook, now)}</dd>
     <dt>Events</dt><dd>${literals(hook.events)}</dd>
-    <dt>Branches</dt><dd>${shownBranches(hook)}</dd>
+    <dt>Branches</dt><dd>${branchList(hook)}</dd>
     <dt>Format</dt><dd>${formatNames[hook.format]}</dd>
     <dt>Extra headers</dt><dd>${hook.header_names.length === 0 ? faint('none') : html`${literals(hook.header_names)} <span class="faint">(values are not shown)</span>`}</dd>
     <dt>Registered</dt><dd>${time(hook.created_at, now)}${hook.updated_at === hook.created_at ? '' : html`, changed ${time(hook.updated_at, now)}`}</dd>

@@ -5,7 +5,7 @@ import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { findHookOverview, type HookOverview, listHooks } from '../../webhooks/hook-overview.ts';
 import { noSuchHook, requireAdminForAudit, requireHook } from '../../webhooks/hooks.ts';
 import { noSuchDelivery } from '../../webhooks/send-again.ts';
-import { droppedText, formatNames, hookState, hookUrl, inactiveTexts, shownBranches } from '../elements/hook.ts';
+import { branchList, droppedText, formatNames, hookState, hookUrl, inactiveTexts } from '../elements/hook.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { empty, faint, literals, type Markup, urlText, userText } from '../elements/text.ts';
 import { addWorkspacePage, type PageCall, type Site, type WorkspaceCall } from '../frame/page.ts';
@@ -76,7 +76,7 @@ function row({ now }: PageCall, workspace: string, hook: HookOverview): Row {
     ['URL', url, 'head'],
     ['State', html`${hookState(hook, now)}${hints.map((hint) => html`<p class="hint">${hint}</p>`)}`],
     ['Events', literals(hook.events)],
-    ['Branches', shownBranches(hook)],
+    ['Branches', branchList(hook)],
     ['Pending', count(hook.pending_deliveries), 'number'],
     ['Failed', count(hook.failed_deliveries), 'number'],
     ['Last error', hook.last_error === null ? faint('none') : userText(hook.last_error)],

@@ -56,7 +56,6 @@ export function addLockPathPage(site: Site): void {
   });
 }
 
-/** Actions next to the heading. */
 function action({ bearer }: PageCall, { workspace, path, lock: row, asked }: PathState): Markup | string {
   if (!grants(bearer.scopes, 'locks:write')) return '';
   if (row === undefined) {

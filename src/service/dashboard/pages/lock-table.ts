@@ -5,7 +5,7 @@ import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
-import { unseen } from '../elements/list.ts';
+import { hiddenHeading } from '../elements/list.ts';
 import { holderCell, originLink, pathLink, waitingLink } from '../elements/lock.ts';
 import {
   extendUrl,
@@ -20,7 +20,6 @@ import {
 import { countdown, type Markup, plural, time } from '../elements/text.ts';
 import type { WorkspaceCall } from '../frame/page.ts';
 
-/** Number of rows per page of the list. */
 export const lockPageSize = 200;
 
 interface TableRows {
@@ -46,7 +45,7 @@ export function lockTableHtml(call: WorkspaceCall, query: ListQuery, { locks, fo
   return html`<table class="cards clipped locks" aria-label="Locks">
     <thead data-part="headings"><tr>
       ${sortKeys.map((by) => columnHeading(id, query, by))}
-      ${mayLock(call) ? html`<th scope="col">${unseen('Options')}</th>` : ''}
+      ${mayLock(call) ? html`<th scope="col">${hiddenHeading('Options')}</th>` : ''}
     </tr></thead>
     <tbody data-part="rows">${rows}</tbody>
   </table>`;
@@ -95,7 +94,6 @@ function lockRow(call: WorkspaceCall, row: LockRow, isBelowFolder: boolean, wait
   </tr>`;
 }
 
-/** Id of the form that releases the selected locks. */
 export const selectionForm = 'release-selected';
 
 const selection = ({ id, path }: Lock): Markup =>

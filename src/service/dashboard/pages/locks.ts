@@ -67,7 +67,6 @@ async function listed({ storage }: Site, call: WorkspaceCall, asked: ListQuery):
 
 const alphabetical = ['A to Z', 'Z to A'] as const;
 
-/** Names of the ascending and descending order of each column. */
 const orders: Readonly<Record<SortKey, readonly [up: string, down: string]>> = {
   path: alphabetical,
   holder: alphabetical,
@@ -88,7 +87,7 @@ function filters(workspace: string, query: ListQuery): Markup {
     action: listUrl(workspace),
     values: { search: query.search, sort: sortText(query) },
     fields: [
-      textInput('search', 'Search', { type: 'search', more: search }),
+      textInput('search', 'Search', { type: 'search', attributes: search }),
       selection('sort', 'Sort by', sorts),
       {
         id: 'group',

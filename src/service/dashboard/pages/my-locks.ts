@@ -4,7 +4,7 @@ import { ownLocks } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import { safeText } from '../../platform/safe-text.ts';
-import { groupedTable, type Row, unseen } from '../elements/list.ts';
+import { groupedTable, hiddenHeading, type Row } from '../elements/list.ts';
 import { lockCells, waitingLink } from '../elements/lock.ts';
 import { extendUrl, listUrl, ownLocksUrl, releaseUrl } from '../elements/lock-list.ts';
 import { empty, literal, type Markup, plural, userText } from '../elements/text.ts';
@@ -47,7 +47,7 @@ function row({ bearer, now }: PageCall, stored: LockRow, waiting: number): Row {
   return [
     ['Path', html`${link}${noted}<div>${waitingLink(workspace, path, waiting)}</div>`, 'head'],
     ...lockCells(lock, now),
-    [unseen('Extend or release'), grants(bearer.scopes, 'locks:write') ? buttons : '', 'nowrap'],
+    [hiddenHeading('Extend or release'), grants(bearer.scopes, 'locks:write') ? buttons : '', 'nowrap'],
   ];
 }
 

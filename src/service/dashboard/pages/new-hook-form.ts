@@ -32,7 +32,7 @@ export function newHookForm(
   const page = isNew ? list : hookUrl(call.workspace.id, edited.id);
   const main = postForm({
     action: isNew ? list : `${page}/edit`,
-    values: filledIn({ url: shownAgain(form.text('url')), headers: namesOf(form.text('headers')) }, form),
+    values: filledIn({ url: withoutCredentials(form.text('url')), headers: namesOf(form.text('headers')) }, form),
     hidden: { form_id: newFormId(call) },
     fields: [
       urlField(edited),
@@ -57,7 +57,7 @@ export function newHookForm(
     ],
     errors,
     nothingDone: isNew ? 'No webhook was registered.' : 'Nothing was changed.',
-    advice: whatToRepeat(form),
+    advice: reentryAdvice(form),
     button: isNew ? 'Register webhook' : 'Save',
     cancel: buttonLink(page, 'Cancel'),
   });
@@ -69,7 +69,7 @@ function urlField(edited: Pick<HookRow, 'url' | 'format'> | undefined): FormFiel
     return textInput('url', 'URL', {
       hint: html`Where deliveries are sent, such as <code>https://ci.example.com/hooks/workspace</code>. If this
         workspace already has the URL, what you enter here replaces its settings.`,
-      more: html` inputmode="url" required`,
+      attributes: html` inputmode="url" required`,
     });
   }
   const shown = urlText(redactedUrl(edited));
@@ -130,7 +130,7 @@ const formatField = group('format', 'Format', (values) =>
 );
 
 /** The URL as entered, without the user name and password, which are not allowed. */
-function shownAgain(url: string): string {
+function withoutCredentials(url: string): string {
   const parsed = URL.parse(url.trim());
   if (parsed === null || (parsed.username === '' && parsed.password === '')) return url;
   parsed.username = '';
@@ -146,7 +146,7 @@ const namesOf = (headers: string): string =>
     .filter((line) => line !== '')
     .join('\n');
 
-const whatToRepeat = (form: Form): string =>
+const reentryAdvice = (form: Form): string =>
   form.text('secret') === '' && form.text('headers') === '' ? '' : 'Enter the secret and the values of headers again.';
 
 /** Parses the headers. The schema later rejects names that differ only in case. */

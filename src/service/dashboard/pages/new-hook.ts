@@ -51,7 +51,7 @@ export function addNewHookPages(site: Site): void {
     const { registered } = done;
     if (registered === undefined) return repeated;
     const { hook, isNew, newSecret } = registered;
-    if (newSecret !== null) return madeHookView(workspace, hook, newSecret);
+    if (newSecret !== null) return createdHookView(workspace, hook, newSecret);
     return pageOf(hook, isNew ? 'registered' : 'replaced');
   }
 
@@ -75,11 +75,11 @@ export function addNewHookPages(site: Site): void {
 }
 
 /** The only page that ever shows the secret of a webhook. */
-function madeHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
+function createdHookView(workspace: string, hook: Hook, secret: WebhookSecret): View {
   const main = html`
     <p class="notice" role="status">The webhook to ${literal(redactedUrl(hook))} is registered. <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
-    ${whatToDo(hook.format)}
+    ${secretAdvice(hook.format)}
     <p>If you lose it, register the same URL again with a secret of your own.</p>
     <p><a href="${hookUrl(workspace, hook.id)}">Show the webhook and its deliveries</a></p>`;
   return { title: 'Copy this secret', main };
@@ -90,7 +90,7 @@ const verification = `import { Webhook } from 'standardwebhooks';
 // Throws if the delivery was not signed with the secret. Pass the raw body, not the parsed one.
 const event = new Webhook(process.env.WEBHOOK_SECRET).verify(body, headers);`;
 
-function whatToDo(format: HookFormat): Markup {
+function secretAdvice(format: HookFormat): Markup {
   if (format !== 'standard') {
     return html`<p>${formatNames[format]} does not check signatures. You need the secret only if a proxy in between verifies them.</p>`;
   }

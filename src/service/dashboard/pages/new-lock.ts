@@ -26,7 +26,7 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { backLink } from './shown-lock.ts';
+import { backLink } from './lock-selection.ts';
 
 /** Why the form is shown again. */
 interface Rejection {
@@ -37,32 +37,11 @@ interface Rejection {
 
 const access = 'locks:write';
 
-/** Two forms: to lock a file, and to ask for a lock that someone else holds. */
 export function addNewLockPages(site: Site): void {
-  const { suggestPaths, remoteMemory, locks } = site;
-
-  async function lockView(call: WorkspaceCall, form: Form, rejection: Rejection = {}): Promise<View> {
-    const { workspace } = call;
-    const { errors = {}, refusal = '', status = 200 } = rejection;
-    const isMirrored = await suggestPaths.isMirrored(workspace);
-    // Suggestions come from the default branch, whose name is known only after the remote was asked.
-    if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
-    const main = html`${refusal}${lockForm(call, form, errors, isMirrored)}`;
-    return { title: 'Lock a file', main, status, ...(isMirrored && { script: 'new-lock.js' }) };
-  }
-
-  async function askView(call: WorkspaceCall, form: Form, rejection: Rejection = {}): Promise<View> {
-    const { errors = {}, refusal = '', status = 200 } = rejection;
-    const path = pathIn(form);
-    const held = await locks.find({ workspace: call.workspace.id, path });
-    const main = html`${refusal}
-      ${held?.live ? lockFacts(lockOf(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
-      ${askForm(call.workspace.id, path, form, errors)}`;
-    return { title: 'Ask for a lock', main, status };
-  }
+  const { suggestPaths, locks } = site;
 
   addWorkspacePage(site, { path: '/locks/new', access, isCharged: true }, async (call) =>
-    lockView(call, emptyForm(call)),
+    lockView(site, call, emptyForm(call)),
   );
 
   addWorkspacePage(site, { path: '/locks/paths', access }, async (call) =>
@@ -72,7 +51,7 @@ export function addNewLockPages(site: Site): void {
   addWorkspaceAction(site, { path: '/locks', access }, async (call) => {
     const workspace = call.workspace.id;
     const read = readNewLock(call.form);
-    if (!read.ok) return lockView(call, call.form, { errors: read.errors, status: 422 });
+    if (!read.ok) return lockView(site, call, call.form, { errors: read.errors, status: 422 });
     const { path, duration: ttl, note } = read.value;
     try {
       requireFreeDisk(site);
@@ -93,18 +72,18 @@ export function addNewLockPages(site: Site): void {
       if (error.problem === 'request-in-progress') {
         return { to: listUrl(workspace, { path }), notice: 'sent-twice' };
       }
-      return lockView(call, call.form, rejectionOf(call, path, error));
+      return lockView(site, call, call.form, rejectionOf(call, path, error));
     }
   });
 
-  addWorkspacePage(site, { path: '/locks/ask', access }, async (call) => askView(call, emptyForm(call)));
+  addWorkspacePage(site, { path: '/locks/ask', access }, async (call) => askView(site, call, emptyForm(call)));
 
   addWorkspaceAction(site, { path: '/locks/ask', access }, async (call) => {
     const { bearer, form } = call;
     const workspace = call.workspace.id;
     const path = pathIn(form);
     const read = readNewLock(form);
-    if (!read.ok) return askView(call, form, { errors: read.errors, status: 422 });
+    if (!read.ok) return askView(site, call, form, { errors: read.errors, status: 422 });
     const { duration: ttl, note } = read.value;
     try {
       requireFreeDisk(site);
@@ -114,7 +93,7 @@ export function addNewLockPages(site: Site): void {
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
       const refusal = html`<p class="warning" role="alert">${safeText(error.message)}</p>`;
-      return askView(call, form, { refusal, status: problems[error.problem].status });
+      return askView(site, call, form, { refusal, status: problems[error.problem].status });
     }
   });
 
@@ -140,23 +119,23 @@ export const readNewLock = (form: Form) =>
     note: parseNote(form.text('note')),
   });
 
-function pathIn(form: Form): LockPath {
-  const path = parseLockPath(form.text('path'));
-  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
-  return path.value;
-}
-
-function lockForm(call: WorkspaceCall, values: Form, errors: FieldErrors<string>, isMirrored: boolean): Markup {
-  const { id } = call.workspace;
-  const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${id}/locks/paths"` : '';
+/** The form to lock a file. */
+async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
+  const { suggestPaths, remoteMemory } = site;
+  const { workspace } = call;
+  const { errors = {}, refusal = '', status = 200 } = rejection;
+  const isMirrored = await suggestPaths.isMirrored(workspace);
+  // Suggestions come from the default branch, whose name is known only after the remote was asked.
+  if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
+  const completion = isMirrored ? html` list="paths" data-suggestions="/workspaces/${workspace.id}/locks/paths"` : '';
   const form = postForm({
-    action: `/workspaces/${id}/locks`,
+    action: `/workspaces/${workspace.id}/locks`,
     values,
     hidden: { form_id: newFormId(call) },
     fields: [
       textInput('path', 'Path', {
         hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive. The file does not have to exist yet.`,
-        more: html` required autofocus${completion}`,
+        attributes: html` required autofocus${completion}`,
       }),
       durationField('For how long'),
       noteField('For those who find the file locked.'),
@@ -164,13 +143,19 @@ function lockForm(call: WorkspaceCall, values: Form, errors: FieldErrors<string>
     errors,
     nothingDone: 'Nothing was locked.',
     button: 'Lock',
-    cancel: backLink(listUrl(id), 'Cancel'),
+    cancel: backLink(listUrl(workspace.id), 'Cancel'),
   });
-  return html`${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
+  const main = html`${refusal}${form}${isMirrored ? html`<datalist id="paths"></datalist>` : ''}`;
+  return { title: 'Lock a file', main, status, ...(isMirrored && { script: 'new-lock.js' }) };
 }
 
-const askForm = (workspace: string, path: LockPath, values: Form, errors: FieldErrors<string>): Markup =>
-  postForm({
+/** The form to ask for a lock that someone else holds. */
+async function askView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
+  const { errors = {}, refusal = '', status = 200 } = rejection;
+  const workspace = call.workspace.id;
+  const path = pathIn(values);
+  const held = await site.locks.find({ workspace, path });
+  const form = postForm({
     action: `/workspaces/${workspace}/locks/ask`,
     values,
     hidden: { path },
@@ -180,11 +165,22 @@ const askForm = (workspace: string, path: LockPath, values: Form, errors: FieldE
     button: 'Lock it for me when it is free',
     cancel: backLink(pathUrl(workspace, path), 'Cancel'),
   });
+  const main = html`${refusal}
+    ${held?.live ? lockFacts(lockOf(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
+    ${form}`;
+  return { title: 'Ask for a lock', main, status };
+}
 
-const noteField = (readers: string, more = html``): FormField =>
+function pathIn(form: Form): LockPath {
+  const path = parseLockPath(form.text('path'));
+  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
+  return path.value;
+}
+
+const noteField = (readers: string, attributes = html``): FormField =>
   textInput('note', 'Note', {
     hint: `${readers} One line of up to ${maxNoteLength} characters; may be empty.`,
-    more,
+    attributes,
   });
 
 /** Why a file was not locked, with the conflicting lock. */
@@ -199,7 +195,6 @@ function rejectionOf(call: WorkspaceCall, path: LockPath, { problem, message, ex
   };
 }
 
-/** Holder of the path. */
 function heldLock({ bearer, now, workspace: { id } }: WorkspaceCall, asked: LockPath, lock: Lock): Markup {
   const own = lock.owner === bearer.owner;
   const sameFile = asked === lock.path ? '' : html` On Windows, ${literal(asked)} is the same file.`;

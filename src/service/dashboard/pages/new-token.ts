@@ -11,11 +11,11 @@ import { findToken, type NewToken, type Token } from '../../tokens/tokens.ts';
 import {
   buttonLink,
   choices,
-  enteredIn,
+  enteredValue,
   type FieldValues,
   fieldInput,
   group,
-  marked,
+  invalidMark,
   postForm,
 } from '../elements/fields.ts';
 import { urlWith } from '../elements/list.ts';
@@ -30,7 +30,7 @@ import {
   unknownForm,
 } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
-import { madeTokenView, serviceOrigin } from './made-token.ts';
+import { createdTokenView, serviceOrigin } from './created-token.ts';
 import { readScopes, readWorkspaces, scopesField, workspaceIds, workspacesField } from './permissions.ts';
 
 type TokenErrors = FieldErrors<'name' | 'owner' | 'scopes' | 'expires' | 'workspaces'>;
@@ -52,7 +52,7 @@ export function addNewTokenPages(site: Site): void {
       return { to: urlWith('/tokens/new', { form: sealed(newTokenId(), call.c.get('session').secret), preset }) };
     }
     const made = await findToken(storage.read, storage.now, id);
-    return made === undefined ? showForm(call, id, withPreset(newTokenDefaults, preset)) : madeBefore(made);
+    return made === undefined ? showForm(call, id, withPreset(newTokenDefaults, preset)) : alreadyCreatedView(made);
   });
 
   addAction(site, { path: '/tokens', access: 'admin' }, async (call) => {
@@ -73,10 +73,10 @@ export function addNewTokenPages(site: Site): void {
         const [workspace] = token.workspaces ?? (await workspaceIds(storage));
         const done = html`The token ${userText(token.name)} was created.`;
         const made = { ...outcome, origin, preset: form.text('preset'), done, workspace, now: call.now };
-        return madeTokenView(made);
+        return createdTokenView(made);
       }
       case 'made-before':
-        return { ...madeBefore(outcome.token), status: 409 };
+        return { ...alreadyCreatedView(outcome.token), status: 409 };
       case 'unknown-workspaces':
         return showForm(call, id, form, { workspaces: `The workspace ${outcome.ids.join(', ')} no longer exists.` });
     }
@@ -135,7 +135,7 @@ function endChoices(values: FieldValues, wrong: boolean): Markup {
   return html`${choices(values, { ...end, options: [...lifetimes, ['other', 'after']] })}
     <div class="under">
       <label for="lifetime">Lifetime</label>
-      <input id="lifetime" name="lifetime" value="${enteredIn(values, 'lifetime')}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${marked(wrong)}>
+      <input id="lifetime" name="lifetime" value="${enteredValue(values, 'lifetime')}" autocomplete="off" spellcheck="false" size="8" aria-describedby="lifetime-hint"${invalidMark(wrong)}>
       <span class="hint" id="lifetime-hint">A whole number with s, m, h or d, such as 12h or 45d.</span>
     </div>
     ${choices(values, { ...end, options: [['never', 'never', forEver]] })}`;
@@ -163,7 +163,7 @@ function readLifetime(form: Form): Parsed<Duration | null> {
   return lifetimes.has(expires) ? tokenFields.expires.parse(expires) : refused('Choose when the token expires.');
 }
 
-const madeBefore = ({ id, name, state }: Token): View => ({
+const alreadyCreatedView = ({ id, name, state }: Token): View => ({
   title: 'This token was already created',
   main: html`<p class="warning">This form already created the token ${userText(name)} and does not create a second one. The secret was shown
       then and cannot be shown again.</p>

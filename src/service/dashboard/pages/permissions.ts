@@ -67,10 +67,9 @@ export function readWorkspaces(form: Form): Parsed<readonly string[] | null> {
 export const workspaceIds = async ({ read }: Pick<Storage, 'read'>): Promise<readonly string[]> =>
   (await listWorkspaces(read)).map(({ id }) => id);
 
-export const shownScopes = (scopes: readonly Scope[]): Markup =>
-  scopes.length === 0 ? faint('none') : literals(scopes);
+export const scopeList = (scopes: readonly Scope[]): Markup => (scopes.length === 0 ? faint('none') : literals(scopes));
 
-export const shownWorkspaces = (workspaces: readonly string[] | null): Markup =>
+export const workspaceList = (workspaces: readonly string[] | null): Markup =>
   workspaces === null ? html`all` : literals(workspaces);
 
 function hintOf(scope: Scope): Markup | string {

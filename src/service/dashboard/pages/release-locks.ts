@@ -16,18 +16,18 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { lockPageSize, releaseTexts, releaseWay } from './lock-table.ts';
 import {
   backLink,
-  cameFrom,
   endedLocks,
-  type HeldLock,
-  listAt,
+  type LockSelection,
   nothingToDo,
+  previousList,
   refusedView,
-  type ShownLocks,
-  shownLocks,
-} from './shown-lock.ts';
+  type SelectedLock,
+  safeListUrl,
+  selectedLocks,
+} from './lock-selection.ts';
+import { lockPageSize, releaseTexts, releaseWay } from './lock-table.ts';
 
 const route = { path: '/locks/release', access: 'locks:write' } as const;
 
@@ -42,9 +42,9 @@ const selectedRoute = {
 /** The pages that release the locks that were shown, one or several, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
   /** The locks that can still be released, or why there are none. */
-  async function releasable(call: WorkspaceCall, shown: ShownLocks): Promise<readonly HeldLock[] | View> {
-    const held = await shownLocks(site, call.workspace.id, shown.ids);
-    const title = titleOf(shown);
+  async function releasable(call: WorkspaceCall, shown: LockSelection): Promise<readonly SelectedLock[] | View> {
+    const held = await selectedLocks(site, call.workspace.id, shown.ids);
+    const title = titleFor(shown);
     if (held.length === 0) return endedLocks(site, call, shown, { title, nothingDone: 'Nothing was released.' });
     const found = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
     if (found.length > 0) return found;
@@ -53,18 +53,18 @@ export function addReleasePages(site: Site): void {
     return refusedView({ title, warning, details: lockDetails(call, held), back: shown.back, status: 403 });
   }
 
-  async function ask(call: WorkspaceCall, shown: ShownLocks): Promise<View> {
+  async function ask(call: WorkspaceCall, shown: LockSelection): Promise<View> {
     const found = await releasable(call, shown);
     return 'main' in found ? found : confirmation(call, shown, found);
   }
 
   addWorkspacePage(site, route, async (call) => {
     const { path, lock } = queryOf(call, 'path', 'lock');
-    return ask(call, { ids: [lock], path, back: cameFrom(call) });
+    return ask(call, { ids: [lock], path, back: previousList(call) });
   });
 
   addWorkspaceAction(site, selectedRoute, async (call) => {
-    const back = cameFrom(call);
+    const back = previousList(call);
     const ids = idsIn(call.form);
     if (ids.length > 0) return ask(call, { ids, path: '', back });
     const main = nothingToDo(back, 'No lock is selected.', 'Check the boxes of those that you want to release.');
@@ -75,18 +75,18 @@ export function addReleasePages(site: Site): void {
     const { form, bearer, c } = call;
     const workspace = call.workspace.id;
     const ids = idsIn(form);
-    const back = listAt(form.text('back'), workspace);
+    const back = safeListUrl(form.text('back'), workspace);
     const shown = { ids, path: form.text('path'), back };
     const reason = form.text('reason').trim();
     // The time that the commit waits for others is not charged.
     const found = await charge(site, call, async () => {
       const locks = await releasable(call, shown);
-      if ('main' in locks || forcedOf(call, locks) === 0) return locks;
+      if ('main' in locks || countForced(call, locks) === 0) return locks;
       const problem = reasonProblem(reason);
       return problem === undefined ? locks : confirmation(call, shown, locks, { form, problem });
     });
     if ('main' in found) return found;
-    const force = forcedOf(call, found) > 0;
+    const force = countForced(call, found) > 0;
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
     const requests = found.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
     const releases = await site.locks.commitReleases(workspace, (_, release) =>
@@ -106,11 +106,11 @@ const idsIn = (form: Form): readonly string[] => [
 
 function confirmation(
   call: WorkspaceCall,
-  shown: ShownLocks,
+  shown: LockSelection,
   rows: readonly LockRow[],
   rejected?: { readonly form: Form; readonly problem: string },
 ): View {
-  const forced = forcedOf(call, rows);
+  const forced = countForced(call, rows);
   const { ids, path, back } = shown;
   const main = html`<p class="warning">${warningOf(forced, rows)}</p>
     ${lockDetails(call, rows)}
@@ -125,13 +125,12 @@ function confirmation(
       autofocus: forced === 0,
       cancel: backLink(back, 'Cancel'),
     })}`;
-  return { title: titleOf(shown), main, status: rejected === undefined ? 200 : 422 };
+  return { title: titleFor(shown), main, status: rejected === undefined ? 200 : 422 };
 }
 
-const titleOf = ({ ids }: ShownLocks): string => (ids.length > 1 ? 'Release locks' : 'Release a lock');
+const titleFor = ({ ids }: LockSelection): string => (ids.length > 1 ? 'Release locks' : 'Release a lock');
 
-/** The number of locks of others. */
-const forcedOf = ({ bearer }: WorkspaceCall, rows: readonly LockRow[]): number =>
+const countForced = ({ bearer }: WorkspaceCall, rows: readonly LockRow[]): number =>
   rows.filter((row) => releaseWay(bearer, row) === 'force').length;
 
 function warningOf(forced: number, rows: readonly LockRow[]): string {
@@ -174,5 +173,5 @@ function reasonProblem(reason: string): string | undefined {
 const reasonField = linesInput('reason', 'Reason', {
   hint: 'It is recorded in the audit, with your name.',
   rows: 3,
-  more: html` maxlength="${maxReasonLength}" required autofocus`,
+  attributes: html` maxlength="${maxReasonLength}" required autofocus`,
 });

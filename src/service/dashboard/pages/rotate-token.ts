@@ -7,7 +7,7 @@ import { buttonLink, choices, group, postForm } from '../elements/fields.ts';
 import { type Markup, pointInTime, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, type Site, type View } from '../frame/page.ts';
-import { madeTokenView, serviceOrigin } from './made-token.ts';
+import { createdTokenView, serviceOrigin } from './created-token.ts';
 import { workspaceIds } from './permissions.ts';
 import { noSuchToken, tokenFacts, tokenIdOf } from './tokens.ts';
 
@@ -55,7 +55,7 @@ export function addRotationPages(site: Site): void {
         const [workspace] = rotation.token.workspaces ?? (await workspaceIds(storage));
         const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
         const done = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
-        return madeTokenView({ ...rotation, done, origin, workspace, now: call.now });
+        return createdTokenView({ ...rotation, done, origin, workspace, now: call.now });
       }
     }
   });

@@ -33,19 +33,16 @@ export function addSignInPages(site: Site): void {
   const { admit: admitAttempt } = limitRate(attempts, () => performance.now());
   const { admit: admitSignIn } = limitRate(signInsOfToken, () => performance.now());
 
-  function orThrow(admission: Admission, reason: string): () => void {
-    if (admission.kind === 'admitted') return admission.refund;
-    const seconds = String(admission.retryAfterSeconds);
-    throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
-  }
-
   /**
    * There is no session yet, so the origin of the form and the attempts of the address are checked before reading it.
    */
   async function readSignIn(c: Context<Environment>) {
     refuseOtherSites(c.env.incoming);
     const address = addressOf(c);
-    const succeeded = orThrow(admitAttempt(subscriberOf(address ?? '')), 'Too many sign-in attempts from here.');
+    const succeeded = requireAdmission(
+      admitAttempt(subscriberOf(address ?? '')),
+      'Too many sign-in attempts from here.',
+    );
     return { form: await readForm(c.env.incoming), address, succeeded };
   }
 
@@ -75,7 +72,7 @@ export function addSignInPages(site: Site): void {
     if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
     succeeded();
     admitToken(c, site, bearer);
-    orThrow(admitSignIn(bearer.id), 'This token has signed in too often.');
+    requireAdmission(admitSignIn(bearer.id), 'This token has signed in too often.');
     const actor = { name: bearer.name, tokenId: bearer.id, address };
     const secret = await storage.commit('global', (db) => startSession(db, now, actor, 'token'));
     return seeOther(to, { 'set-cookie': sessionCookie(c.env.incoming, secret) });
@@ -102,6 +99,13 @@ export function addSignInPages(site: Site): void {
     await storage.commit('global', (db) => endSession(db, now, actorOf(c), secret));
     return { to: '/sign-in', notice: 'signed-out', cookie: endedCookie(c.env.incoming) };
   });
+}
+
+/** Returns the function that takes the admission back. */
+function requireAdmission(admission: Admission, reason: string): () => void {
+  if (admission.kind === 'admitted') return admission.refund;
+  const seconds = String(admission.retryAfterSeconds);
+  throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
 }
 
 const here = 'http://here.invalid';

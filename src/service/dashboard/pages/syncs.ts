@@ -76,7 +76,7 @@ const branchFilter = (workspace: string, branch: string, names: readonly string[
   ${filterForm({
     action: syncsUrl(workspace),
     values: { branch },
-    fields: [textInput('branch', 'Branch', { type: 'search', more: html` list="branches"` })],
+    fields: [textInput('branch', 'Branch', { type: 'search', attributes: html` list="branches"` })],
     showAll: branch === '' ? undefined : 'Show all branches',
   })}
   <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>`;
@@ -91,8 +91,6 @@ function noSyncs(workspace: string, branch: string): Markup {
       workflow sync it with <code>operation: sync</code>.`,
   );
 }
-
-const syncsUrl = (workspace: string): string => `/workspaces/${workspace}/syncs`;
 
 /** The instance that runs the sync writes its row each second. */
 const pollMs = 1_000;
@@ -217,3 +215,5 @@ function runTime({ started_at, finished_at }: Sync): number | undefined {
   if (started_at === null || finished_at === null) return undefined;
   return Date.parse(finished_at) - Date.parse(started_at);
 }
+
+const syncsUrl = (workspace: string): string => `/workspaces/${workspace}/syncs`;

@@ -7,11 +7,11 @@ import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
 import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
-import { type Row, stateLinks, unseen } from '../elements/list.ts';
+import { hiddenHeading, type Row, stateLinks } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, plural, time, userText } from '../elements/text.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { endedCookie } from '../frame/session.ts';
-import { ownerTable, shownScopes, shownWorkspaces } from './permissions.ts';
+import { ownerTable, scopeList, workspaceList } from './permissions.ts';
 
 /** States, in the order of the list: active tokens come first. */
 const states = ['active', 'expired', 'revoked'] as const satisfies readonly TokenState[];
@@ -86,12 +86,12 @@ function row({ bearer, now }: PageCall, token: Token): Row {
   return [
     ['Name', html`${userText(name)}${own}<div class="faint" id="${id}">${literal(id)}</div>`, 'head'],
     ['State', html`<span class="state ${state}">${state}</span>${rotated}`, 'nowrap'],
-    ['Scopes', shownScopes(scopes)],
-    ['Workspaces', shownWorkspaces(workspaces)],
+    ['Scopes', scopeList(scopes)],
+    ['Workspaces', workspaceList(workspaces)],
     ['Created', time(created_at, now)],
-    ['Expires', shownEnd(token, now)],
-    ['Last used', shownLastUse(token, now)],
-    [unseen('Rotate or revoke'), html`${rotate}${revoke}`, 'nowrap'],
+    ['Expires', expiryText(token, now)],
+    ['Last used', lastUseText(token, now)],
+    [hiddenHeading('Rotate or revoke'), html`${rotate}${revoke}`, 'nowrap'],
   ];
 }
 
@@ -127,28 +127,27 @@ function confirmation(call: PageCall, asked: Confirmation): View {
       token,
       now,
       html`<dt>Created</dt><dd>${time(token.created_at, now)}</dd>
-        <dt>Last used</dt><dd>${shownLastUse(token, now)}</dd>
+        <dt>Last used</dt><dd>${lastUseText(token, now)}</dd>
         <dt>Locks it took</dt><dd>${locksOf(dependents)}</dd>`,
     )}
     ${postForm({ action: `/tokens/${token.id}/revoke`, kind: 'danger', button: 'Revoke token', cancel: buttonLink('/tokens', 'Cancel') })}`;
   return { title: `Revoke the token ${token.name}?`, main };
 }
 
-/** The rights of a token, and further facts. */
 export const tokenFacts = (token: Token, now: number, more: Markup | string = ''): Markup =>
   html`<dl class="facts">
     <dt>Token</dt><dd>${userText(token.name)} <span class="faint">${literal(token.id)}</span></dd>
     <dt>Owner</dt><dd>${userText(token.owner)}</dd>
-    <dt>Scopes</dt><dd>${shownScopes(token.scopes)}</dd>
-    <dt>Workspaces</dt><dd>${shownWorkspaces(token.workspaces)}</dd>
-    <dt>Expires</dt><dd>${shownEnd(token, now)}</dd>
+    <dt>Scopes</dt><dd>${scopeList(token.scopes)}</dd>
+    <dt>Workspaces</dt><dd>${workspaceList(token.workspaces)}</dd>
+    <dt>Expires</dt><dd>${expiryText(token, now)}</dd>
     ${more}
   </dl>`;
 
-const shownEnd = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
+const expiryText = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Markup =>
   expires_at === null ? html`never` : time(expires_at, now);
 
-const shownLastUse = ({ last_used_at }: Pick<Token, 'last_used_at'>, now: number): Markup =>
+const lastUseText = ({ last_used_at }: Pick<Token, 'last_used_at'>, now: number): Markup =>
   last_used_at === null ? faint('not yet') : time(last_used_at, now);
 
 function warnings(call: PageCall, { token, dependents, lastAdministrator }: Confirmation): Markup {

@@ -16,7 +16,7 @@ import {
 } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
 import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../elements/fields.ts';
-import { type Row, unseen } from '../elements/list.ts';
+import { hiddenHeading, type Row } from '../elements/list.ts';
 import { empty, literal, type Markup, time, userText } from '../elements/text.ts';
 import { allValues, type Form, type FormResult, filledIn, optional } from '../frame/form.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
@@ -24,16 +24,16 @@ import {
   ownerTable,
   readScopes,
   readWorkspaces,
+  scopeList,
   scopesField,
-  shownScopes,
-  shownWorkspaces,
   workspaceIds,
+  workspaceList,
   workspacesField,
 } from './permissions.ts';
 
 const removal = { path: '/trust/:rule/remove', access: 'admin' } as const;
 
-const nobody = empty(
+const noRules = empty(
   'No workflow is trusted yet.',
   html`A trusted job proves its identity, so its repository needs no token among its secrets. <a class="nowrap" href="/trust/new">Add the first</a>`,
 );
@@ -53,7 +53,7 @@ export function addTrustPages(site: Site): void {
     const main = html`
       ${site.publicUrl() === undefined ? unreachable : ''}
       ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
-      ${rules.length === 0 ? nobody : ownerTable(['Locks belong to', 'rule'], rules, (rule) => row(rule, call.now))}`;
+      ${rules.length === 0 ? noRules : ownerTable(['Locks belong to', 'rule'], rules, (rule) => row(rule, call.now))}`;
     const actions = html`<a class="button primary" href="/trust/new">Trust a workflow</a>`;
     const notice = added && { notice: `Jobs of ${nameOf(added)} are trusted now.` };
     return { title: 'Trusted workflows', actions, main, ...notice };
@@ -66,10 +66,10 @@ export function addTrustPages(site: Site): void {
         in their secrets. Their locks stay until they are released or expire.</p>
       <dl class="facts">
         <dt>Rule</dt><dd>${literal(rule.id)}</dd>
-        <dt>Claims</dt><dd>${shownClaims(rule)}</dd>
+        <dt>Claims</dt><dd>${claimList(rule)}</dd>
         <dt>Owner of the locks</dt><dd>${userText(rule.owner)}</dd>
-        <dt>Scopes</dt><dd>${shownScopes(rule.scopes)}</dd>
-        <dt>Workspaces</dt><dd>${shownWorkspaces(rule.workspaces)}</dd>
+        <dt>Scopes</dt><dd>${scopeList(rule.scopes)}</dd>
+        <dt>Workspaces</dt><dd>${workspaceList(rule.workspaces)}</dd>
         <dt>Added</dt><dd>${time(rule.created_at, call.now)}</dd>
       </dl>
       ${postForm({ action: `/trust/${rule.id}/remove`, kind: 'danger', button: 'Remove rule', cancel: buttonLink('/trust', 'Cancel') })}`;
@@ -88,27 +88,25 @@ function row(rule: TrustRule, now: number): Row {
   const name = userText(nameOf(rule));
   return [
     ['Repository', html`${name}<div class="faint" id="${id}">${literal(id)}</div>`, 'head'],
-    ['Claims', shownClaims(rule)],
-    ['Scopes', shownScopes(scopes)],
-    ['Workspaces', shownWorkspaces(workspaces)],
+    ['Claims', claimList(rule)],
+    ['Scopes', scopeList(scopes)],
+    ['Workspaces', workspaceList(workspaces)],
     ['Added', time(created_at, now)],
     [
-      unseen('Remove'),
+      hiddenHeading('Remove'),
       html`<a href="/trust/${id}/remove">Remove<span class="visually-hidden"> the rule for ${name}</span></a>`,
       'nowrap',
     ],
   ];
 }
 
-/** Display name. */
 const nameOf = ({ repository, issuer }: TrustRule): string => repository ?? issuer;
 
-function shownClaims({ claims, workflow, issuer }: TrustRule): Markup {
+function claimList({ claims, workflow, issuer }: TrustRule): Markup {
   const named = { ...claims, ...(workflow !== null && { workflow }), ...(issuer !== githubIssuer && { issuer }) };
   return html`${Object.entries(named).map(([name, value]) => html`<div>${literal(`${name}=${value}`)}</div>`)}`;
 }
 
-/** The rule in the URL. */
 async function addressedRule({ c }: PageCall, { storage }: Site): Promise<TrustRule> {
   const rule = (await listTrustRules(storage)).find(({ id }) => id === c.req.param('rule'));
   if (rule === undefined) throw new Refusal('not-found', 'There is no such rule. It may have been removed.');

@@ -24,7 +24,7 @@ export function workspaceForm(form: Form, errors: WorkspaceErrors, stored: Found
   const of = workspaceFields;
   return postForm({
     action: isNew ? '/new-workspace' : `/workspaces/${stored.id}/settings`,
-    values: filledIn({ remote: shownAgain(form.text('remote')) }, form),
+    values: filledIn({ remote: withoutCredentials(form.text('remote')) }, form),
     fields: [
       ...(isNew ? [fieldInput(of.id, 'id')] : []),
       fieldInput(of.remote, 'remote', 'The service connects to it before saving.'),
@@ -118,7 +118,7 @@ const orNull = <T>(text: string, parse: (text: string) => Parsed<T>): Parsed<T |
   text === '' ? accepted(null) : parse(text);
 
 /** The URL as entered, without credentials. */
-function shownAgain(text: string): string {
+function withoutCredentials(text: string): string {
   const parsed = parseRemote(text, { allowFile: true });
   return parsed.ok ? parsed.value.address : text.replace(/\/\/[^/]*@/, '//');
 }

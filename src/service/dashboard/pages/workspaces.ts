@@ -83,12 +83,10 @@ function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: K
   </span>`;
 }
 
-/** Short description of the state of a workspace's branches. */
 interface BranchSummary {
   /** Also the CSS class for the color. */
   readonly state: 'behind' | 'current' | 'unsynced' | 'unknown' | 'silent';
   readonly text: string;
-  /** May be empty. */
   readonly more: string;
 }
 
@@ -128,8 +126,6 @@ async function overview(call: PageCall, site: Site, workspaces: readonly Workspa
   ]);
   return html`<div class="overview">${locks}${failing}${behindSection(call, site, workspaces)}</div>`;
 }
-
-/** Items of all workspaces that need attention: the first few of each kind. */
 
 const maxShown = 5;
 const endingSoonMs = 60 * 60_000;

@@ -26,7 +26,6 @@ interface CreatedToken {
   readonly secret: string;
   /** Other active tokens of the owner, which can release its locks. */
   readonly othersOfOwner?: readonly Token[];
-  /** See serviceOrigin(). */
   readonly origin: URL;
   /** A workspace that the token can see, if any. */
   readonly workspace: string | undefined;
@@ -36,7 +35,7 @@ interface CreatedToken {
 }
 
 /** The only page that ever shows the secret of the token. */
-export function madeTokenView(made: CreatedToken): View {
+export function createdTokenView(made: CreatedToken): View {
   const { done, token, secret, othersOfOwner = [], now } = made;
   const main = html`
     <p class="notice" role="status">${done} <strong>Copy its secret now: it is never shown again.</strong></p>
@@ -48,13 +47,13 @@ export function madeTokenView(made: CreatedToken): View {
   return { title: 'Copy this token', main };
 }
 
-const maxShownTokens = 5;
+const maxNamedTokens = 5;
 
 /** Warns about other tokens with the same owner, which may be a mistake. */
 function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | string {
   if (others.length === 0) return '';
   const names = others
-    .slice(0, maxShownTokens)
+    .slice(0, maxNamedTokens)
     .map(({ name }, index) => html`${index === 0 ? '' : ', '}${userText(name)}`);
   const more = others.length - names.length;
   return html`<p class="warning">The owner ${userText(owner)} already has ${plural(others.length, 'other active token')}: ${names}${more > 0 ? ` and ${more} more` : ''}.
@@ -84,7 +83,6 @@ const plainHttp = html`<p class="hint">This page came over plain http, which the
 
 const tokenFile = '/etc/prometheus/workspace-service.token';
 
-/** Next steps for a new token. */
 function nextSteps(made: CreatedToken): Markup {
   const { token, preset = '' } = made;
   if (token.scopes.includes('admin')) return html`${forPeople}${inShell(made, curlLine, 'lists branches')}`;

@@ -9,7 +9,7 @@ import { empty, literal, type Markup } from '../elements/text.ts';
 import type { Site, View, WorkspaceCall } from '../frame/page.ts';
 
 /** Locks on an earlier page, which may have ended since then. */
-export interface ShownLocks {
+export interface LockSelection {
   readonly ids: readonly string[];
   /** The path of a single lock. */
   readonly path: string;
@@ -17,13 +17,17 @@ export interface ShownLocks {
   readonly back: string;
 }
 
-export type HeldLock = LockRow & { readonly path: LockPath };
+export type SelectedLock = LockRow & { readonly path: LockPath };
 
 /**
  * The active locks with these ids. Invalid ids are not looked up, because they may contain characters that a database
  * rejects.
  */
-export async function shownLocks({ storage }: Site, workspace: string, ids: readonly string[]): Promise<HeldLock[]> {
+export async function selectedLocks(
+  { storage }: Site,
+  workspace: string,
+  ids: readonly string[],
+): Promise<SelectedLock[]> {
   const valid = ids.filter((id) => /^[!-~]{1,128}$/.test(id));
   const rows = valid.length === 0 ? [] : await locksWithIds(storage, workspace, valid);
   return rows.flatMap((row) => {
@@ -36,7 +40,7 @@ export async function shownLocks({ storage }: Site, workspace: string, ids: read
 export async function endedLocks(
   { locks }: Site,
   { workspace, now }: WorkspaceCall,
-  { ids, path: text, back }: ShownLocks,
+  { ids, path: text, back }: LockSelection,
   { title, nothingDone }: { readonly title: string; readonly nothingDone: string },
 ): Promise<View> {
   const path = parseHeldPath(text);
@@ -52,11 +56,10 @@ export async function endedLocks(
   return { title, main: nothingToDo(back, `${gone} ${nothingDone}`, next), status: 404 };
 }
 
-interface RefusedView extends Pick<View, 'title' | 'status'>, Pick<ShownLocks, 'back'> {
+interface RefusedView extends Pick<View, 'title' | 'status'>, Pick<LockSelection, 'back'> {
   readonly warning: Markup;
   /** The locks that were not changed. */
   readonly details: Markup;
-  /** A further link. */
   readonly more?: Markup;
 }
 
@@ -73,12 +76,11 @@ export const nothingToDo = (back: string, reason: string, next: Markup | string)
 export const backLink = (back: string, text = 'Back to the locks'): Markup =>
   html`<a class="button" href="${back}" data-escape aria-keyshortcuts="Escape">${text}</a>`;
 
-/** The list that the request comes from. */
-export const cameFrom = ({ c, workspace }: WorkspaceCall): string =>
-  listAt(c.req.header('referer') ?? '', workspace.id);
+export const previousList = ({ c, workspace }: WorkspaceCall): string =>
+  safeListUrl(c.req.header('referer') ?? '', workspace.id);
 
 /** URL of the list of locks, with the search of the given URL. Never links to another page, even if that URL does. */
-export function listAt(url: string, workspace: string): string {
+export function safeListUrl(url: string, workspace: string): string {
   const { pathname, searchParams } = URL.parse(url, 'http://here.invalid') ?? {};
   if (pathname === ownLocksUrl) return ownLocksUrl;
   const list = listUrl(workspace);
