@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import type { Field } from '../../contract/field.ts';
-import type { Markup } from './text.ts';
+import { commaSeparated, type Markup } from './text.ts';
 
 /** Values that people entered, or the defaults of a form. */
 export interface FieldValues {
@@ -89,21 +89,28 @@ export const enteredValue = (values: FieldValues, name: string): string => value
 interface InputOptions {
   readonly hint?: Markup | string;
   readonly type?: 'text' | 'search' | 'date' | 'password';
+  /** For text of several lines. */
+  readonly rows?: number;
   readonly attributes?: Markup;
 }
 
-/** An input for a single line of text. A password is not shown again. */
+/** An input for text. A password is not shown again. Browsers ignore a line end at the start of a text area. */
 export const textInput = (
   name: string,
   title: string,
-  { hint, type = 'text', attributes }: InputOptions = {},
+  { hint, type = 'text', rows, attributes = html`` }: InputOptions = {},
 ): FormField =>
   field({
     id: name,
     title,
     hint,
-    control: (aria, value) =>
-      html`<input id="${name}" name="${name}" value="${type === 'password' ? '' : value}"${attributes ?? ''} type="${type}" autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>`,
+    control(aria, value) {
+      const common = html`${attributes} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}`;
+      return rows === undefined
+        ? html`<input id="${name}" name="${name}" value="${type === 'password' ? '' : value}"${common} type="${type}">`
+        : html`<textarea id="${name}" name="${name}" rows="${rows}"${common}>
+${value}</textarea>`;
+    },
   });
 
 /** An input for a field that a command has as a flag. `more` is shown after its hint. */
@@ -121,23 +128,6 @@ export const dayInputs = [
   textInput('from', 'From (UTC)', { type: 'date' }),
   textInput('to', 'To (UTC)', { type: 'date' }),
 ];
-
-interface LinesOptions extends Pick<InputOptions, 'hint' | 'attributes'> {
-  readonly rows: number;
-}
-
-/** An input for several lines of text. Browsers ignore a line end at its start. */
-export const linesInput = (name: string, title: string, { rows, hint, attributes }: LinesOptions): FormField =>
-  field({
-    id: name,
-    title,
-    hint,
-    control: (
-      aria,
-      value,
-    ) => html`<textarea id="${name}" name="${name}" rows="${rows}"${attributes ?? ''} autocomplete="off" autocapitalize="none" spellcheck="false"${aria}>
-${value}</textarea>`,
-  });
 
 /** A fieldset, whose content marks its first control as invalid if the choice is wrong. */
 export const group = (
@@ -176,18 +166,19 @@ export function choices(values: FieldValues, { type, name, wrong = false, option
   return html`${options.map(choice)}`;
 }
 
-type Options = readonly (readonly [value: string, text: string])[];
-
-export const selection = (name: string, title: string, options: Options): FormField =>
+export const selection = (
+  name: string,
+  title: string,
+  options: readonly (readonly [value: string, text: string])[],
+): FormField =>
   field({
     id: name,
     title,
     control: (aria, chosen) =>
-      html`<select id="${name}" name="${name}"${aria}>${options.map(([value, text]) => option(value, text, chosen))}</select>`,
+      html`<select id="${name}" name="${name}"${aria}>${options.map(
+        ([value, text]) => html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`,
+      )}</select>`,
   });
-
-const option = (value: string, text: string, chosen: string): Markup =>
-  html`<option value="${value}"${value === chosen ? html` selected` : ''}>${text}</option>`;
 
 export const invalidMark = (wrong: boolean): Markup | string => (wrong ? html` aria-invalid="true"` : '');
 
@@ -196,8 +187,8 @@ export const buttonLink = (href: string, text: string): Markup => html`<a class=
 function problemSummary({ fields = [], errors = {}, nothingDone, advice = '' }: PostForm): Markup | string {
   const wrong = fields.filter(({ id }) => errors[id] !== undefined);
   if (nothingDone === undefined || wrong.length === 0) return '';
-  const links = wrong.map(({ id, title }, index) => html`${index === 0 ? '' : ', '}<a href="#${id}">${title}</a>`);
-  return html`<p class="warning" role="alert">${nothingDone} Check ${links}. ${advice}</p>`;
+  const links = wrong.map(({ id, title }) => html`<a href="#${id}">${title}</a>`);
+  return html`<p class="warning" role="alert">${nothingDone} Check ${commaSeparated(links)}. ${advice}</p>`;
 }
 
 const fieldProblem = (id: string, problem: Markup | string | undefined): Markup | string =>

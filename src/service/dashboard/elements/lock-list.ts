@@ -111,14 +111,13 @@ export function listUrl(
 export const pathUrl = (workspace: string, path: string): string =>
   `/workspaces/${workspace}/paths/${encodeURIComponent(path)}`;
 
+/** The pages act on exactly the lock with this id. */
 type OneLock = Pick<LockRow, 'path' | 'id'>;
 
-export const releaseUrl = (workspace: string, lock: OneLock): string => lockActionUrl('release', workspace, lock);
+export const releaseUrl = (workspace: string, { path, id }: OneLock): string =>
+  urlWith(`/workspaces/${workspace}/locks/release`, { path, lock: id });
 
-export const extendUrl = (workspace: string, lock: OneLock): string => lockActionUrl('extend', workspace, lock);
-
-/** The page for an action on exactly the lock with this id. */
-const lockActionUrl = (action: string, workspace: string, { path, id }: OneLock): string =>
-  urlWith(`/workspaces/${workspace}/locks/${action}`, { path, lock: id });
+export const extendUrl = (workspace: string, { path, id }: OneLock): string =>
+  urlWith(`/workspaces/${workspace}/locks/extend`, { path, lock: id });
 
 export const ownLocksUrl = '/my-locks';

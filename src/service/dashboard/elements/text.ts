@@ -13,8 +13,10 @@ export const userText = (text: string): Markup => html`<bdi>${safeText(text)}</b
 
 export const urlText = (text: string): Markup => html`<code>${brokenAtSlashes(text)}</code>`;
 
-export const literals = (texts: readonly string[]): Markup =>
-  html`${texts.map((text, index) => html`${index === 0 ? '' : ', '}${literal(text)}`)}`;
+export const literals = (texts: readonly string[]): Markup => commaSeparated(texts.map(literal));
+
+export const commaSeparated = (items: readonly Markup[]): Markup =>
+  html`${items.map((item, index) => html`${index === 0 ? '' : ', '}${item}`)}`;
 
 /** Text of several lines. Line ends and tabs are kept; other control characters are escaped. */
 export const verbatim = (text: string): Markup => html`<pre>${text.split('\t').map(safeLines).join('\t')}</pre>`;

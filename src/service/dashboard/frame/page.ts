@@ -63,9 +63,9 @@ export interface View {
   readonly status?: number;
 }
 
-interface Route<Path> {
+interface PageRoute {
   /** Parameters are written as `:name`. */
-  readonly path: Path;
+  readonly path: `/${string}`;
   readonly access: Exclude<Access, 'anyone'>;
   /** For forms with a checkbox in each row of a table. */
   readonly maxFields?: number;
@@ -73,10 +73,8 @@ interface Route<Path> {
   readonly isCharged?: true;
 }
 
-type PageRoute = Route<`/${string}`>;
-
 /** The path continues the URL of a workspace. */
-export type WorkspaceRoute = Route<`/${string}` | ''>;
+export type WorkspaceRoute = Omit<PageRoute, 'path'> & { readonly path: `/${string}` | '' };
 
 /** A page, the URL of the page to continue with, or another response. */
 export type PageResult = View | Continuation | ApiResponse | Response;
@@ -109,13 +107,11 @@ export const addWorkspacePage = (
   show: (call: WorkspaceCall) => Promise<PageResult>,
 ): void => addPage(site, inWorkspace(route), async (call) => show(await withWorkspace(site, call)));
 
-interface WithForm {
+interface ActionCall extends PageCall {
   readonly form: Form;
 }
 
-type ActionCall = PageCall & WithForm;
-
-export type WorkspaceActionCall = WorkspaceCall & WithForm;
+export type WorkspaceActionCall = WorkspaceCall & ActionCall;
 
 /** Adds the action of a form, which must come from a page of this service. Headers are checked first. */
 export function addAction(site: PageSite, route: PageRoute, act: (call: ActionCall) => Promise<PageResult>): void {

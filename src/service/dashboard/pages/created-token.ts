@@ -6,7 +6,7 @@ import { lfsClientSettings } from '../../lfs/client-settings.ts';
 import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
 import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/new-token.ts';
 import type { Token } from '../../tokens/tokens.ts';
-import { copyable, type Markup, plural, userText } from '../elements/text.ts';
+import { commaSeparated, copyable, type Markup, plural, userText } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';
 import { gitLfsUrl } from './git-lfs.ts';
 import { tokenFacts } from './tokens.ts';
@@ -52,11 +52,9 @@ const maxNamedTokens = 5;
 /** Warns about other tokens with the same owner, which may be a mistake. */
 function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | string {
   if (others.length === 0) return '';
-  const names = others
-    .slice(0, maxNamedTokens)
-    .map(({ name }, index) => html`${index === 0 ? '' : ', '}${userText(name)}`);
+  const names = others.slice(0, maxNamedTokens).map(({ name }) => userText(name));
   const more = others.length - names.length;
-  return html`<p class="warning">The owner ${userText(owner)} already has ${plural(others.length, 'other active token')}: ${names}${more > 0 ? ` and ${more} more` : ''}.
+  return html`<p class="warning">The owner ${userText(owner)} already has ${plural(others.length, 'other active token')}: ${commaSeparated(names)}${more > 0 ? ` and ${more} more` : ''}.
     Each of them can renew and release the locks of the others.</p>`;
 }
 

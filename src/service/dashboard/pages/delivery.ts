@@ -37,7 +37,6 @@ export function addDeliveryPages(site: Site): void {
 
   async function show(call: WorkspaceCall, refused?: string): Promise<View> {
     const { hook, delivery } = await addressedDelivery(call);
-    const { event, last_attempt, attempts, last_error } = delivery;
     const hookPage = hookUrl(call.workspace.id, hook.id);
     const main = html`
       ${refused === undefined ? '' : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
@@ -45,9 +44,9 @@ export function addDeliveryPages(site: Site): void {
       <h2>Request</h2>
       ${request(hook, delivery)}
       <h2>Last response</h2>
-      ${responseSection(last_attempt, attempts, last_error)}`;
+      ${responseSection(delivery)}`;
     return {
-      title: `Delivery of ${event.type}`,
+      title: `Delivery of ${delivery.event.type}`,
       actions: actions(`${hookPage}/deliveries/${delivery.id}`, delivery, hook),
       main,
       status: refused === undefined ? 200 : 409,
@@ -132,16 +131,10 @@ const headerValue = (header: RedactedHeader): Markup =>
 
 type LastAttempt = NonNullable<DeliveryOverview['last_attempt']>;
 
-function responseSection(attempt: LastAttempt | null, attempts: number, lastError: string | null): Markup {
-  if (attempt === null) {
-    return attempts === 0
-      ? html`<p class="faint">No attempt yet.</p>`
-      : html`<p class="faint">Attempts by an earlier version of the service were not kept.</p>`;
-  }
+function responseSection({ last_attempt: attempt, last_error: error }: DeliveryOverview): Markup {
+  if (attempt === null) return html`<p class="faint">No attempt yet.</p>`;
   const { response } = attempt;
-  if (response === null) {
-    return html`<p>No response${lastError === null ? '.' : html`: ${userText(lastError)}`}</p>`;
-  }
+  if (response === null) return html`<p>No response${error === null ? '.' : html`: ${userText(error)}`}</p>`;
   switch (response.kept) {
     case 'status':
       return html`${statusLine(response, attempt)}

@@ -2,7 +2,6 @@ import { html } from 'hono/html';
 import type { HookFormat } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { actorOf } from '../../http/context.ts';
-import type { Database, Now } from '../../storage/storage.ts';
 import {
   type DeliveryFilter,
   type DeliveryOverview,
@@ -11,7 +10,7 @@ import {
 } from '../../webhooks/delivery-list.ts';
 import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';
-import { type HookChange, noSuchHook, pauseHook, removeHook, resumeHook } from '../../webhooks/hooks.ts';
+import { noSuchHook, pauseHook, removeHook, resumeHook } from '../../webhooks/hooks.ts';
 import { sendTest } from '../../webhooks/send-test.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import {
@@ -27,7 +26,6 @@ import {
 } from '../elements/hook.ts';
 import { listPage, positionIn, type Row, sequenceIn, stateLinks, urlWith } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
-import type { Notice } from '../frame/notices.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { addressedHook, addressedHookPage } from './hooks.ts';
 
@@ -64,11 +62,7 @@ export function addHookPages(site: Site): void {
     return { title: `Webhook to ${new URL(hook.url).host}`, actions: actions(page, overview), main };
   });
 
-  /** Adds an action. `run` returns the notice for the page of the webhook. */
-  function addChange(
-    action: 'pause' | 'resume' | 'test',
-    run: (db: Database, now: Now, change: HookChange) => Promise<Notice>,
-  ): void {
+  for (const [action, run] of Object.entries({ pause: pauseHook, resume: resumeHook, test: sendTest })) {
     addWorkspaceAction(site, { ...route, path: `${route.path}/${action}` }, async (call) => {
       const workspace = call.workspace.id;
       const hook = await addressedHook(call, storage);
@@ -77,9 +71,6 @@ export function addHookPages(site: Site): void {
       return { to: hookUrl(workspace, hook.id), notice };
     });
   }
-  addChange('pause', pauseHook);
-  addChange('test', sendTest);
-  addChange('resume', resumeHook);
 
   const removal = { ...route, path: `${route.path}/remove` } as const;
 

@@ -8,7 +8,7 @@ import { parseTarget } from '../../outbound/target.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
 import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { type HookRequest, hookRequestSchema } from '../../webhooks/registration.ts';
-import { buttonLink, choices, type FormField, group, linesInput, postForm, textInput } from '../elements/fields.ts';
+import { buttonLink, choices, type FormField, group, postForm, textInput } from '../elements/fields.ts';
 import { eventMeanings, formatNames, hookUrl } from '../elements/hook.ts';
 import { type Markup, urlText } from '../elements/text.ts';
 import { type FieldErrors, type Form, type FormResult, filledIn, newFormId } from '../frame/form.ts';
@@ -37,12 +37,12 @@ export function newHookForm(
     fields: [
       urlField(edited),
       eventsField(grants(call.bearer.scopes, 'admin')),
-      linesInput('branches', 'Branches', {
+      textInput('branches', 'Branches', {
         hint: 'One per line, or empty for all branches. For syncs only: locks have no branch.',
         rows: 2,
       }),
       formatField,
-      linesInput('headers', 'Extra headers', {
+      textInput('headers', 'Extra headers', {
         hint: html`Sent with every delivery, such as <code>Authorization: Bearer …</code>, one per line. Values are never shown again${isNew ? '' : ': leave one empty to keep it'}.`,
         rows: 2,
       }),

@@ -2,7 +2,7 @@ import { html } from 'hono/html';
 import { actorOf } from '../../http/context.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
-import { linesInput, postForm } from '../elements/fields.ts';
+import { postForm, textInput } from '../elements/fields.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { lockFacts, originLink, pathLink } from '../elements/lock.ts';
 import { type Markup, plural, time, userText } from '../elements/text.ts';
@@ -170,7 +170,7 @@ function reasonProblem(reason: string): string | undefined {
   return reason.length > maxReasonLength ? `It must not be longer than ${maxReasonLength} characters.` : undefined;
 }
 
-const reasonField = linesInput('reason', 'Reason', {
+const reasonField = textInput('reason', 'Reason', {
   hint: 'It is recorded in the audit, with your name.',
   rows: 3,
   attributes: html` maxlength="${maxReasonLength}" required autofocus`,

@@ -163,13 +163,8 @@ function changingFacts(sync: RecordedSync, now: number): Markup {
 }
 
 /** Progress in bytes, or in objects if the bytes are unknown; empty without an estimate. */
-function progressBar({
-  status,
-  received_objects,
-  estimated_objects,
-  received_bytes,
-  total_bytes,
-}: Sync): Markup | string {
+function progressBar(sync: Sync): Markup | string {
+  const { status, received_objects, estimated_objects, received_bytes, total_bytes } = sync;
   const [value, max] =
     total_bytes !== null && total_bytes > 0
       ? [received_bytes, total_bytes]

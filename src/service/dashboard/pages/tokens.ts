@@ -22,8 +22,8 @@ export function addTokenPages(site: Site): void {
   const { storage } = site;
 
   addPage(site, { path: '/tokens', access: 'admin' }, async (call) => {
-    const asked = queryOf(call, 'state').state;
-    const current = states.find((state) => state === asked);
+    const query = queryOf(call, 'state');
+    const current = states.find((state) => state === query.state);
     const tokens = (await listTokens(storage)).toReversed();
     const shown = states
       .filter((state) => current === undefined || state === current)
@@ -40,8 +40,8 @@ export function addTokenPages(site: Site): void {
   });
 
   addPage(site, revokeRoute, async (call) => {
-    const asked = await confirmationOf(storage, tokenIdOf(call));
-    return asked.token.state === 'active' ? confirmation(call, asked) : over(asked.token);
+    const planned = await plannedRevocation(storage, tokenIdOf(call));
+    return planned.token.state === 'active' ? confirmation(call, planned) : inactiveView(planned.token);
   });
 
   addAction(site, revokeRoute, async (call) => {
@@ -95,21 +95,17 @@ function row({ bearer, now }: PageCall, token: Token): Row {
   ];
 }
 
-interface Confirmation {
-  readonly token: Token;
-  readonly dependents: Dependents;
-  /** Whether no administrator would be left to create tokens on the dashboard. */
-  readonly lastAdministrator: boolean;
-}
+type Revocation = Awaited<ReturnType<typeof plannedRevocation>>;
 
-async function confirmationOf(storage: Storage, id: string): Promise<Confirmation> {
+async function plannedRevocation(storage: Storage, id: string) {
   const tokens = await listTokens(storage);
   const token = tokens.find((each) => each.id === id);
   if (token === undefined) throw noSuchToken();
   return {
     token,
     dependents: await dependentsOf(storage, id),
-    lastAdministrator: isAdministrator(token) && !tokens.some((other) => other.id !== id && isAdministrator(other)),
+    /** Whether nobody could create tokens on the dashboard any more. */
+    isLastAdministrator: isAdministrator(token) && !tokens.some((other) => other.id !== id && isAdministrator(other)),
   };
 }
 
@@ -117,12 +113,12 @@ export const noSuchToken = (): Refusal => new Refusal('not-found', 'There is no 
 
 const isAdministrator = ({ state, scopes }: Token): boolean => state === 'active' && scopes.includes('admin');
 
-function confirmation(call: PageCall, asked: Confirmation): View {
-  const { token, dependents } = asked;
+function confirmation(call: PageCall, planned: Revocation): View {
+  const { token, dependents } = planned;
   const { now } = call;
   const main = html`
     <p>From then on every request with it is refused. This cannot be undone.</p>
-    ${warnings(call, asked)}
+    ${warnings(call, planned)}
     ${tokenFacts(
       token,
       now,
@@ -150,12 +146,12 @@ const expiryText = ({ expires_at }: Pick<Token, 'expires_at'>, now: number): Mar
 const lastUseText = ({ last_used_at }: Pick<Token, 'last_used_at'>, now: number): Markup =>
   last_used_at === null ? faint('not yet') : time(last_used_at, now);
 
-function warnings(call: PageCall, { token, dependents, lastAdministrator }: Confirmation): Markup {
+function warnings(call: PageCall, { token, dependents, isLastAdministrator }: Revocation): Markup {
   const own = token.id === call.bearer.id;
   const others = dependents.sessions - (own ? 1 : 0);
   return html`
     ${own ? html`<p class="warning">You are signed in with this token. <strong>Revoking it ends your session</strong>, and you need another token to sign in again.</p>` : ''}
-    ${lastAdministrator ? html`<p class="warning">This is the last active token with the scope <code>admin</code>. To create another, run on the machine of the service: <code>workspace-service token create --name NAME --scopes admin</code></p>` : ''}
+    ${isLastAdministrator ? html`<p class="warning">This is the last active token with the scope <code>admin</code>. To create another, run on the machine of the service: <code>workspace-service token create --name NAME --scopes admin</code></p>` : ''}
     ${others > 0 ? html`<p>It also ends ${plural(others, own ? 'other dashboard session' : 'dashboard session')}.</p>` : ''}`;
 }
 
@@ -167,7 +163,7 @@ function locksOf({ locks, someLocks }: Dependents): Markup | string {
     ${more > 0 ? html`<li>and ${plural(more, 'other')}</li>` : ''}</ul>`;
 }
 
-const over = ({ name, state }: Token): View => ({
+const inactiveView = ({ name, state }: Token): View => ({
   title: `The token ${name} is no longer active`,
   main: html`<p>There is nothing to revoke: the token ${state === 'revoked' ? 'was already revoked' : 'has expired'}.</p>
     <p><a href="/tokens">All tokens</a></p>`,

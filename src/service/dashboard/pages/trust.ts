@@ -15,7 +15,7 @@ import {
   type TrustRule,
 } from '../../trust/rules.ts';
 import { warningsOf } from '../../trust/warnings.ts';
-import { buttonLink, fieldInput, hintOf, linesInput, postForm } from '../elements/fields.ts';
+import { buttonLink, fieldInput, hintOf, postForm, textInput } from '../elements/fields.ts';
 import { hiddenHeading, type Row } from '../elements/list.ts';
 import { empty, literal, type Markup, time, userText } from '../elements/text.ts';
 import { allValues, type Form, type FormResult, filledIn, optional } from '../frame/form.ts';
@@ -151,7 +151,7 @@ const scopesOfJobs = scopes.filter((scope) => scope !== 'admin');
 function trustForm(values: Form, errors: RuleErrors, workspaces: readonly string[]): Markup {
   const input = (name: keyof typeof ruleFields, more?: Markup | string) => fieldInput(ruleFields[name], name, more);
   const pairs = (name: keyof typeof repeatedRuleFields, more: string) =>
-    linesInput(name, repeatedRuleFields[name].title, {
+    textInput(name, repeatedRuleFields[name].title, {
       hint: `${hintOf(repeatedRuleFields[name])} One NAME=VALUE per line${more}.`,
       rows: 3,
     });

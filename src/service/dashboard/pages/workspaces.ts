@@ -34,19 +34,15 @@ export function addWorkspaceListPage(site: Site): void {
       call.bearer.workspaces === null && grants(scopes, 'admin')
         ? await setupSteps(storage, workspaces[0]?.id)
         : undefined;
-    const main =
-      rows.length === 0
-        ? steps === undefined
-          ? noWorkspaces(call)
-          : ''
-        : html`${htmlTable(rows)}${await overview(call, site, workspaces)}`;
+    const list =
+      rows.length > 0 ? html`${htmlTable(rows)}${await overview(call, site, workspaces)}` : noWorkspaces(call);
     for (const { stored, synced } of workspaces) {
       if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
     }
     return {
       title: 'Workspaces',
       actions: grants(scopes, 'admin') ? addLink : '',
-      main: html`${steps ?? ''}${main}`,
+      main: html`${steps ?? ''}${steps !== undefined && rows.length === 0 ? '' : list}`,
       script: 'remotes.js',
     };
   });
@@ -136,18 +132,16 @@ async function lockSections({ bearer, now }: PageCall, { storage }: Site): Promi
     locksEndingWithin(storage, bearer, maxShown, endingSoonMs),
   ]);
   return [
-    section({
-      id: 'held-longest',
-      title: 'Held longest',
-      rows: oldest.map((row) => lockRow(row, 'Since', time(asTimestamp(row.acquired_at), now))),
-      empty: 'Nothing is locked.',
-    }),
-    section({
-      id: 'ending-soon',
-      title: 'Ending soon',
-      rows: ending.map((row) => lockRow(row, 'Time left', countdown(asTimestamp(row.expires_at), now))),
-      empty: 'No lock ends within the next hour.',
-    }),
+    section(
+      ['held-longest', 'Held longest'],
+      oldest.map((row) => lockRow(row, 'Since', time(asTimestamp(row.acquired_at), now))),
+      'Nothing is locked.',
+    ),
+    section(
+      ['ending-soon', 'Ending soon'],
+      ending.map((row) => lockRow(row, 'Time left', countdown(asTimestamp(row.expires_at), now))),
+      'No lock ends within the next hour.',
+    ),
   ];
 }
 
@@ -164,12 +158,8 @@ const lockRow = (row: LockRow, name: string, when: Markup): Row => {
 
 async function failingSection(call: PageCall, { storage }: Site): Promise<Markup> {
   const failing = await failingHooks(storage.read, call.bearer.workspaces, maxShown);
-  return section({
-    id: 'failing',
-    title: 'Failing webhooks',
-    rows: failing.map((hook) => failingRow(call, hook)),
-    empty: 'No webhook is failing.',
-  });
+  const rows = failing.map((hook) => failingRow(call, hook));
+  return section(['failing', 'Failing webhooks'], rows, 'No webhook is failing.');
 }
 
 function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace: string }): Row {
@@ -191,37 +181,30 @@ function behindSection({ now }: PageCall, { remoteMemory }: Site, workspaces: re
     .sort((one, other) => (one.synced?.syncedAt ?? 0) - (other.synced?.syncedAt ?? 0));
   const unknown = known.filter(({ known: { listing } }) => listing === undefined).length;
   const others = behind.length - maxShown;
-  return section({
-    id: 'behind',
-    title: 'Syncs behind',
-    rows: behind.slice(0, maxShown).map(
-      ({ workspace, name, synced }): Row => [
-        ['Branch', literal(name), 'head'],
-        ['Workspace', link(`/workspaces/${workspace}/branches?show=behind`, workspace)],
-        ['Last synced', synced === undefined ? '' : time(asTimestamp(synced.syncedAt), now)],
-      ],
-    ),
-    empty: unknown > 0 ? 'None known yet.' : 'Every synced branch is up to date.',
-    more: [
-      others > 0 ? `And ${plural(others, 'other branch', 'other branches')}.` : '',
-      unknown > 0 ? `${plural(unknown, 'remote has', 'remotes have')} not answered yet.` : '',
-    ]
-      .join(' ')
-      .trim(),
-  });
+  const rows = behind.slice(0, maxShown).map(
+    ({ workspace, name, synced }): Row => [
+      ['Branch', literal(name), 'head'],
+      ['Workspace', link(`/workspaces/${workspace}/branches?show=behind`, workspace)],
+      ['Last synced', synced === undefined ? '' : time(asTimestamp(synced.syncedAt), now)],
+    ],
+  );
+  const more = [
+    others > 0 ? `And ${plural(others, 'other branch', 'other branches')}.` : '',
+    unknown > 0 ? `${plural(unknown, 'remote has', 'remotes have')} not answered yet.` : '',
+  ];
+  const none = unknown > 0 ? 'None known yet.' : 'Every synced branch is up to date.';
+  return section(['behind', 'Syncs behind'], rows, none, more.join(' ').trim());
 }
 
-interface Section {
-  readonly id: string;
-  readonly title: string;
-  readonly rows: readonly Row[];
-  readonly empty: string;
-  readonly more?: string;
-}
-
-const section = ({ id, title, rows, empty, more = '' }: Section): Markup =>
+/** `none` replaces an empty table. */
+const section = (
+  [id, title]: readonly [id: string, title: string],
+  rows: readonly Row[],
+  none: string,
+  more = '',
+): Markup =>
   html`<section aria-labelledby="${id}" data-part="${id}">
     <h2 id="${id}">${title}</h2>
-    ${rows.length === 0 ? html`<p class="faint">${empty}</p>` : htmlTable(rows, 'clipped')}
+    ${rows.length === 0 ? html`<p class="faint">${none}</p>` : htmlTable(rows, 'clipped')}
     ${more === '' ? '' : html`<p class="hint">${more}</p>`}
   </section>`;

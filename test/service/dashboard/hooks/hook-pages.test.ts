@@ -159,7 +159,6 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
     expect(await answered(null, { last_error: 'Nobody listens.' })).toContain(
       'No response: <bdi>Nobody listens.</bdi>',
     );
-    expect(await answered(null, { last_attempt_at: null })).toContain('Attempts by an earlier version of the service');
   });
 
   test('return 404 for other workspaces, other webhooks and invalid ids, whatever the action', async () => {
