@@ -4,8 +4,8 @@
  * Delay before reconnecting after an error response without a Retry-After. After a broken connection, browsers reconnect
  * automatically.
  */
-const againAfterMs = 5_000;
-const maxAgainAfterMs = 60_000;
+const retryMs = 5_000;
+const maxRetryMs = 60_000;
 
 /** The service sends an event every ten seconds. Browsers may take long to notice a dead connection. */
 const silenceMs = 25_000;
@@ -26,19 +26,19 @@ export const isPermanent = (status) => status >= 400 && status < 500 && status !
 export function followStream({ url, on, lost, signedOut, gone }) {
   /** @type {EventSource | undefined} */
   let source;
-  let timer = 0;
-  let isOver = false;
-  let silence = 0;
+  let retryTimer = 0;
+  let isEnded = false;
+  let silenceTimer = 0;
 
   function close() {
-    clearTimeout(timer);
-    clearTimeout(silence);
+    clearTimeout(retryTimer);
+    clearTimeout(silenceTimer);
     source?.close();
     source = undefined;
   }
 
   /** Repeats the request, because an event source does not report the status of an error response. */
-  async function refused() {
+  async function checkStatus() {
     close();
     const response = await fetch(url, { headers: { accept: 'text/event-stream' } }).catch(() => undefined);
     void response?.body?.cancel();
@@ -48,13 +48,13 @@ export function followStream({ url, on, lost, signedOut, gone }) {
     else if (isOurs && isPermanent(response?.status ?? 0)) gone();
     else if (!document.hidden) {
       const seconds = Number(response?.headers.get('retry-after'));
-      timer = window.setTimeout(open, Math.min(seconds * 1_000, maxAgainAfterMs) || againAfterMs);
+      retryTimer = window.setTimeout(open, Math.min(seconds * 1_000, maxRetryMs) || retryMs);
     }
   }
 
-  function heard() {
-    clearTimeout(silence);
-    silence = window.setTimeout(() => {
+  function restartSilenceTimer() {
+    clearTimeout(silenceTimer);
+    silenceTimer = window.setTimeout(() => {
       lost();
       open();
     }, silenceMs);
@@ -62,27 +62,27 @@ export function followStream({ url, on, lost, signedOut, gone }) {
 
   function open() {
     close();
-    if (isOver) return;
+    if (isEnded) return;
     const opened = new EventSource(url);
     source = opened;
-    heard();
-    opened.addEventListener('alive', heard);
+    restartSilenceTimer();
+    opened.addEventListener('alive', restartSilenceTimer);
     for (const [name, act] of Object.entries(on)) {
       opened.addEventListener(name, (event) => {
-        heard();
+        restartSilenceTimer();
         act(JSON.parse(event.data));
       });
     }
     opened.addEventListener('error', () => {
       lost();
-      if (opened.readyState === EventSource.CLOSED && opened === source) void refused();
+      if (opened.readyState === EventSource.CLOSED && opened === source) void checkStatus();
     });
   }
 
   // Hidden pages close their connection: over HTTP/1.1, a browser has only six per host for all of its windows.
   document.addEventListener('visibilitychange', () => {
     if (!document.hidden) open();
-    else if (!isOver) {
+    else if (!isEnded) {
       close();
       lost();
     }
@@ -93,7 +93,7 @@ export function followStream({ url, on, lost, signedOut, gone }) {
   });
   if (!document.hidden) open();
   return () => {
-    isOver = true;
+    isEnded = true;
     close();
   };
 }

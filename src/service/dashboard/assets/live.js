@@ -50,17 +50,17 @@ async function refreshWhileChanged() {
     const pauseMs = Math.max(Math.min(minPauseMs * 2 ** failures, maxPauseMs), tookMs * pausePerRefresh);
     for (const row of rows()) row.classList.toggle('fresh', !isFirst && !before.has(row.getAttribute('data-key')));
     isFirst &&= !isLoaded;
-    for (const place of document.querySelectorAll('[data-note]')) place.textContent = String(latestNote);
+    for (const element of document.querySelectorAll('[data-note]')) element.textContent = String(latestNote);
     await new Promise((resolve) => setTimeout(resolve, pauseMs));
   }
 }
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
-let losing;
+let lostTimer;
 let connected = false;
 
 function showLive() {
-  clearTimeout(losing);
+  clearTimeout(lostTimer);
   if (connected) return;
   connected = true;
   const state = document.createElement('span');
@@ -72,9 +72,9 @@ function showLive() {
 function showLost() {
   if (!connected) return;
   const at = zonedTime(new Date(serviceNow()).toISOString());
-  clearTimeout(losing);
+  clearTimeout(lostTimer);
   // Most connections are restored before anyone could read the message.
-  losing = setTimeout(() => {
+  lostTimer = setTimeout(() => {
     connected = false;
     live.textContent = `Not connected, as of ${at}.`;
   }, 1_000);
@@ -82,7 +82,7 @@ function showLost() {
 
 /** @param {(string | Node)[]} content */
 function showEnd(...content) {
-  clearTimeout(losing);
+  clearTimeout(lostTimer);
   connected = false;
   live.replaceChildren(...content);
 }
@@ -106,7 +106,7 @@ const stop = followStream({
     },
     async over() {
       stop();
-      clearTimeout(losing);
+      clearTimeout(lostTimer);
       await following;
       live.remove();
     },

@@ -8,13 +8,13 @@ const pauseMs = 150;
 
 /** @type {ReturnType<typeof setTimeout> | undefined} */
 let timer;
-let asked = new AbortController();
+let request = new AbortController();
 
 /** @param {HTMLInputElement} input @param {Element} suggestions */
 async function suggest(input, suggestions) {
-  asked.abort();
-  asked = new AbortController();
-  const { signal } = asked;
+  request.abort();
+  request = new AbortController();
+  const { signal } = request;
   const url = `${input.dataset['suggestions']}?${new URLSearchParams({ start: input.value })}`;
   // Suggestions are optional, so errors are ignored.
   const response = await fetch(url, { signal }).catch(() => undefined);

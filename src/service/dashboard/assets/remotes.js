@@ -8,7 +8,7 @@ const maxParallel = 2;
 const unknown = { state: 'unknown', text: 'unknown', more: '' };
 
 /** The state of the branches once the remote has answered; unknown if the request fails. @param {string | null} url */
-const ask = (url) =>
+const fetchSummary = (url) =>
   fetch(url ?? '')
     .then((response) => (response.ok ? response.json() : unknown))
     .catch(() => unknown);
@@ -18,7 +18,7 @@ const cells = [...document.querySelectorAll('[data-summary]')];
 
 async function fillCells() {
   for (let cell = cells.shift(); cell !== undefined; cell = cells.shift()) {
-    const { state, text, more } = await ask(cell.getAttribute('data-summary'));
+    const { state, text, more } = await fetchSummary(cell.getAttribute('data-summary'));
     const [word, rest] = cell.children;
     if (word === undefined || rest === undefined) continue;
     word.className = `state ${state}`;
@@ -40,18 +40,18 @@ const pauseMs = 1_000;
 for (let count = 0; count < maxRequests; count += 1) {
   const notice = document.querySelector('[data-awaits]');
   if (notice === null) break;
-  if ((await ask(notice.getAttribute('data-awaits'))) !== unknown) {
+  if ((await fetchSummary(notice.getAttribute('data-awaits'))) !== unknown) {
     await untilUnused();
     await refreshParts();
   }
   await new Promise((resolve) => setTimeout(resolve, pauseMs));
 }
-say('The state of the remote is unknown.');
+showNotice('The state of the remote is unknown.');
 
 /** Resolved when no control has the focus: a refresh would lose the user's input. */
 async function untilUnused() {
   while (document.activeElement?.matches('main input, main select, main button')) {
-    say('The remote has answered.');
+    showNotice('The remote has answered.');
     // The next control gets the focus after this event.
     await new Promise((resolve) => {
       document.addEventListener('focusout', () => setTimeout(resolve), { once: true });
@@ -60,6 +60,6 @@ async function untilUnused() {
 }
 
 /** @param {string} text the first sentence of the notice, if the page has one */
-function say(text) {
+function showNotice(text) {
   document.querySelector('[data-awaits] span')?.replaceChildren(text);
 }

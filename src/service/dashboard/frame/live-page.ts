@@ -106,7 +106,4 @@ export function createLivePageQuota(limits = livePageLimits): Site['takeLivePage
   };
 }
 
-const retryAfterSeconds = 30;
-
-const full = (reason: string): Refusal =>
-  new Refusal('unavailable', reason, { headers: { 'retry-after': String(retryAfterSeconds) } });
+const full = (reason: string): Refusal => new Refusal('unavailable', reason, { headers: { 'retry-after': '30' } });

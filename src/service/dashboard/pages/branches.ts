@@ -229,10 +229,10 @@ const pageSize = 200;
 
 function branchTable(call: PageCall, view: BranchView): Markup {
   const { workspace, query, branches } = view;
-  const wanted = query.search.trim().toLowerCase();
+  const search = query.search.trim().toLowerCase();
   const found = branches.filter(
     ({ name, state }) =>
-      name.toLowerCase().includes(wanted) && (state === query.show || !branchStates.some((one) => one === query.show)),
+      name.toLowerCase().includes(search) && (state === query.show || !branchStates.some((one) => one === query.show)),
   );
   if (found.length === 0) return empty('No branch matches.', html`<a href="?">Show all branches</a>`);
   const pages = Math.ceil(found.length / pageSize);

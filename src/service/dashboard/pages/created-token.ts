@@ -21,7 +21,7 @@ export function serviceOrigin({ c }: PageCall, publicUrl: string | undefined): U
 
 interface CreatedToken {
   /** The result as a sentence. */
-  readonly done: Markup;
+  readonly result: Markup;
   readonly token: Token;
   readonly secret: string;
   /** Other active tokens of the owner, which can release its locks. */
@@ -35,14 +35,14 @@ interface CreatedToken {
 }
 
 /** The only page that ever shows the secret of the token. */
-export function createdTokenView(made: CreatedToken): View {
-  const { done, token, secret, othersOfOwner = [], now } = made;
+export function createdTokenView(created: CreatedToken): View {
+  const { result, token, secret, othersOfOwner = [], now } = created;
   const main = html`
-    <p class="notice" role="status">${done} <strong>Copy its secret now: it is never shown again.</strong></p>
+    <p class="notice" role="status">${result} <strong>Copy its secret now: it is never shown again.</strong></p>
     ${copyable('secret', 'the secret', html`<code id="secret" class="secret">${secret}</code>`)}
     ${sharedOwner(token, othersOfOwner)}
     ${tokenFacts(token, now)}
-    ${nextSteps(made)}
+    ${nextSteps(created)}
     <p><a href="/tokens">All tokens</a></p>`;
   return { title: 'Copy this token', main };
 }
@@ -58,12 +58,12 @@ function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | strin
     Each of them can renew and release the locks of the others.</p>`;
 }
 
-const byPreset: Readonly<Record<TokenPresetName, (made: CreatedToken) => Markup>> = {
+const byPreset: Readonly<Record<TokenPresetName, (created: CreatedToken) => Markup>> = {
   artist: forArtist,
   ci: inWorkflow,
-  'read-only': (made) =>
+  'read-only': (created) =>
     inShell(
-      made,
+      created,
       curlLine.replace('/branches"', '/locks"'),
       'lists locks',
       'It can read locks and the mirror, and change nothing.',
@@ -71,7 +71,7 @@ const byPreset: Readonly<Record<TokenPresetName, (made: CreatedToken) => Markup>
   metrics: forPrometheus,
 };
 
-const forPeople = html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create
+const adminText = html`<p>It signs a person in here and lets them do everything. Treat it like a password, and create
   a different one for workflows.</p>`;
 
 const placeholder = 'your-workspace';
@@ -81,11 +81,11 @@ const plainHttp = html`<p class="hint">This page came over plain http, which the
 
 const tokenFile = '/etc/prometheus/workspace-service.token';
 
-function nextSteps(made: CreatedToken): Markup {
-  const { token, preset = '' } = made;
-  if (token.scopes.includes('admin')) return html`${forPeople}${inShell(made, curlLine, 'lists branches')}`;
+function nextSteps(created: CreatedToken): Markup {
+  const { token, preset = '' } = created;
+  if (token.scopes.includes('admin')) return html`${adminText}${inShell(created, curlLine, 'lists branches')}`;
   const fits = isTokenPreset(preset) && tokenPresets[preset].scopes.every((scope) => grants(token.scopes, scope));
-  return fits ? byPreset[preset](made) : html`${inWorkflow(made)}${inShell(made, curlLine, 'lists branches')}`;
+  return fits ? byPreset[preset](created) : html`${inWorkflow(created)}${inShell(created, curlLine, 'lists branches')}`;
 }
 
 function inWorkflow({ token: { scopes }, origin, workspace = placeholder }: CreatedToken): Markup {

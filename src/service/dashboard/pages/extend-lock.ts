@@ -30,11 +30,11 @@ const title = 'Extend a lock';
 
 /** The page that extends the lock that was shown, never a later one on the same path. */
 export function addExtendPage(site: Site): void {
-  async function show(call: WorkspaceCall, shown: LockSelection, values: Form, problem?: string): Promise<View> {
+  async function show(call: WorkspaceCall, selection: LockSelection, values: Form, problem?: string): Promise<View> {
     const { bearer, workspace, now } = call;
-    const { ids, back } = shown;
+    const { ids, back } = selection;
     const [row] = await selectedLocks(site, workspace.id, ids);
-    if (row === undefined) return endedLocks(site, call, shown, { title, nothingDone: 'Nothing was extended.' });
+    if (row === undefined) return endedLocks(site, call, selection, { title, nothingDone: 'Nothing was extended.' });
     const details = lockFacts(lockOf(row), now);
     if (releaseWay(bearer, row) !== 'own') {
       const warning = html`Someone else holds this lock. Only its holder can extend it.`;
@@ -63,14 +63,14 @@ export function addExtendPage(site: Site): void {
     const workspace = call.workspace.id;
     const id = form.text('lock');
     const back = safeListUrl(form.text('back'), workspace);
-    const shown = { ids: [id], path: form.text('path'), back };
+    const selection = { ids: [id], path: form.text('path'), back };
     const ttl = parseTtl(form.text('duration').trim());
-    if (!ttl.ok) return show(call, shown, form, ttl.reason);
-    const [row] = await selectedLocks(site, workspace, shown.ids);
+    if (!ttl.ok) return show(call, selection, form, ttl.reason);
+    const [row] = await selectedLocks(site, workspace, selection.ids);
     const match = (held: string) => held === id;
     const extension = row && (await site.locks.extend({ workspace, path: row.path, ttl: ttl.value, bearer, match }));
     if (extension?.kind === 'renewed') return { to: back, notice: 'extended' };
     const problem = 'The lock already lasts longer. Choose more, or leave it as it is.';
-    return show(call, shown, form, extension?.kind === 'not-longer' ? problem : undefined);
+    return show(call, selection, form, extension?.kind === 'not-longer' ? problem : undefined);
   });
 }

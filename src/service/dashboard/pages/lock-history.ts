@@ -4,12 +4,7 @@ import { csvLine } from '../../contract/csv.ts';
 import { plainText } from '../../contract/schemas.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
-import {
-  type HistoryPosition,
-  type HistoryQuery,
-  type RecordedLockChange,
-  readLockHistory,
-} from '../../locks/read-history.ts';
+import { type HistoryPosition, type HistoryQuery, readLockHistory } from '../../locks/read-history.ts';
 import { dayInputs, filterForm, selection, textInput } from '../elements/fields.ts';
 import { link, listPage, positionIn, urlWith } from '../elements/list.ts';
 import { changeNames, changeRow } from '../elements/lock.ts';
@@ -63,7 +58,7 @@ export function addLockHistoryPages(site: Site): void {
     });
     const actions = html`
       <a class="button" href="${listUrl(id)}">Locks held now</a>
-      <a class="button" href="${csvUrl(id, filter)}" download>Download as CSV</a>`;
+      <a class="button" href="${urlWith(`${historyUrl(id)}.csv`, filter)}" download>Download as CSV</a>`;
     return { title: 'History of locks', actions, main: html`${historyFilter(id, filter)}${page}` };
   });
 
@@ -95,7 +90,9 @@ export async function* historyFile(
   let before: HistoryPosition | undefined;
   for (let reads = 0; reads < maxReads; reads += 1) {
     const { changes, next } = await readPage(before);
-    if (changes.length > 0) yield changes.map(csvRow).join('');
+    if (changes.length > 0) {
+      yield changes.map((change) => csvLine(csvColumns.map((name) => change[name] ?? ''))).join('');
+    }
     if (next === undefined) return;
     before = next;
   }
@@ -143,8 +140,3 @@ export const historyUrl = (
   workspace: string,
   query: Partial<Readonly<Record<(typeof filterNames)[number] | 'before', string | undefined>>> = {},
 ): string => urlWith(`/workspaces/${workspace}/locks/history`, query);
-
-const csvUrl = (workspace: string, filter: Filter): string =>
-  urlWith(`/workspaces/${workspace}/locks/history.csv`, filter);
-
-const csvRow = (change: RecordedLockChange): string => csvLine(csvColumns.map((name) => change[name] ?? ''));

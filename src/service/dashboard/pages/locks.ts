@@ -27,7 +27,7 @@ import { poolsUrl } from './pools.ts';
 export function addLockListPage(site: Site): void {
   addWorkspacePage(site, { path: '/locks', access: 'locks:read', isCharged: true }, async (call) => {
     const query = parseListQuery(new URLSearchParams(queryOf(call, ...queryNames)));
-    return { title: 'Locks', script: 'locks.js', actions: actions(call), main: await listed(site, call, query) };
+    return { title: 'Locks', script: 'locks.js', actions: actions(call), main: await lockList(site, call, query) };
   });
 
   addLivePage(
@@ -41,19 +41,19 @@ export function addLockListPage(site: Site): void {
   );
 }
 
-async function listed({ storage }: Site, call: WorkspaceCall, asked: ListQuery): Promise<Markup> {
+async function lockList({ storage }: Site, call: WorkspaceCall, requested: ListQuery): Promise<Markup> {
   const workspace = call.workspace.id;
   const locks = await heldLocks(storage, workspace);
-  const found = sorted(matching(locks, asked), asked);
+  const found = sorted(matching(locks, requested), requested);
   const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
-  const query = { ...asked, page: Math.min(asked.page, pages) };
+  const query = { ...requested, page: Math.min(requested.page, pages) };
   const folders = new Map<string, number>();
   for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
-  const shown = found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize);
-  const rows = { locks: shown, folders, waiting: await countWaiting(storage, shown) };
+  const locksOfPage = found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize);
+  const rows = { locks: locksOfPage, folders, waiting: await countWaiting(storage, locksOfPage) };
   const pageUrl = (page: number) => listUrl(workspace, { ...query, page });
   return html`${filters(workspace, query)}
-    <div data-part="only-path">${query.path === '' ? '' : onlyOne(workspace, query.path)}</div>
+    <div data-part="only-path">${query.path === '' ? '' : html`<p>Only <strong>${literal(query.path)}</strong>. <a href="${listUrl(workspace)}">Show all locks</a></p>`}</div>
     <div class="lock-state">
       <p id="lock-count" data-part="count">${countText(found.length, locks.length)}</p>
       ${mayLock(call) ? selectionButtons(workspace) : ''}
@@ -99,11 +99,8 @@ function filters(workspace: string, query: ListQuery): Markup {
   });
 }
 
-const onlyOne = (workspace: string, path: string): Markup =>
-  html`<p>Only <strong>${literal(path)}</strong>. <a href="${listUrl(workspace)}">Show all locks</a></p>`;
-
-const countText = (shown: number, all: number): string =>
-  shown === all ? plural(all, 'lock') : `${shown.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
+const countText = (found: number, all: number): string =>
+  found === all ? plural(all, 'lock') : `${found.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
 
 function emptyState(call: WorkspaceCall, path: string, all: number): Markup {
   const workspace = call.workspace.id;

@@ -84,7 +84,7 @@ function urlField(edited: Pick<HookRow, 'url' | 'format'> | undefined): FormFiel
 export function readNewHook(form: Form): FormResult<HookRequest, Field> {
   const headers = readHeaders(form.text('headers'));
   const target = parseTarget(form.text('url'));
-  const read = bySchema(asProgramsSendIt(form, headers));
+  const read = validate(toApiRequest(form, headers));
   const errors: FieldErrors<Field> = {
     ...(!target.ok && { url: target.reason }),
     ...(!headers.ok && { headers: headers.reason }),
@@ -165,7 +165,7 @@ function readHeaders(text: string): Parsed<Readonly<Record<string, string>>> {
   return accepted(Object.fromEntries(headers));
 }
 
-const asProgramsSendIt = (form: Form, headers: Parsed<Readonly<Record<string, string>>>): unknown => {
+const toApiRequest = (form: Form, headers: Parsed<Readonly<Record<string, string>>>): unknown => {
   const branches = linesOf(form.text('branches')).map((line) => line.trim());
   const secret = form.text('secret');
   return {
@@ -180,7 +180,7 @@ const asProgramsSendIt = (form: Form, headers: Parsed<Readonly<Record<string, st
 
 const linesOf = (text: string): readonly string[] => text.split('\n').filter((line) => line.trim() !== '');
 
-function bySchema(body: unknown): FormResult<HookRequest, Field> {
+function validate(body: unknown): FormResult<HookRequest, Field> {
   try {
     return { ok: true, value: parseRequestPart(hookRequestSchema, () => body) };
   } catch (error) {

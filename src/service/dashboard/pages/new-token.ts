@@ -71,9 +71,9 @@ export function addNewTokenPages(site: Site): void {
       case 'created': {
         const { token } = outcome;
         const [workspace] = token.workspaces ?? (await workspaceIds(storage));
-        const done = html`The token ${userText(token.name)} was created.`;
-        const made = { ...outcome, origin, preset: form.text('preset'), done, workspace, now: call.now };
-        return createdTokenView(made);
+        const result = html`The token ${userText(token.name)} was created.`;
+        const created = { ...outcome, origin, preset: form.text('preset'), result, workspace, now: call.now };
+        return createdTokenView(created);
       }
       case 'made-before':
         return { ...alreadyCreatedView(outcome.token), status: 409 };
@@ -105,7 +105,7 @@ const tokenForm = (sealedId: string, form: Form, errors: TokenErrors, workspaces
       fieldInput(tokenFields.owner, 'owner', 'Every token of the same owner can renew and release them.'),
       scopesField(scopes, presetButtons(form.text('preset'))),
       group('expires', tokenFields.expires.title, endChoices),
-      workspacesField(workspaces, 'The token sees no others. Not possible with the scope admin.'),
+      workspacesField(workspaces, 'The token cannot see other workspaces. Not possible with the scope admin.'),
     ],
     errors,
     nothingDone: 'No token was created.',

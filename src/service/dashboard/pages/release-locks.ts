@@ -42,31 +42,34 @@ const selectedRoute = {
 /** The pages that release the locks that were shown, one or several, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
   /** The locks that can still be released, or why there are none. */
-  async function releasable(call: WorkspaceCall, shown: LockSelection): Promise<readonly SelectedLock[] | View> {
-    const held = await selectedLocks(site, call.workspace.id, shown.ids);
-    const title = titleFor(shown);
-    if (held.length === 0) return endedLocks(site, call, shown, { title, nothingDone: 'Nothing was released.' });
-    const found = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
-    if (found.length > 0) return found;
+  async function releasableLocks(
+    call: WorkspaceCall,
+    selection: LockSelection,
+  ): Promise<readonly SelectedLock[] | View> {
+    const held = await selectedLocks(site, call.workspace.id, selection.ids);
+    const title = titleFor(selection);
+    if (held.length === 0) return endedLocks(site, call, selection, { title, nothingDone: 'Nothing was released.' });
+    const locks = held.filter((row) => releaseWay(call.bearer, row) !== 'none');
+    if (locks.length > 0) return locks;
     const warning = html`Someone else holds ${held.length > 1 ? 'these locks' : 'this lock'}. Only the holder, or a token
       with the scope <code>locks:admin</code>, can release a lock.`;
-    return refusedView({ title, warning, details: lockDetails(call, held), back: shown.back, status: 403 });
+    return refusedView({ title, warning, details: lockDetails(call, held), back: selection.back, status: 403 });
   }
 
-  async function ask(call: WorkspaceCall, shown: LockSelection): Promise<View> {
-    const found = await releasable(call, shown);
-    return 'main' in found ? found : confirmation(call, shown, found);
+  async function confirm(call: WorkspaceCall, selection: LockSelection): Promise<View> {
+    const locks = await releasableLocks(call, selection);
+    return 'main' in locks ? locks : confirmation(call, selection, locks);
   }
 
   addWorkspacePage(site, route, async (call) => {
     const { path, lock } = queryOf(call, 'path', 'lock');
-    return ask(call, { ids: [lock], path, back: previousList(call) });
+    return confirm(call, { ids: [lock], path, back: previousList(call) });
   });
 
   addWorkspaceAction(site, selectedRoute, async (call) => {
     const back = previousList(call);
     const ids = idsIn(call.form);
-    if (ids.length > 0) return ask(call, { ids, path: '', back });
+    if (ids.length > 0) return confirm(call, { ids, path: '', back });
     const main = nothingToDo(back, 'No lock is selected.', 'Check the boxes of those that you want to release.');
     return { title: 'Release locks', main, status: 422 };
   });
@@ -76,24 +79,24 @@ export function addReleasePages(site: Site): void {
     const workspace = call.workspace.id;
     const ids = idsIn(form);
     const back = safeListUrl(form.text('back'), workspace);
-    const shown = { ids, path: form.text('path'), back };
+    const selection = { ids, path: form.text('path'), back };
     const reason = form.text('reason').trim();
     // The time that the commit waits for others is not charged.
-    const found = await charge(site, call, async () => {
-      const locks = await releasable(call, shown);
-      if ('main' in locks || countForced(call, locks) === 0) return locks;
+    const locks = await charge(site, call, async () => {
+      const releasable = await releasableLocks(call, selection);
+      if ('main' in releasable || countForced(call, releasable) === 0) return releasable;
       const problem = reasonProblem(reason);
-      return problem === undefined ? locks : confirmation(call, shown, locks, { form, problem });
+      return problem === undefined ? releasable : confirmation(call, selection, releasable, { form, problem });
     });
-    if ('main' in found) return found;
-    const force = countForced(call, found) > 0;
+    if ('main' in locks) return locks;
+    const force = countForced(call, locks) > 0;
     const releaser = { ...actorOf(c), owner: bearer.owner, force, reason };
-    const requests = found.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
+    const requests = locks.map(({ id, path }) => ({ workspace, path, match: (held: string) => held === id, releaser }));
     const releases = await site.locks.commitReleases(workspace, (_, release) =>
       charge(site, call, () => release(requests)),
     );
     const released = releases.filter(({ kind }) => kind === 'released').length;
-    if (released === 0) return charge(site, call, () => ask(call, shown));
+    if (released === 0) return charge(site, call, () => confirm(call, selection));
     const all = ids.length === 1 ? 'released' : 'released-all';
     return { to: back, notice: released === ids.length ? all : 'released-some' };
   });
@@ -106,12 +109,12 @@ const idsIn = (form: Form): readonly string[] => [
 
 function confirmation(
   call: WorkspaceCall,
-  shown: LockSelection,
+  selection: LockSelection,
   rows: readonly LockRow[],
   rejected?: { readonly form: Form; readonly problem: string },
 ): View {
   const forced = countForced(call, rows);
-  const { ids, path, back } = shown;
+  const { ids, path, back } = selection;
   const main = html`<p class="warning">${warningOf(forced, rows)}</p>
     ${lockDetails(call, rows)}
     ${postForm({
@@ -125,7 +128,7 @@ function confirmation(
       autofocus: forced === 0,
       cancel: backLink(back, 'Cancel'),
     })}`;
-  return { title: titleFor(shown), main, status: rejected === undefined ? 200 : 422 };
+  return { title: titleFor(selection), main, status: rejected === undefined ? 200 : 422 };
 }
 
 const titleFor = ({ ids }: LockSelection): string => (ids.length > 1 ? 'Release locks' : 'Release a lock');

@@ -30,7 +30,7 @@ export function addRotationPages(site: Site): void {
   addPage(site, route, async (call) => {
     const token = await findToken(storage.read, storage.now, tokenIdOf(call));
     if (token === undefined) throw noSuchToken();
-    if (token.state !== 'active' || token.replaced_by !== null) return over(token);
+    if (token.state !== 'active' || token.replaced_by !== null) return inactiveView(token);
     return form(call, token);
   });
 
@@ -50,12 +50,12 @@ export function addRotationPages(site: Site): void {
       case 'unknown':
         throw noSuchToken();
       case 'over':
-        return { ...over(rotation.token), status: 409 };
+        return { ...inactiveView(rotation.token), status: 409 };
       case 'rotated': {
         const [workspace] = rotation.token.workspaces ?? (await workspaceIds(storage));
         const ends = kept.ms === 0 ? 'no longer valid' : html`valid until ${pointInTime(rotation.oldValidUntil)}`;
-        const done = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
-        return createdTokenView({ ...rotation, done, origin, workspace, now: call.now });
+        const result = html`The token ${userText(rotation.token.name)} was rotated; the old secret is ${ends}.`;
+        return createdTokenView({ ...rotation, result, origin, workspace, now: call.now });
       }
     }
   });
@@ -97,7 +97,7 @@ function warnings({ bearer, now }: PageCall, { id, expires_at }: Token): Markup 
     ${expires_at === null ? '' : html`<p>The old secret expires ${time(expires_at, now)} by itself, and is valid no longer than that.</p>`}`;
 }
 
-const over = (token: Token): View => ({
+const inactiveView = (token: Token): View => ({
   title: `The token ${token.name} cannot be rotated`,
   main: html`<p>It ${endedText(token)}. Nothing was changed.</p>
     ${token.replaced_by === null ? '' : html`<p><a href="/tokens#${token.replaced_by}">The token that took over</a>: if you did not keep its secret, <a href="/tokens/${token.replaced_by}/rotate">rotate it</a>.</p>`}

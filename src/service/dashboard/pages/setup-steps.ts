@@ -10,8 +10,6 @@ interface Step {
   readonly text: Markup;
 }
 
-const addCommand = html`<code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`;
-
 /** The setup steps up to the first lock, for administrators; undefined when all are done. */
 export async function setupSteps(storage: Storage, workspace: string | undefined): Promise<Markup | undefined> {
   const [tokens, locked] = await Promise.all([listTokens(storage), hasEverLocked(storage)]);
@@ -19,7 +17,8 @@ export async function setupSteps(storage: Storage, workspace: string | undefined
     {
       isDone: workspace !== undefined,
       text: html`<a href="/new-workspace">Add a workspace</a>: a mirror of a git repository, whose files can then be locked.
-        On the machine of the service: ${addCommand}`,
+        On the machine of the service:
+        <code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
     },
     {
       isDone: tokens.some(({ scopes }) => grants(scopes, 'locks:write') && !grants(scopes, 'admin')),

@@ -25,15 +25,15 @@ export function addTokenPages(site: Site): void {
     const query = queryOf(call, 'state');
     const current = states.find((state) => state === query.state);
     const tokens = (await listTokens(storage)).toReversed();
-    const shown = states
+    const matching = states
       .filter((state) => current === undefined || state === current)
       .flatMap((state) => tokens.filter((token) => token.state === state));
     const main = html`
       ${filters(tokens, current)}
       ${
-        shown.length === 0
+        matching.length === 0
           ? empty(`No token is ${current}.`, html`<a href="/tokens">Show all tokens</a>, or create one.`)
-          : ownerTable(['Owner', 'token'], shown, (token) => row(call, token))
+          : ownerTable(['Owner', 'token'], matching, (token) => row(call, token))
       }`;
     const actions = html`<a class="button primary" href="/tokens/new">New token</a>`;
     return { title: 'Tokens', actions, main };
@@ -117,7 +117,7 @@ function confirmation(call: PageCall, planned: Revocation): View {
   const { token, dependents } = planned;
   const { now } = call;
   const main = html`
-    <p>From then on every request with it is refused. This cannot be undone.</p>
+    <p>Every request with this token will be refused. This cannot be undone.</p>
     ${warnings(call, planned)}
     ${tokenFacts(
       token,

@@ -39,7 +39,7 @@ const noRules = empty(
 );
 
 /** Identity tokens need the public URL of the service as their audience. */
-const unreachable = html`<p class="warning">Token exchange is disabled: the service has no public URL. Start it with
+const noPublicUrl = html`<p class="warning">Token exchange is disabled: the service has no public URL. Start it with
   <code>--public-url</code>.</p>`;
 
 export function addTrustPages(site: Site): void {
@@ -51,7 +51,7 @@ export function addTrustPages(site: Site): void {
     const added = rules.find(({ id }) => id === addedId);
     const warnings = added === undefined ? [] : warningsOf(added, rules, await workspaceIds(storage));
     const main = html`
-      ${site.publicUrl() === undefined ? unreachable : ''}
+      ${site.publicUrl() === undefined ? noPublicUrl : ''}
       ${warnings.map((warning) => html`<p class="warning">${userText(warning)}</p>`)}
       ${rules.length === 0 ? noRules : ownerTable(['Locks belong to', 'rule'], rules, (rule) => row(rule, call.now))}`;
     const actions = html`<a class="button primary" href="/trust/new">Trust a workflow</a>`;

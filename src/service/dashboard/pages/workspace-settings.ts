@@ -94,7 +94,7 @@ export function addWorkspaceSettingsPages(site: Site): void {
     const waiting = hooks.reduce((sum, hook) => sum + hook.pending_deliveries, 0);
     const main = html`
       ${locks > 0 ? stillLocked(id, held, locks) : ''}
-      <p>The workspace ${userText(id)} is a mirror of ${literal(redactRemote(remote))}. The repository itself stays as it is. What is lost:</p>
+      <p>The workspace ${userText(id)} is a mirror of ${literal(redactRemote(remote))}. The repository itself stays as it is. This removes:</p>
       <ul>
         <li>the mirror with its LFS objects, and the history of syncs and of locks${hooks.length === 0 ? '.' : ';'}</li>
         ${hooks.length === 0 ? '' : html`<li>${plural(hooks.length, 'webhook')}${waiting === 0 ? '' : `, and ${plural(waiting, 'pending delivery', 'pending deliveries')} that will never be sent`}.</li>`}
