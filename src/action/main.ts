@@ -1,9 +1,9 @@
 import './node-version.ts';
 
 import * as core from '@actions/core';
-import { InputError } from './inputs/input-error.ts';
 import { loadInputs } from './inputs/load.ts';
 import type { Task } from './inputs/read-task.ts';
+import { InputError } from './inputs/reader.ts';
 import { readRawInputs, secretsIn, unusedText, wantsLedger } from './inputs/table.ts';
 import { errorText, stackLines } from './report/error-text.ts';
 import { failed, type Outcome } from './report/outcome.ts';

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { InputError } from '../../src/action/inputs/input-error.ts';
+import { InputError } from '../../src/action/inputs/reader.ts';
 import { openCheckout } from '../../src/action/paths/checkout.ts';
 import { type ResolveOptions, resolvePaths } from '../../src/action/paths/resolve-paths.ts';
 import { suggestionFor, unknownLinesText } from '../../src/action/paths/unknown-lines.ts';

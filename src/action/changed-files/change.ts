@@ -42,9 +42,14 @@ export function findSource(
 }
 
 function readChange({ name, file }: RunEvent): Parsed<Change> {
-  const text = readEvent(file);
-  if (!text.ok) return text;
-  const payload = parseJson(text.value, (each) => each);
+  if (file === '') return refused('GITHUB_EVENT_PATH is not set: the runner did not provide the event of the run.');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    return refused(`The file with the event of the run cannot be read: ${errorMessage(error)}.`);
+  }
+  const payload = parseJson(text, (each) => each);
   return payload.ok
     ? parseChange(name, payload.value)
     : refused(`The file with the event of the run cannot be used: ${payload.reason}.`);
@@ -66,16 +71,6 @@ export function parseChange(event: string, payload: Json): Parsed<Change> {
   return refused(
     `${what}, which has no list of changed files. Supported events: push, merge_group and those with a pull request (pull_request, pull_request_target, pull_request_review and others). ${instead}`,
   );
-}
-
-function readEvent(file: string): Parsed<string> {
-  if (file === '') return refused('GITHUB_EVENT_PATH is not set: the runner did not provide the event of the run.');
-  try {
-    return accepted(readFileSync(file, 'utf8'));
-  } catch (error) {
-    const reason = errorMessage(error);
-    return refused(`The file with the event of the run cannot be read: ${reason}.`);
-  }
 }
 
 function parsePush(payload: JsonObject): Parsed<Change> {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { parseWorkspaceId, type WorkspaceId } from '../../client/access.ts';
-import { isObject, type JsonObject, parseJson } from '../../client/json.ts';
+import { asObject, isArray, isObject, type Json, type JsonObject, parseJson } from '../../client/json.ts';
 import { parsePriority, type Urgency, urgencies } from '../../client/queue.ts';
 import { errorMessage } from '../../interface/format.ts';
 import { canonicalLockPath, type LockPath, parseHeldPath } from '../../interface/lock-path.ts';
@@ -98,9 +98,8 @@ export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
   try {
     return parseHandoff(readFileSync(file, 'utf8'));
   } catch (error) {
-    const message = errorMessage(error);
     // The message repeats the complete path. The problem already shows it, truncated.
-    return refused(`The file cannot be read: ${message.replace(/, open '.*$/s, '')}.`);
+    return refused(`The file cannot be read: ${errorMessage(error).replace(/, open '.*$/s, '')}.`);
   }
 }
 
@@ -108,28 +107,19 @@ export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
  * Parses the `locks` output of a lock step. One invalid entry makes it all invalid: skipping one would leave its lock.
  */
 export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
-  let entries: unknown;
-  try {
-    entries = JSON.parse(json);
-  } catch {
-    return refused('It is not JSON. Pass the output `locks` of a lock step unchanged.');
-  }
-  if (!Array.isArray(entries)) {
+  const entries = parseJson(json, (each) => each);
+  if (!entries.ok) return refused('It is not JSON. Pass the output `locks` of a lock step unchanged.');
+  if (!isArray(entries.value)) {
     return refused('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
   }
-  const locks: HandoffLock[] = [];
-  for (const [index, entry] of entries.entries()) {
-    const lock = readHandoffLock(entry);
-    if (lock === undefined) return refused(`Entry ${index + 1} is not a lock: it has no valid path.`);
-    locks.push(lock);
-  }
-  return accepted(locks);
+  const locks = entries.value.map(readHandoffLock);
+  return locks.every((lock) => lock !== undefined)
+    ? accepted(locks)
+    : refused(`Entry ${locks.indexOf(undefined) + 1} is not a lock: it has no valid path.`);
 }
 
-function readHandoffLock(entry: unknown): HandoffLock | undefined {
-  if (typeof entry !== 'object' || entry === null) return undefined;
-  // Objects from JSON have only string keys.
-  const fields = entry as Readonly<Record<string, unknown>>;
+function readHandoffLock(entry: Json): HandoffLock | undefined {
+  const fields = asObject(entry);
   const path = canonicalLockPath(textOf(fields['path']) ?? '', parseHeldPath);
   if (!path.ok) return undefined;
   return {
@@ -144,7 +134,8 @@ function readHandoffLock(entry: unknown): HandoffLock | undefined {
   };
 }
 
-const textOf = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined);
+const textOf = (value: Json | undefined): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : undefined;
 
-const numberOf = (value: unknown): number | undefined =>
+const numberOf = (value: Json | undefined): number | undefined =>
   typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;

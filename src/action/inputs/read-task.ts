@@ -128,22 +128,23 @@ const readUnlock = (reader: Reader) =>
   });
 
 function readUnlockSelection(reader: Reader): Read<JobSelection | HandoffSelection | PathSelection> {
-  const { raw, addConflict } = reader;
   const paths = readPaths(reader);
-  const [name, ...others] = (['path', 'locks', 'locks-file'] as const).filter((each) => raw[each] !== '');
-  if (name === undefined) return paths && { kind: 'job' };
-  for (const other of others) addConflict(name, other);
-  if (name === 'path') return paths;
-  return readHandoff(reader, name);
+  if (reader.raw.path === '') return readLockSelection(reader);
+  for (const name of handoffInputs) if (reader.raw[name] !== '') reader.addConflict('path', name);
+  return paths;
 }
 
 const readCheck = (reader: Reader) =>
-  complete({ operation: 'check', workspace: readWorkspace(reader), selection: readCheckSelection(reader) });
+  complete({ operation: 'check', workspace: readWorkspace(reader), selection: readLockSelection(reader) });
 
-function readCheckSelection(reader: Reader): Read<JobSelection | HandoffSelection> {
-  const [name, another] = (['locks', 'locks-file'] as const).filter((each) => reader.raw[each] !== '');
-  if (name !== undefined && another !== undefined) reader.addConflict(name, another);
-  return name === undefined ? { kind: 'job' } : readHandoff(reader, name);
+const handoffInputs = ['locks', 'locks-file'] as const;
+
+function readLockSelection({ read, raw, addConflict }: Reader): Read<JobSelection | HandoffSelection> {
+  const [name, another] = handoffInputs.filter((each) => raw[each] !== '');
+  if (name === undefined) return { kind: 'job' };
+  if (another !== undefined) addConflict(name, another);
+  const locks = read(name, name === 'locks' ? parseHandoff : parseHandoffFile);
+  return locks && { kind: 'locks', locks };
 }
 
 /** All locks that the job holds in the workspace. */
@@ -155,11 +156,6 @@ interface JobSelection {
 interface HandoffSelection {
   readonly kind: 'locks';
   readonly locks: readonly HandoffLock[];
-}
-
-function readHandoff({ read }: Reader, name: 'locks' | 'locks-file'): Read<HandoffSelection> {
-  const locks = read(name, name === 'locks' ? parseHandoff : parseHandoffFile);
-  return locks && { kind: 'locks', locks };
 }
 
 const readListLocks = (reader: Reader) =>

@@ -1,5 +1,18 @@
 import type { Parse } from './parse.ts';
-import type { FromLedger, InputName, RawInputs } from './table.ts';
+import type { InputName, RawInputs } from './table.ts';
+
+/**
+ * An invalid input that was found only by reading files. Thrown before the first request, so nothing has changed yet.
+ */
+export class InputError extends Error {
+  override readonly name = 'InputError';
+  readonly problems: readonly string[];
+
+  constructor(problems: readonly string[]) {
+    super(problems.join(' '));
+    this.problems = problems;
+  }
+}
 
 /** Undefined if the value is invalid; the problem has been recorded. */
 export type Read<T> = T | undefined;
@@ -10,9 +23,8 @@ export type Reader = ReturnType<typeof createReader>;
  * Reads inputs one by one and collects their problems, so that users see all of them at once. `missing` has reasons for
  * empty inputs. They replace the reasons of the parsers.
  */
-export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}) {
+export function createReader(raw: RawInputs, missing: { readonly [Name in InputName]?: string } = {}) {
   const problems: string[] = [];
-  const missingText: { readonly [Name in InputName]?: string } = missing;
   const addProblem = (name: InputName, reason: string): void => {
     problems.push(`${inputText(name, raw[name])} ${reason}`);
   };
@@ -27,7 +39,7 @@ export function createReader(raw: RawInputs, missing: FromLedger['missing'] = {}
     read<T>(name: InputName, parse: Parse<T>): Read<T> {
       const parsed = parse(raw[name]);
       if (parsed.ok) return parsed.value;
-      addProblem(name, (raw[name] === '' ? missingText[name] : undefined) ?? parsed.reason);
+      addProblem(name, (raw[name] === '' ? missing[name] : undefined) ?? parsed.reason);
       return undefined;
     },
   };

@@ -17,18 +17,16 @@ export async function findAlreadyHeld(
   paths: readonly LockPath[],
 ): Promise<readonly AlreadyHeld[]> {
   const { client, clock } = context;
-  const candidates = paths.filter((path) => held.has(path));
+  const candidates = paths.flatMap((path) => held.get(path) ?? []);
   if (candidates.length === 0) return [];
-  const find = await lookupIn(listOnPaths(client, workspace, candidates, briefly(defaultLimits(context), clock)));
-  return candidates.flatMap((path) => {
-    const lock = held.get(path);
+  const within = briefly(defaultLimits(context), clock);
+  const heldPaths = candidates.map(({ grant }) => grant.path);
+  const find = await lookupIn(listOnPaths(client, workspace, heldPaths, within));
+  return candidates.flatMap(({ grant, releaseStarted }) => {
+    const { path } = grant;
     const found = find(path);
-    if (lock === undefined) return [];
-    const { grant, releaseStarted } = lock;
-    const state = ownLockState(ownLockOf(grant), found, {
-      serverNow: client.serverNow(),
-      mayBeReleased: releaseStarted,
-    });
+    const now = { serverNow: client.serverNow(), mayBeReleased: releaseStarted };
+    const state = ownLockState(ownLockOf(grant), found, now);
     if (state !== 'ours' && state !== 'assumed') return [];
     const listed = found.kind === 'locked' ? found.lock : undefined;
     return {

@@ -72,7 +72,6 @@ export function checkReport(
       { head: ['Path', 'Result', 'Held by', 'Until'], rows: results.map(rowOf), rest: locksPage(service, workspace) },
     ],
     failures: failuresOf(report, now),
-    annotations: [],
     title: sentence(now),
     lines: results.map((result) => lineOf(result, now)),
   };
@@ -93,15 +92,11 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
   if (found.kind === 'failed') return { path, kind: 'unknown', reason: found.error.message };
   if (found.kind === 'unknown') return { path, kind: 'unknown', reason: found.reason };
   const there = found.kind === 'locked' ? found.lock : undefined;
-  const expires_at = there?.expires_at ?? lock.expires_at;
   switch (ownLockState(lock, found, { serverNow, mayBeReleased: loss !== undefined })) {
-    case 'ours': {
-      const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner } = there ?? {};
-      const { acquired_at = lock.acquired_at, fence = lock.fence } = there ?? {};
-      return { path, kind: 'kept', lock: { type, id, etag, owner, acquired_at, fence, expires_at } };
-    }
+    case 'ours':
+      return { path, kind: 'kept', lock: keptLock(lock, there) };
     case 'assumed':
-      return { path, kind: 'kept', lock: { ...lock, expires_at } };
+      return { path, kind: 'kept', lock: keptLock(lock, { expires_at: there?.expires_at }) };
     case 'absent':
       return { path, kind: 'lost', lock, loss, holder: undefined };
     case 'other':
@@ -116,15 +111,19 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
   }
 }
 
+/** The details for the output `locks`: those in the list, or else those that the job knew. */
+function keptLock(lock: OwnLock, listed: OwnLock = {}): OwnLock {
+  const { type = lock.type, id = lock.id, etag = lock.etag, owner = lock.owner } = listed;
+  const { acquired_at = lock.acquired_at, fence = lock.fence, expires_at = lock.expires_at } = listed;
+  return { type, id, etag, owner, acquired_at, fence, expires_at };
+}
+
 /** There are no outputs if a lock can be neither confirmed nor called lost, unless another one is lost. */
 function outputsOf({ results, gap }: CheckReport, redact: Redact): Outputs {
   const isLost = results.some(({ kind }) => kind === 'lost');
   const isUnknown = gap !== undefined || results.some(({ kind }) => kind === 'unknown');
   if (isUnknown && !isLost) return {};
-  const kept = ofKind(results, 'kept').map(({ path, lock }) => {
-    const { type, id, etag, owner, acquired_at, fence, expires_at } = lock;
-    return { path, type, id, etag, owner, acquired_at, fence, expires_at };
-  });
+  const kept = ofKind(results, 'kept').map(({ path, lock }) => ({ path, ...lock }));
   const locks = locksOutput(kept, (entries) => lockJson(entries, redact));
   return { status: isLost ? 'lost' : 'kept', count: String(kept.length), locks };
 }

@@ -4,8 +4,8 @@ import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { readJobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
-import { InputError } from '../inputs/input-error.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
+import { InputError } from '../inputs/reader.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
@@ -44,7 +44,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
     outputs: {
       ...known,
       count: String(locks.length),
-      locks: locksOutput(locks, (entries) => redactedJson(entries, redact), asOutput),
+      locks: locksOutput(locks.map(asOutput), (entries) => redactedJson(entries, redact)),
     },
     sentence: failIfLocked && locks.length > 0 ? `${sentence} ${toTurnGreen(locks)}` : sentence,
     tables: [{ ...holderTable(locks.map((lock) => ({ path: lock.path, holder: lock }))), rest }],
@@ -137,10 +137,10 @@ const covers = ({ path, excludes }: ResolvedFolder, locked: string): boolean =>
   locked.startsWith(`${path}/`) && !excludes(locked);
 
 /** The documented fields, and all others that the service sent. */
-function asOutput(lock: KnownLock): Readonly<Record<string, unknown>> {
+function asOutput(lock: KnownLock) {
   const { raw, path, type, id, etag, owner, note, acquired_at, fence, expires_at } = lock;
   const known = Object.entries({ type, id, etag, owner, note, acquired_at, fence, expires_at });
-  return { ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
+  return { id, etag, ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
 }
 
 const annotation = (lock: KnownLock, now: number): FileAnnotation => ({

@@ -9,9 +9,8 @@ import type { TaskOf } from '../inputs/read-task.ts';
 import { alreadyHeldText, blockedAdvice, stepText } from '../locks/advice.ts';
 import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
 import { rollBackTexts } from '../locks/roll-back-texts.ts';
-import { failed, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
+import { failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/table.ts';
-import { fitsVariable } from '../report/variable.ts';
 import type { Context } from '../step/context.ts';
 
 export interface LockStep {

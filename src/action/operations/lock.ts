@@ -10,8 +10,8 @@ import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { Pool } from '../../locks/pool.ts';
 import { rollBackInTime } from '../../locks/roll-back.ts';
 import { openLockSession } from '../../locks/session.ts';
-import { InputError } from '../inputs/input-error.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
+import { InputError } from '../inputs/reader.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
@@ -150,9 +150,8 @@ function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {
     writeFileSync(file, locks, { mode: 0o600 });
     return { locks_file: file };
   } catch (error) {
-    const reason = errorMessage(error);
     context.log.warn(
-      `Could not write the file of the locks: ${reason}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
+      `Could not write the file of the locks: ${errorMessage(error)}. Use the output \`locks\` instead, unless it is empty because the list is too long.`,
     );
     return {};
   }

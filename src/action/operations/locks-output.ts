@@ -1,4 +1,4 @@
-import { fitsVariable } from '../report/variable.ts';
+import { fitsVariable } from '../report/outcome.ts';
 
 interface ListedLock {
   readonly path: string;
@@ -10,12 +10,8 @@ interface ListedLock {
  * The output `locks`, in its short form if the complete one is too long. The reporter leaves the output empty if the
  * short form is too long as well.
  */
-export function locksOutput<Lock extends ListedLock>(
-  locks: readonly Lock[],
-  asJson: (entries: readonly object[]) => string,
-  entryOf: (lock: Lock) => object = (lock) => lock,
-): string {
-  const complete = asJson(locks.map(entryOf));
+export function locksOutput(locks: readonly ListedLock[], asJson: (locks: readonly ListedLock[]) => string): string {
+  const complete = asJson(locks);
   if (fitsVariable(complete)) return complete;
   const short = locks.map(shortForm).filter((lock) => lock !== undefined);
   return short.length === locks.length ? asJson(short) : complete;

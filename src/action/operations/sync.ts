@@ -27,11 +27,7 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
   const about = estimated ? `, about ${pluralize(estimated, 'object')} to receive` : '';
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   log.line(sentence);
-  if (wait.seconds > 0) return waitForEnd(context, task, started, tookMs);
-  if (started.state === 'failed') {
-    const reason = `The sync of ${branch} failed: ${started.error ?? started.status}`;
-    return failed(outputsOf(branch, started), reason, table(workspace, branch, started));
-  }
+  if (wait.seconds > 0 || started.state === 'failed') return waitForEnd(context, task, started, tookMs);
   return succeeded(outputsOf(branch, started), sentence, table(workspace, branch, started));
 }
 

@@ -65,7 +65,6 @@ export function unlockOutcome(results: readonly UnlockResult[], report: UnlockRe
     sentence: sentenceOf(results, report),
     tables: [{ head: ['Path', 'Result'], rows, rest: locksPage(service, workspace) }],
     failures: [...results.flatMap((result) => failureOf(result, now)), ...(gap === undefined ? [] : [gap])],
-    annotations: [],
   };
 }
 

@@ -3,9 +3,8 @@ import { promises } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import { canonicalLockPath, type LockPath, parseLockPath } from '../../interface/lock-path.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { InputError } from '../inputs/input-error.ts';
 import type { PathLine } from '../inputs/path-line.ts';
-import { lineProblem } from '../inputs/reader.ts';
+import { InputError, lineProblem } from '../inputs/reader.ts';
 import { type Checkout, isFile, openCheckout } from './checkout.ts';
 import { unknownLinesText } from './unknown-lines.ts';
 

@@ -1,7 +1,7 @@
 import type { PoolItem } from '../../client/client.ts';
 import { openPool, type Pool, type PoolSelection } from '../../locks/pool.ts';
-import { InputError } from '../inputs/input-error.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
+import { InputError } from '../inputs/reader.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 /** Reads the pool. Throws an InputError if it has too few items. */

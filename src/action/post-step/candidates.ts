@@ -1,14 +1,8 @@
 import { readFileSync } from 'node:fs';
 import type { KnownLock } from '../../client/client.ts';
-import {
-  type Entry,
-  type Grant,
-  type GrantedLock,
-  type Intent,
-  isGrantedLock,
-  type Loss,
-} from '../../locks/ledger/entry.ts';
-import { historyOf } from '../../locks/ledger/history.ts';
+import { type Grant, type GrantedLock, type Intent, isGrantedLock, type Loss } from '../../locks/ledger/entry.ts';
+import { historyOf, type JobLock } from '../../locks/ledger/history.ts';
+import type { Ledger } from '../../locks/ledger/ledger.ts';
 import type { SavedState } from '../step/saved-state.ts';
 
 export type CandidateResult =
@@ -37,14 +31,9 @@ export type CandidateResult =
   /** The request may have been granted. */
   | { readonly kind: 'unanswered'; readonly intent: Intent; readonly reason: string };
 
-export interface ReleaseCandidate {
-  readonly grant: Grant;
+export interface ReleaseCandidate extends Omit<JobLock, 'releaseStarted'> {
   /** The reason why this job may already have released the lock; undefined if it cannot have. */
   readonly releaseStatus: 'release-started' | 'records-damaged' | undefined;
-  /** Set if the service refused to renew the lock. */
-  readonly loss?: Loss | undefined;
-  /** A later step was granted the path, so this lock has ended. */
-  readonly grantedAgain?: boolean | undefined;
 }
 
 export interface ReleaseCandidates {
@@ -56,12 +45,7 @@ export interface ReleaseCandidates {
 }
 
 interface Records {
-  readonly ledger: {
-    readonly file: string;
-    readonly entries: readonly Entry[];
-    /** The reason why there may be more entries. */
-    readonly problem: string | undefined;
-  };
+  readonly ledger: Pick<Ledger, 'file'> & ReturnType<Ledger['read']>;
   readonly step: string;
   /** The file that the step wrote when it had all its locks. */
   readonly locksFile: string;

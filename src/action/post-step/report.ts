@@ -59,7 +59,6 @@ export function releaseReport(
     sentence: sentenceOf(results),
     tables: [{ head: ['Path', 'Result', 'Until'], rows, rest }],
     chart,
-    annotations: [],
     failures: onLost === 'fail' ? lost.map((one) => lostText(one, now)) : [],
     warnings: [
       ...(onLost === 'warn' && lost.length > 0 ? [several(lost, (one) => lostText(one, now))] : []),

@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs';
+import { parseJson } from '../../client/json.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
 import { type Checked, hasShape, isInteger, isOptional, isText } from '../../locks/ledger/shape.ts';
 import type { Context } from '../step/context.ts';
@@ -117,10 +118,6 @@ function hasNoProcess(pid: number): boolean {
 
 /** The process that the step saved; undefined if it saved none. */
 function savedProcess(state: string): KnownProcess | undefined {
-  try {
-    const saved: unknown = JSON.parse(state);
-    return isKnownProcess(saved) && saved.pid > 1 ? saved : undefined;
-  } catch {
-    return undefined;
-  }
+  const saved = parseJson(state, (each) => each);
+  return saved.ok && isKnownProcess(saved.value) && saved.value.pid > 1 ? saved.value : undefined;
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events';
 import { dirname, join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { withRequest } from '../../client/client.ts';
-import { formatDuration } from '../../interface/duration.ts';
 import { errorMessage, formatTime } from '../../interface/format.ts';
 import { unlessAborted } from '../../interface/timers.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
@@ -11,14 +10,13 @@ import { hasIdentity } from '../../locks/release.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
 import { identifyProcess } from './processes.ts';
-import { environmentOfRenewal, proxiesIn, type RenewalTask } from './task.ts';
+import { createRenewalTask, environmentOfRenewal } from './task.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 
 /** Time for Node to start on a busy machine. */
 const maxResponseMs = 2_000;
 
-/** The renewal of all locks of a step until the job ends. */
 /** Prepares the renewal while the step requests its locks: Node takes longer to start than the service to respond. */
 export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
   const { client, log, record, runner, saveState } = context;
@@ -35,59 +33,62 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
   // A step that may wait for hours starts the process later: until then it would only use memory.
   if (task.wait.seconds === 0) prepare();
 
-  /**
-   * Starts the renewal, or warns that nothing renews the locks. Returns the updated grants: the first is renewed once.
-   */
-  async function start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]> {
-    const [first, ...others] = grants;
-    if (first === undefined) return grants;
-    let all = grants;
-    const endText = (): string => {
-      const end = soonestExpiry(all.map(({ lock }) => lock));
-      return `last until ${formatTime(end, client.serverNow())}; choose a longer \`ttl\` if the job takes longer.`;
-    };
-    const couldNotStart = (reason: string): void =>
-      log.warn(`Could not start the process that renews the locks (${reason}). They ${endText()}`);
-    // The new parent of an orphan may live for years, and nothing is left to release the locks.
-    const isOrphan = (): boolean => process.ppid !== runner.worker;
-    const orphaned = 'the process that runs the steps of the job is gone';
-    if (isOrphan()) {
-      couldNotStart(orphaned);
-      return grants;
-    }
-    // If the step is killed after this, its post-step must stop the process.
-    saveState('renewer', '{}');
-    prepare();
-    const result = await renewFirst(context, task, first);
-    if (result.grant !== first) record({ ...result.grant, at: new Date(client.serverNow()).toISOString() });
-    all = [result.grant, ...others];
-    if (result.reason !== undefined) {
-      log.warn(withRequest(`This service cannot renew locks: ${result.reason}. They ${endText()}`, result.request));
-      return all;
-    }
-    try {
-      const prepared = await prepare();
-      handedOver = true;
-      handOver(prepared, context, task, step);
-      const response = await firstResponse(prepared);
-      if (response === 'silent') {
-        const silent = `The process that renews the locks did not answer within ${maxResponseMs / 1_000} s.`;
-        log.warn(`${silent} Unless it still starts, they ${endText()}`);
-      } else if (response.kind === 'ended') couldNotStart(isOrphan() ? orphaned : response.how);
-      else log.line('The locks are renewed until the job ends: `renew` is true.');
-    } catch (error) {
-      couldNotStart(errorMessage(error));
-    }
-    return all;
-  }
-
   return {
-    start,
+    /**
+     * Starts the renewal, or warns that nothing renews the locks. Returns the updated grants: the first is renewed
+     * once.
+     */
+    async start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]> {
+      const [first, ...others] = grants;
+      if (first === undefined) return grants;
+      // The new parent of an orphan may live for years, and nothing is left to release the locks.
+      const isOrphan = (): boolean => process.ppid !== runner.worker;
+      if (isOrphan()) {
+        log.warn(notStartedText(context, orphaned, grants));
+        return grants;
+      }
+      // If the step is killed after this, its post-step must stop the process.
+      saveState('renewer', '{}');
+      prepare();
+      const { grant, reason, request } = await renewFirst(context, task, first);
+      if (grant !== first) record({ ...grant, at: new Date(client.serverNow()).toISOString() });
+      const renewed = [grant, ...others];
+      if (reason !== undefined) {
+        const text = `This service cannot renew locks: ${reason}. They ${expiryText(context, renewed)}`;
+        log.warn(withRequest(text, request));
+        return renewed;
+      }
+      try {
+        const prepared = await prepare();
+        handedOver = true;
+        handOver(prepared, context, task, step);
+        const response = await firstResponse(prepared);
+        if (response.kind === 'renewing') log.line('The locks are renewed until the job ends: `renew` is true.');
+        else if (response.kind === 'silent') log.warn(silentText(context, renewed));
+        else log.warn(notStartedText(context, isOrphan() ? orphaned : response.reason, renewed));
+      } catch (error) {
+        log.warn(notStartedText(context, errorMessage(error), renewed));
+      }
+      return renewed;
+    },
     /** Stops the prepared process if it was not needed. */
     end(): void {
       if (!handedOver) renewer?.then(({ child }) => child.kill()).catch(() => undefined);
     },
   };
+}
+
+const orphaned = 'the process that runs the steps of the job is gone';
+
+const notStartedText = (context: Context, reason: string, grants: readonly Grant[]): string =>
+  `Could not start the process that renews the locks (${reason}). They ${expiryText(context, grants)}`;
+
+const silentText = (context: Context, grants: readonly Grant[]): string =>
+  `The process that renews the locks did not answer within ${maxResponseMs / 1_000} s. Unless it still starts, they ${expiryText(context, grants)}`;
+
+function expiryText({ client }: Context, grants: readonly Grant[]): string {
+  const end = soonestExpiry(grants.map(({ lock }) => lock));
+  return `last until ${formatTime(end, client.serverNow())}; choose a longer \`ttl\` if the job takes longer.`;
 }
 
 /** The service may take a while, but the locks are held and the job waits. */
@@ -150,7 +151,10 @@ async function startProcess() {
   return { child, response: responseOf(child) };
 }
 
-type FirstResponse = { readonly kind: 'renewing' } | { readonly kind: 'ended'; readonly how: string };
+type FirstResponse =
+  | { readonly kind: 'renewing' }
+  | { readonly kind: 'silent' }
+  | { readonly kind: 'ended'; readonly reason: string };
 
 /** Listens from the start: the process may end during the first renewal. */
 const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promise<FirstResponse> =>
@@ -158,36 +162,25 @@ const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promi
     once(child.stdout, 'data').then(() => ({ kind: 'renewing' })),
     once(child, 'close').then(([code, killedBy]) => ({
       kind: 'ended',
-      how: code === null ? `${killedBy} ended it` : `it ended with exit code ${code}`,
+      reason: code === null ? `${killedBy} ended it` : `it ended with exit code ${code}`,
     })),
   ]);
 
 function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: string): void {
-  const { client, clock, connection, ledger, runner, saveState } = context;
-  const renewalTask: RenewalTask = {
-    connection,
-    origin: runner.origin,
-    ledgerFile: ledger.file,
-    step,
-    workspace: task.workspace,
-    ttl: formatDuration(task.ttl),
-    serverAheadMs: client.serverNow() - clock(),
-    worker: identifyProcess(runner.worker),
-    proxies: proxiesIn(process.env),
-  };
+  const renewalTask = createRenewalTask(context, task, step);
   // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
-  saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));
+  context.saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));
   // A process that has ended does not respond either, and its end is more informative.
   child.stdin.on('error', () => undefined);
   child.stdin.end(JSON.stringify(renewalTask));
 }
 
 /** Waits until the process reports that it renews. From then on it continues alone, even after the step. */
-async function firstResponse({ child, response }: RenewalProcess): Promise<FirstResponse | 'silent'> {
+async function firstResponse({ child, response }: RenewalProcess): Promise<FirstResponse> {
   try {
     return await unlessAborted(response, AbortSignal.timeout(maxResponseMs));
   } catch {
-    return 'silent';
+    return { kind: 'silent' };
   } finally {
     child.stdout.destroy();
     child.unref();

@@ -1,5 +1,40 @@
-import type { ConnectionInputs } from '../inputs/connection.ts';
-import type { KnownProcess } from './processes.ts';
+import { formatDuration } from '../../interface/duration.ts';
+import type { TaskOf } from '../inputs/read-task.ts';
+import type { Context } from '../step/context.ts';
+import { identifyProcess } from './processes.ts';
+
+/** The task of the renewing process. */
+export type RenewalTask = ReturnType<typeof createRenewalTask>;
+
+/** Sent through a pipe, because later steps can read the environment of a process. */
+export const createRenewalTask = (
+  { client, clock, connection, ledger, runner }: Context,
+  { workspace, ttl }: TaskOf<'lock'>,
+  step: string,
+) => ({
+  connection,
+  origin: runner.origin,
+  ledgerFile: ledger.file,
+  step,
+  workspace,
+  ttl: formatDuration(ttl),
+  /** The clock of the service minus that of this machine. */
+  serverAheadMs: client.serverNow() - clock(),
+  /** The worker process of the runner; undefined if unknown. */
+  worker: identifyProcess(runner.worker),
+  /** Their URLs may contain passwords. */
+  proxies: proxiesIn(process.env),
+});
+
+/** Undefined if the text was truncated because the step was killed while writing it. */
+export function parseRenewalTask(text: string): RenewalTask | undefined {
+  try {
+    // Written by the same version of the action, through a pipe that no other process has.
+    return JSON.parse(text) as RenewalTask;
+  } catch {
+    return undefined;
+  }
+}
 
 /** The proxy variables that the HTTP client of the toolkit reads. */
 const proxyVariables = /^(https?_proxy|no_proxy)$/i;
@@ -17,35 +52,6 @@ const plainVariables =
 /** The environment of the renewing process, which other processes can read. */
 export const environmentOfRenewal = (environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   variablesLike(plainVariables, environment);
-
-/**
- * The task of the renewing process. It is sent through a pipe, because later steps can read the environment of a
- * process.
- */
-export interface RenewalTask {
-  readonly connection: ConnectionInputs;
-  readonly origin: string | undefined;
-  readonly ledgerFile: string;
-  readonly step: string;
-  readonly workspace: string;
-  readonly ttl: string;
-  /** The clock of the service minus that of this machine. */
-  readonly serverAheadMs: number;
-  /** The worker process of the runner; undefined if unknown. */
-  readonly worker: KnownProcess | undefined;
-  /** The proxy variables. Their URLs may contain passwords. */
-  readonly proxies: Readonly<Record<string, string>>;
-}
-
-/** Undefined if the text was truncated because the step was killed while writing it. */
-export function parseRenewalTask(text: string): RenewalTask | undefined {
-  try {
-    // Written by the same version of the action, through a pipe that no other process has.
-    return JSON.parse(text) as RenewalTask;
-  } catch {
-    return undefined;
-  }
-}
 
 const variablesLike = (pattern: RegExp, environment: NodeJS.ProcessEnv): Readonly<Record<string, string>> =>
   Object.fromEntries(

@@ -10,7 +10,7 @@ export interface Outcome {
   readonly chart?: string | undefined;
   /** The reasons why the step fails; empty if it succeeds. */
   readonly failures: readonly string[];
-  readonly annotations: readonly FileAnnotation[];
+  readonly annotations?: readonly FileAnnotation[];
 }
 
 export type Outputs = { readonly [Name in OutputName]?: string };
@@ -37,6 +37,15 @@ export const outputNames = [
   'branches',
 ] as const;
 
+/**
+ * The maximum length of a text for another step or job: an output or saved state becomes an environment variable there.
+ * Windows allows 32,767 characters (`SetEnvironmentVariable`), Linux 128 KiB. The limit is the same on every system,
+ * because jobs of one workflow can run on several.
+ */
+const maxVariableLength = 30_000;
+
+export const fitsVariable = (text: string): boolean => text.length <= maxVariableLength;
+
 export interface FileAnnotation {
   readonly file: string;
   readonly title: string;
@@ -50,7 +59,6 @@ export const succeeded = (outputs: Outputs, sentence: string, ...tables: readonl
   sentence,
   tables,
   failures: [],
-  annotations: [],
 });
 
 export const failed = (outputs: Outputs, reason: string, ...tables: readonly Table[]): Outcome => ({
@@ -58,7 +66,6 @@ export const failed = (outputs: Outputs, reason: string, ...tables: readonly Tab
   sentence: reason,
   tables,
   failures: [reason],
-  annotations: [],
 });
 
 export const ofKind = <Result extends { readonly kind: string }, Kind extends Result['kind']>(

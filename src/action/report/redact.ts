@@ -43,7 +43,8 @@ export function openRedactor(secrets: readonly string[]) {
 }
 
 /** JSON without secrets. They are redacted before encoding, because JSON spells some texts differently. */
-export const redactedJson = (value: unknown, redact: Redact): string => JSON.stringify(redactValue(value, redact));
+export const redactedJson = (value: unknown, redact: Redact): string =>
+  JSON.stringify(value, (_, member: unknown) => (typeof member === 'string' ? redact(member) : member));
 
 /** C0, DEL, C1, the two Unicode line breaks, and the bidirectional controls. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;
@@ -59,10 +60,3 @@ export const oneLine = (text: string): string =>
     .replace(/##(?=\[)/g, '# #');
 
 const codeOf = (character: string): string => `\\u{${(character.codePointAt(0) ?? 0).toString(16)}}`;
-
-function redactValue(value: unknown, redact: Redact): unknown {
-  if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map((each) => redactValue(each, redact));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, member]) => [redact(name), redactValue(member, redact)]));
-}

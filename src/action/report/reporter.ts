@@ -1,10 +1,16 @@
 import * as core from '@actions/core';
 import { errorMessage, formatNumber, pluralize, runName } from '../../interface/format.ts';
 import type { Redact } from '../../interface/redact.ts';
-import { type FileAnnotation, type Outcome, type OutputName, type Outputs, outputNames } from './outcome.ts';
+import {
+  type FileAnnotation,
+  fitsVariable,
+  type Outcome,
+  type OutputName,
+  type Outputs,
+  outputNames,
+} from './outcome.ts';
 import { inAttribute, inHtml, oneLine, openRedactor } from './redact.ts';
 import type { Cell, Table } from './table.ts';
-import { fitsVariable } from './variable.ts';
 
 /** Readers who unfold a group want an overview, not a thousand lines. */
 const maxGroupLines = 100;
@@ -132,7 +138,7 @@ export function createReporter(secrets: readonly string[]) {
     /** Fails the step before it has done anything. */
     refuse: (problems: readonly string[]): void => annotateFailures(problems, []),
     async finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void> {
-      const { outputs, failures, annotations } = outcome;
+      const { outputs, failures, annotations = [] } = outcome;
       setOutputs(outputs);
       if (withSummary) await summarize(title, outcome);
       annotateFailures(

@@ -1,9 +1,10 @@
 import { parseWorkspaceId } from '../../client/access.ts';
+import { parseJson } from '../../client/json.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { type Grant, type GrantedLock, isGrantedLock } from '../../locks/ledger/entry.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { type Checked, hasShape, isBoolean, isOptional, isText, isValid } from '../../locks/ledger/shape.ts';
-import { fitsVariable } from '../report/variable.ts';
+import { fitsVariable } from '../report/outcome.ts';
 
 const isSavedState = hasShape({
   service: isText,
@@ -24,12 +25,9 @@ export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: reado
 
 /** Undefined if the step never had all its locks. */
 export function parseSavedState(text: string): SavedState | undefined {
-  try {
-    const state: unknown = JSON.parse(text);
-    return isSavedState(state) ? { ...state, locks: state.locks?.filter(isGrantedLock) } : undefined;
-  } catch {
-    return undefined;
-  }
+  const parsed = parseJson(text, (each) => each);
+  const state: unknown = parsed.ok && parsed.value;
+  return isSavedState(state) ? { ...state, locks: state.locks?.filter(isGrantedLock) } : undefined;
 }
 
 /** Keeps the proof of ownership and the expiry, without the owner. */

@@ -1,28 +1,23 @@
+import { asObject, type JsonObject, parseJson } from '../../client/json.ts';
 import { githubIssuer, isGitHub } from '../../interface/github-issuer.ts';
 import { shellWord } from '../../interface/shell-word.ts';
-
-type Claims = Readonly<Record<string, unknown>>;
 
 /**
  * A command that trusts exactly such jobs. The operator of the service fills in the owner of the locks and the scopes.
  */
-export const trustCommand = (claims: Claims): string =>
+export const trustCommand = (claims: JsonObject): string =>
   ['workspace-service trust add --owner OWNER --scopes SCOPES', ...optionsOf(claims).map(shellWord)].join(' ');
 
 /** The claims of a JSON Web Token (RFC 7519, section 3); none if it cannot be read. */
-export function claimsIn(token: string): Claims {
-  try {
-    const claims: unknown = JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString());
-    // Objects from JSON have only string keys.
-    return typeof claims === 'object' && claims !== null ? (claims as Claims) : {};
-  } catch {
-    return {};
-  }
+export function claimsIn(token: string): JsonObject {
+  const claims = parseJson(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString(), (each) => each);
+  return claims.ok ? asObject(claims.value) : {};
 }
 
-function optionsOf(claims: Claims): readonly string[] {
+function optionsOf(claims: JsonObject): readonly string[] {
+  // A rule compares texts.
   const claim = (name: string): string | undefined => {
-    const value = Object.hasOwn(claims, name) ? claims[name] : undefined;
+    const value = claims[name];
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const issuer = claim('iss') ?? githubIssuer;
