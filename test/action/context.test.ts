@@ -21,6 +21,7 @@ function stepOn(baseUrl: string, { retries = 0, outside = false } = {}) {
   };
   const connection = {
     baseUrl,
+    allowHttp: false,
     credentials: { kind: 'static', token: 'wsa_x' } as const,
     retries,
     requestTimeout: { seconds: 10 },

@@ -15,20 +15,10 @@ export type GitHubContext = Pick<Context, 'clock' | 'sleep' | 'random' | 'connec
 
 type Parameters = Readonly<Record<string, string | number>>;
 
-/** Reads one repository. Error messages are complete sentences. */
-export interface GitHub {
-  /** `path` is relative to the repository, with parameters in braces: `pulls/{number}`. */
-  read(path: string, parameters: Parameters): Promise<Json>;
-  /** Reads a list page by page. */
-  pages(path: string, parameters: Parameters): AsyncIterable<Json>;
-}
+export type GitHub = Pick<ReturnType<typeof openGitHub>, 'read' | 'pages'>;
 
-/** Opens the repository. `close` aborts pending requests. */
-export function openGitHub(
-  { apiUrl, repository, token }: ChangeSource,
-  context: GitHubContext,
-  within: CallLimits,
-): GitHub & { close(): void } {
+/** Opens the repository. Error messages are complete sentences. */
+export function openGitHub({ apiUrl, repository, token }: ChangeSource, context: GitHubContext, within: CallLimits) {
   const { call, close } = openGitHubCall(new URL(apiUrl), token, context);
   const octokit = getOctokit(token, {
     baseUrl: apiUrl,
@@ -56,10 +46,12 @@ export function openGitHub(
     getPage(`GET /repos/{owner}/{repo}/${path}`, { ...repository, ...parameters });
 
   return {
+    /** Aborts pending requests. */
     close,
-    read: async (path, parameters) => (await first(path, parameters)).body,
-    // Octokit's pagination treats a conflict (409) as the end of the list.
-    async *pages(path, parameters) {
+    /** `path` is relative to the repository, with parameters in braces: `pulls/{number}`. */
+    read: async (path: string, parameters: Parameters): Promise<Json> => (await first(path, parameters)).body,
+    /** Reads a list page by page. Octokit's pagination treats a conflict (409) as the end of the list. */
+    async *pages(path: string, parameters: Parameters): AsyncIterable<Json> {
       const seen = new Set<string>();
       let page = await first(path, parameters);
       yield page.body;

@@ -11,6 +11,7 @@ export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
   // An invalid allow-http is reported on its own, and must not make the URL invalid as well.
   const baseUrl = read('base-url', (text) => parseBaseUrl(text, allowHttp ?? true, '`allow-http: true`'));
   return complete({
+    allowHttp,
     baseUrl,
     credentials: readCredentials(reader, baseUrl, environment),
     requestTimeout: read('request-timeout', parseDurationBetween({ seconds: 1 }, { seconds: 3_600 })),

@@ -1,5 +1,5 @@
 import { canonicalLockPath, type LockPath } from '../../interface/lock-path.ts';
-import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
+import { accepted, type Parsed } from '../../interface/parsed.ts';
 
 /** A line of the input `path`, not yet compared with the checkout. A line that names an existing file means it. */
 export type PathLine =
@@ -35,14 +35,12 @@ export function parsePathLine(line: string, glob: boolean): Parsed<PathLine> {
   if (looksLikePattern(line)) return accepted({ kind: 'pattern', text: line });
   const withoutSlash = line.replace(/(?<![/\\])[/\\]+$/, '');
   const path = canonicalLockPath(withoutSlash);
-  // The reason for the complete line: "/" without its slash would be an empty path.
-  if (!path.ok) return refused(withoutSlash === line ? path.reason : reasonFor(line, path.reason));
+  if (!path.ok) {
+    // The reason for the complete line: "/" without its slash would be an empty path.
+    const complete = canonicalLockPath(line);
+    return complete.ok ? path : complete;
+  }
   return accepted({ kind: withoutSlash === line ? 'path' : 'folder', path: path.value, text: line });
 }
 
 const looksLikePattern = (line: string): boolean => line.startsWith('!') || /[*?[\]{}]/.test(line);
-
-function reasonFor(line: string, otherwise: string): string {
-  const path = canonicalLockPath(line);
-  return path.ok ? otherwise : path.reason;
-}

@@ -180,17 +180,12 @@ function readLockScope(reader: Reader): Read<PathSelection | ChangedFiles> {
   if (!changedFiles) return paths;
   if (raw.path !== '') addConflict('path', 'changed-files');
   const githubToken = read('github-token', parseGitHubToken);
-  // readConnection reports an invalid value.
-  const allowHttp = parseBoolean(raw['allow-http']);
-  return githubToken === undefined
-    ? undefined
-    : { kind: 'changed-files', githubToken, allowHttp: allowHttp.ok && allowHttp.value };
+  return githubToken === undefined ? undefined : { kind: 'changed-files', githubToken };
 }
 
 interface ChangedFiles {
   readonly kind: 'changed-files';
   readonly githubToken: string;
-  readonly allowHttp: boolean;
 }
 
 interface PathSelection {

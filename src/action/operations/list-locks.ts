@@ -77,7 +77,7 @@ interface PathsToList {
 async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: Context): Promise<PathsToList> {
   const { runner, connection, ledger, log } = context;
   if (scope.kind === 'changed-files') {
-    const source = findSource(runner.event, { token: scope.githubToken, allowHttp: scope.allowHttp });
+    const source = findSource(runner.event, { token: scope.githubToken, allowHttp: connection.allowHttp });
     if (!source.ok) throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
     // Loaded on demand: only a step with `changed-files` needs it.
     const { lookUpChangedFiles } = await import('../changed-files/changed-files.ts');

@@ -1,14 +1,15 @@
 import type { Duration } from '../../interface/duration.ts';
-import { clockTime, formatElapsed, formatTime, pluralize, timeCell } from '../../interface/format.ts';
+import { clockTime, formatElapsed, formatNumber, formatTime, pluralize, timeCell } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { AcquireAllResult } from '../../locks/acquire.ts';
 import { type Grant, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { type Blocked, blockedText, pastMoment, unansweredText } from '../../locks/messages.ts';
+import { type Blocked, blockedText, heldText, pastMoment, unansweredText } from '../../locks/messages.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
+import type { ReleaseResult } from '../../locks/release.ts';
+import type { RollbackResult } from '../../locks/roll-back.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { alreadyHeldText, blockedAdvice, stepText } from '../locks/advice.ts';
 import { outdatedAnnotations, warnOfAge } from '../locks/compare.ts';
-import { rollBackTexts } from '../locks/roll-back-texts.ts';
 import { failed, fitsVariable, type Outcome, type Outputs, succeeded } from '../report/outcome.ts';
 import { holderTable, locksPage } from '../report/table.ts';
 import type { Context } from '../step/context.ts';
@@ -86,10 +87,7 @@ export function notAcquired(
   const now = client.serverNow();
   for (const text of rollBackTexts(round.rollback, paths.length, now)) log.line(text);
   for (const intent of unanswered) log.line(unansweredText(intent));
-  const outputs: Outputs = {
-    ...noLocks,
-    waited_seconds: String(Math.floor(waitedMs / 1_000)),
-  };
+  const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(waitedMs / 1_000)) };
   function heldBy(blocked: Blocked, waited: Duration | undefined): Outcome {
     const advice = blockedAdvice(blocked, waited, now);
     const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
@@ -121,5 +119,33 @@ export function notAcquired(
       // The end of the wait cut off the last attempt: report the obstacle before it.
       if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, task.wait);
       return failed(outputs, context.explain(round.error));
+  }
+}
+
+/** Reports on the locks that were acquired before one could not be. */
+export function rollBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
+  if (releases.length === 0) return [];
+  const left = releases
+    .map(({ grant, result }) => releaseText(grant, result, now))
+    .filter((text) => text !== undefined);
+  const released = releases.length - left.length;
+  return [
+    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${pluralize(released, 'was', 'were')} released again.`,
+    ...left,
+  ];
+}
+
+function releaseText({ path, lock }: Grant, result: ReleaseResult, now: number): string | undefined {
+  switch (result.kind) {
+    case 'released':
+    case 'absent':
+      return undefined;
+    case 'other':
+      return `The lock on ${path} was lost before it could be released. ${heldText(path, result.holder, now)}.`;
+    case 'ambiguous':
+      return `The lock on ${path} may have expired, and the service gave no id or ETag to identify it: the current lock was left alone.`;
+    case 'unanswered':
+    case 'failed':
+      return `The lock on ${path} could not be released and stays until ${clockTime(Date.parse(lock.expires_at), now)}, unless the post-step releases it: ${result.error.message}`;
   }
 }

@@ -4,7 +4,7 @@ import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interfac
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
-import { readJobLocks } from '../../locks/ledger/history.ts';
+import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { Pool } from '../../locks/pool.ts';
@@ -24,17 +24,12 @@ import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
 export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outcome> {
-  const { client, clock, connection, ledger, runner, record, log, redact } = context;
+  const { client, clock, connection, ledger, runner, record, redact } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const jobLocks = readJobLocks(ledger, service, workspace);
-  const isLocked = (path: LockPath): boolean => jobLocks.held.has(path);
-  const pool = task.from.kind === 'pool' ? await openPoolOfStep(context, task, task.from) : undefined;
-  const resolved =
-    task.from.kind === 'paths' ? await resolvePaths(task.from.paths, { ...runner, isLocked }) : undefined;
-  const paths = pool?.paths ?? resolved?.paths.map(({ path }) => path) ?? [];
+  const { pool, paths } = await pathsToLock(context, task, jobLocks);
   const wanted = wantedOf(task.any, paths);
-  if (resolved?.warning !== undefined) log.warn(resolved.warning);
   // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
   const step = crypto.randomUUID();
@@ -88,6 +83,22 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   } finally {
     renewal?.end();
   }
+}
+
+/** The paths from the input, or those of the items of a pool. */
+async function pathsToLock(
+  context: Context,
+  task: TaskOf<'lock'>,
+  { held }: JobLocks,
+): Promise<{ readonly paths: readonly LockPath[]; readonly pool?: Pool }> {
+  if (task.from.kind === 'pool') {
+    const pool = await openPoolOfStep(context, task, task.from);
+    return { paths: pool.paths, pool };
+  }
+  const isLocked = (path: LockPath): boolean => held.has(path);
+  const { paths, warning } = await resolvePaths(task.from.paths, { ...context.runner, isLocked });
+  if (warning !== undefined) context.log.warn(warning);
+  return { paths: paths.map(({ path }) => path) };
 }
 
 /** Records entries. Saves the step after the first one, before its request: from then on, there may be locks to release. */

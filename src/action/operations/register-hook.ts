@@ -12,13 +12,7 @@ export async function registerHook(context: Context, task: TaskOf<'register-hook
     log.warn(`Not used from \`hook-options\`: ${texts.join(', ')}.`);
   }
   const registered = await client.registerHook(
-    {
-      workspace,
-      url,
-      options: task.options,
-      ...(events.length > 0 && { events }),
-      ...(secret !== '' && { secret }),
-    },
+    { workspace, url, options: task.options, ...(events.length > 0 && { events }), ...(secret !== '' && { secret }) },
     defaultLimits(context),
   );
   const { hook_id, madeSecret } = registered;

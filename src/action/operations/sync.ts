@@ -22,13 +22,14 @@ export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outc
   const began = clock();
   const started = await client.startSync({ workspace, branch }, defaultLimits(context));
   const tookMs = clock() - began;
-  setOutputs(outputsOf(branch, started));
+  setOutputs(outputsOf(task, started));
   const { estimated_objects: estimated } = started;
   const about = estimated ? `, about ${pluralize(estimated, 'object')} to receive` : '';
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   log.line(sentence);
-  if (wait.seconds > 0 || started.state === 'failed') return waitForEnd(context, task, started, tookMs);
-  return succeeded(outputsOf(branch, started), sentence, table(workspace, branch, started));
+  return wait.seconds > 0 || started.state === 'failed'
+    ? waitForEnd(context, task, started, tookMs)
+    : succeeded(outputsOf(task, started), sentence, table(task, started));
 }
 
 type Followed =
@@ -43,21 +44,18 @@ async function waitForEnd(
   started: StartedSync,
   tookMs: number,
 ): Promise<Outcome> {
-  const { workspace, branch, wait } = task;
+  const { branch, wait } = task;
+  const { progress } = started;
   const began = context.clock();
   const within = { deadline: began + milliseconds(wait), signal: context.signal };
-  const failedAt = (sync: SyncReport, reason: string): Outcome =>
-    failed(outputsOf(branch, sync), reason, table(workspace, branch, sync));
-  if (started.progress.kind === 'none' && started.state === 'running') {
-    return failedAt(
-      started,
-      `The sync of ${branch} was started, but this step cannot wait for it. ${started.progress.reason} Remove \`wait\`, or use a service that reports the status of syncs.`,
-    );
+  if (progress.kind === 'none' && started.state === 'running') {
+    const reason = `The sync of ${branch} was started, but this step cannot wait for it. ${progress.reason} Remove \`wait\`, or use a service that reports the status of syncs.`;
+    return failedAt(task, started, reason);
   }
   const followed: Followed =
-    started.progress.kind === 'none'
+    progress.kind === 'none'
       ? { kind: 'ended', last: started }
-      : await follow(context, started, started.progress.address, within, tookMs);
+      : await follow(context, started, progress.address, within, tookMs);
   // Fields of the first response are kept if later responses lack them.
   const last: SyncReport = {
     ...followed.last,
@@ -67,7 +65,11 @@ async function waitForEnd(
   };
   switch (followed.kind) {
     case 'cancelled':
-      return failedAt(last, `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`);
+      return failedAt(
+        task,
+        last,
+        `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`,
+      );
     case 'out-of-time': {
       const { lastError } = followed;
       const problem =
@@ -75,26 +77,31 @@ async function waitForEnd(
           ? `did not finish within ${formatDuration(wait)}: it is ${progressText(last)}.`
           : `may not have finished within ${formatDuration(wait)}: its last known status is ${progressText(last)}, and the last status request failed: ${lastError.reason}`;
       const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
-      return failedAt(last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
+      return failedAt(task, last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
     }
-    case 'ended': {
-      if (last.state === 'failed') return failedAt(last, `The sync of ${branch} failed: ${last.error ?? last.status}`);
-      const took = formatElapsed(context.clock() - began);
-      const received =
-        last.received_objects === undefined
-          ? ''
-          : `, ${pluralize(last.received_objects, 'object')} received${bytesText(last)}`;
-      const { missing_objects: missing = 0 } = last;
-      const sentence = `The branch ${branch} of ${workspace} is synced: ${last.status} after ${took}${received}.`;
-      context.log.line(sentence);
-      if (missing > 0) context.log.warn(missingText(branch, missing));
-      const summary = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
-      return succeeded(outputsOf(branch, last), summary, table(workspace, branch, last));
-    }
+    case 'ended':
+      return last.state === 'failed'
+        ? failedAt(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`)
+        : syncedOutcome(context, task, last, context.clock() - began);
   }
 }
 
-const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
+function syncedOutcome({ log }: Context, task: TaskOf<'sync'>, sync: SyncReport, tookMs: number): Outcome {
+  const { workspace, branch } = task;
+  const { received_objects, missing_objects: missing = 0 } = sync;
+  const received =
+    received_objects === undefined ? '' : `, ${pluralize(received_objects, 'object')} received${bytesText(sync)}`;
+  const sentence = `The branch ${branch} of ${workspace} is synced: ${sync.status} after ${formatElapsed(tookMs)}${received}.`;
+  log.line(sentence);
+  if (missing > 0) log.warn(missingText(branch, missing));
+  const summary = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
+  return succeeded(outputsOf(task, sync), summary, table(task, sync));
+}
+
+const failedAt = (task: TaskOf<'sync'>, sync: SyncReport, reason: string): Outcome =>
+  failed(outputsOf(task, sync), reason, table(task, sync));
+
+const outputsOf = ({ branch }: TaskOf<'sync'>, sync: SyncReport): Outputs => ({
   status: sync.status,
   branch: sync.branch ?? branch,
   ...(sync.sync_id !== undefined && { sync_id: sync.sync_id }),
@@ -104,7 +111,7 @@ const outputsOf = (branch: string, sync: SyncReport): Outputs => ({
     sync.missing_objects !== undefined && { missing_objects: String(sync.missing_objects) }),
 });
 
-const table = (workspace: string, branch: string, sync: SyncReport) => ({
+const table = ({ workspace, branch }: TaskOf<'sync'>, sync: SyncReport) => ({
   head: ['Workspace', 'Branch', 'Status', 'Objects', 'Head'],
   rows: [[workspace, branch, sync.status, objectsText(sync), sync.head ?? '']],
 });

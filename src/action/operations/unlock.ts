@@ -10,7 +10,7 @@ import {
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { type OwnLock, ownLockOf } from '../../locks/ownership.ts';
-import { hasIdentity, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
+import { hasIdentity, type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { InputError } from '../inputs/reader.ts';
@@ -22,32 +22,17 @@ import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome }
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
-  const { client, clock, log, connection, ledger } = context;
-  const { workspace, force } = task;
-  const jobLocks = readJobLocks(ledger, connection.baseUrl, workspace);
+  const { client, log, connection, ledger } = context;
+  const { workspace, selection } = task;
+  const service = connection.baseUrl;
+  const jobLocks = readJobLocks(ledger, service, workspace);
   const { targets, gap } = await unlockTargets(context, task, jobLocks);
   warnOfLostLocks(context, jobLocks);
-  const within = defaultLimits(context);
-  const results: UnlockResult[] = [];
-
-  // The job's own locks come first: a slow list must not use up their time.
-  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
-    // A lock that this job may have released itself is not lost.
-    release(path, { kind: 'own', lock, mayBeReleased }, (holder) =>
-      mayBeReleased ? { path, kind: 'held', holder, via } : { path, kind: 'lost', holder },
-    ),
-  );
-  await Promise.all([releaseFound(), lookUpOthers()]);
-  results.sort(byPath);
-
+  const results = await releaseTargets(context, task, targets);
   const now = client.serverNow();
   const caution = cautionText(results, now);
   if (caution !== undefined) log.warn(caution);
-  const outcome = unlockOutcome(
-    results,
-    { service: connection.baseUrl, workspace, selection: task.selection.kind, gap },
-    now,
-  );
+  const outcome = unlockOutcome(results, { service, workspace, selection: selection.kind, gap }, now);
   log.group(
     outcome.sentence,
     results.map((result) => `${result.path}: ${resultText(result, now)}`),
@@ -55,44 +40,32 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
   const leftAlone = othersText(results, now);
   if (leftAlone !== undefined) log.line(leftAlone);
   return outcome;
+}
 
-  function failed(path: LockPath, error: ServiceError, holder?: KnownLock, more = ''): UnlockResult {
-    const { reason, advice, request } = error;
-    if (!force && refusesThisLock(error)) return { path, kind: 'refused', holder, request };
-    return { path, kind: 'failed', reason: withRequest(reason + more + advice, request) };
-  }
+async function releaseTargets(
+  context: Context,
+  { workspace, force }: TaskOf<'unlock'>,
+  targets: readonly UnlockTarget[],
+): Promise<readonly UnlockResult[]> {
+  const { client, clock, log, connection } = context;
+  const within = defaultLimits(context);
+  const results: UnlockResult[] = [];
+  // The job's own locks come first: a slow list must not use up their time.
+  await inParallel(ofKind(targets, 'lock'), ({ path, lock, mayBeReleased, via }) =>
+    release(path, { kind: 'own', lock, mayBeReleased }, via),
+  );
+  await Promise.all([releaseFound(), lookUpOthers()]);
+  return results.sort(byPath);
 
-  async function release(
-    path: LockPath,
-    target: ReleaseTarget,
-    onOther: (holder: KnownLock | undefined) => UnlockResult,
-  ): Promise<void> {
+  async function release(path: LockPath, target: ReleaseTarget, via: ResolvedPath['kind']): Promise<void> {
     const request = { service: connection.baseUrl, workspace, path, target, force };
     const result = await releaseTarget(context, request, within);
-    switch (result.kind) {
-      case 'released':
-      case 'absent':
-        results.push({ path, kind: result.kind });
-        break;
-      case 'ambiguous':
-        log.warn(
-          `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`,
-        );
-        results.push({ path, kind: 'ambiguous' });
-        break;
-      case 'other':
-        results.push(onOther(result.holder));
-        break;
-      case 'unanswered':
-        results.push({ path, kind: 'unanswered', reason: result.error.message });
-        break;
-      case 'failed': {
-        const lock = target.kind === 'found' && target.found.kind === 'locked' ? target.found.lock : undefined;
-        const sentOnce = target.kind === 'found' && (lock === undefined || !hasIdentity(lock));
-        const once = ' It was sent only once, because the service gave no id or ETag to identify the lock.';
-        results.push(failed(path, result.error, lock, sentOnce ? once : ''));
-      }
+    if (result.kind === 'ambiguous') {
+      log.warn(
+        `The lock on ${path} was left alone: it cannot be verified to be the one that you passed, and may belong to someone else.`,
+      );
     }
+    results.push(unlockResult(result, path, target, { force, via }));
   }
 
   async function releaseFound(): Promise<void> {
@@ -100,10 +73,8 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
     const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
     await inParallel(paths, async (path) => {
       const found = lookup(path);
-      if (found.kind === 'failed') results.push(failed(path, found.error));
-      else {
-        await release(path, { kind: 'found', found }, (holder) => ({ path, kind: 'held', holder, via: 'named' }));
-      }
+      if (found.kind === 'failed') results.push(failedResult(path, found.error, { force }));
+      else await release(path, { kind: 'found', found }, 'named');
     });
   }
 
@@ -193,6 +164,47 @@ export function resolveFromLedger({ kind, path }: ResolvedPath, { held, planned,
   if (planned.has(path)) return { kind: 'not-ours', path };
   // The missing part of the ledger may be about this path.
   return damaged ? { kind: 'lock', path, lock: {}, mayBeReleased: true, via: 'named' } : { kind: 'path', path };
+}
+
+function unlockResult(
+  result: ReleaseResult,
+  path: LockPath,
+  target: ReleaseTarget,
+  { force, via }: { readonly force: boolean; readonly via: ResolvedPath['kind'] },
+): UnlockResult {
+  switch (result.kind) {
+    case 'released':
+    case 'absent':
+    case 'ambiguous':
+      return { path, kind: result.kind };
+    case 'other': {
+      const { holder } = result;
+      // A lock that this job may have released itself is not lost.
+      const isLost = target.kind === 'own' && !target.mayBeReleased;
+      return isLost ? { path, kind: 'lost', holder } : { path, kind: 'held', holder, via };
+    }
+    case 'unanswered':
+      return { path, kind: 'unanswered', reason: result.error.message };
+    case 'failed': {
+      if (target.kind === 'own') return failedResult(path, result.error, { force });
+      const holder = target.found.kind === 'locked' ? target.found.lock : undefined;
+      const isSentOnce = holder === undefined || !hasIdentity(holder);
+      return failedResult(path, result.error, { force, holder, isSentOnce });
+    }
+  }
+}
+
+function failedResult(
+  path: LockPath,
+  error: ServiceError,
+  more: { readonly force: boolean; readonly holder?: KnownLock | undefined; readonly isSentOnce?: boolean },
+): UnlockResult {
+  const { reason, advice, request } = error;
+  if (!more.force && refusesThisLock(error)) return { path, kind: 'refused', holder: more.holder, request };
+  const once = more.isSentOnce
+    ? ' It was sent only once, because the service gave no id or ETag to identify the lock.'
+    : '';
+  return { path, kind: 'failed', reason: withRequest(reason + once + advice, request) };
 }
 
 /** A 403 without a missing scope is about the lock: someone else holds it. */

@@ -94,19 +94,11 @@ function expiryText({ client }: Context, grants: readonly Grant[]): string {
 /** The service may take a while, but the locks are held and the job waits. */
 const maxFirstRenewalMs = 10_000;
 
-interface FirstRenewal {
-  readonly grant: Grant;
-  /** The reason why the service cannot renew locks. */
-  readonly reason?: string;
-  readonly request?: string | undefined;
-}
-
-/** The first renewal shows whether the service supports renewal, while the step can still warn about it. */
-async function renewFirst(
-  { client, clock, signal }: Context,
-  task: TaskOf<'lock'>,
-  grant: Grant,
-): Promise<FirstRenewal> {
+/**
+ * The first renewal shows whether the service supports renewal, while the step can still warn about it. `reason` says
+ * why it does not.
+ */
+async function renewFirst({ client, clock, signal }: Context, task: TaskOf<'lock'>, grant: Grant) {
   const { path, workspace, lock } = grant;
   if (!hasIdentity(lock)) return { grant, reason: 'its locks have neither ids nor ETags' };
   const idempotencyKey = crypto.randomUUID();

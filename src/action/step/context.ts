@@ -60,7 +60,4 @@ export const defaultLimits = ({
   signal,
 }: Pick<Context, 'clock' | 'signal'> & {
   readonly connection: Pick<ConnectionInputs, 'requestTimeout'>;
-}): CallLimits => ({
-  deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout),
-  signal,
-});
+}): CallLimits => ({ deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout), signal });

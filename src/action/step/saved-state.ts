@@ -19,7 +19,7 @@ const isSavedState = hasShape({
 export type SavedState = Checked<typeof isSavedState>;
 
 export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: readonly Grant[], redact: Redact): string {
-  const all = lockJson({ ...about, locks: grants.map(compact) }, redact);
+  const all = lockJson({ ...about, locks: grants.map(({ lock }) => lock) }, redact);
   return fitsVariable(all) ? all : JSON.stringify(about);
 }
 
@@ -28,9 +28,4 @@ export function parseSavedState(text: string): SavedState | undefined {
   const parsed = parseJson(text, (each) => each);
   const state: unknown = parsed.ok && parsed.value;
   return isSavedState(state) ? { ...state, locks: state.locks?.filter(isGrantedLock) } : undefined;
-}
-
-/** Keeps the proof of ownership and the expiry, without the owner. */
-function compact({ lock: { path, type, id, etag, acquired_at, fence, expires_at } }: Grant): GrantedLock {
-  return { path, type, id, etag, acquired_at, fence, expires_at };
 }

@@ -10,6 +10,7 @@ import { place } from '../../locks/samples.ts';
 
 const whole: RenewalTask = {
   connection: {
+    allowHttp: false,
     baseUrl: place.service,
     credentials: { kind: 'static', token: 'wsa_1' },
     requestTimeout: { seconds: 30 },

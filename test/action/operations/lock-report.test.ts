@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rollBackTexts } from '../../../src/action/locks/roll-back-texts.ts';
+import { rollBackTexts } from '../../../src/action/operations/lock-report.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
 import { errorOf, grantOf, knownLock, start } from '../../locks/samples.ts';
 
