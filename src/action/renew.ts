@@ -27,8 +27,8 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
   const { credentials } = connection;
   const { redact, add } = openRedactor(credentials.kind === 'static' ? [credentials.token] : []);
   const ledger = openLedger(ledgerFile, redact);
-  const longest = attemptMs(milliseconds(ttl.value));
-  const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, longest / 1_000) };
+  const maxAttemptMs = attemptMs(milliseconds(ttl.value));
+  const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, maxAttemptMs / 1_000) };
   const reporter = { log: silentLog, mask: add };
   const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
     serverAheadMs: task.serverAheadMs,
@@ -43,7 +43,7 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
     follow: followLedger(ledgerFile),
     isWorkerGone: worker === undefined ? () => false : watchProcess(worker),
     onStart: reportStart,
-    watch: (look: () => void) => watchLedger(ledgerFile, look),
+    watch: (onChange: () => void) => watchLedger(ledgerFile, onChange),
   };
   const job = { service: connection.baseUrl, workspace, step };
   try {
@@ -74,23 +74,23 @@ const pollMs = 1_000;
 /** Lines written within this time are read together. */
 const settleMs = 10;
 
-function watchLedger(file: string, look: () => void): () => void {
-  const timer = setInterval(look, pollMs);
-  let soon: NodeJS.Timeout | undefined;
-  const lookSoon = (): void => {
-    soon ??= setTimeout(() => {
-      soon = undefined;
-      look();
+function watchLedger(file: string, onChange: () => void): () => void {
+  const timer = setInterval(onChange, pollMs);
+  let pending: NodeJS.Timeout | undefined;
+  const notifySoon = (): void => {
+    pending ??= setTimeout(() => {
+      pending = undefined;
+      onChange();
     }, settleMs);
   };
   try {
-    watchFiles(file, { persistent: false }, lookSoon).on('error', () => undefined);
+    watchFiles(file, { persistent: false }, notifySoon).on('error', () => undefined);
   } catch {
     // The timer still checks the ledger.
   }
   return () => {
     clearInterval(timer);
-    clearTimeout(soon);
+    clearTimeout(pending);
   };
 }
 

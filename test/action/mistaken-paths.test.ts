@@ -129,7 +129,7 @@ describe('a folder of the checkout', () => {
   test('stands for everything below it if folders are accepted, except what later lines exclude', async () => {
     const { paths, folders, warning } = await resolve(
       '!Content/Maps/**\nContent/Maps/\nContent/Old[1]\n!**/Deep/*\n!Content/Old[[]1]',
-      { folders: 'accepted' },
+      { acceptFolders: true },
     );
     expect({ paths, warning }).toEqual({ paths: [], warning: undefined });
     expect(folders.map(({ path }) => path)).toEqual(['Content/Maps']);
@@ -139,8 +139,8 @@ describe('a folder of the checkout', () => {
   });
 
   test('is an error if it does not exist and the line ends with a slash', async () => {
-    for (const folders of ['mistakes', 'accepted'] as const) {
-      expect(await problemsOf('Content/Nothing/', { folders })).toEqual([
+    for (const acceptFolders of [false, true]) {
+      expect(await problemsOf('Content/Nothing/', { acceptFolders })).toEqual([
         'Input `path` has the line "Content/Nothing/". It ends with a slash, and the checkout has no such folder. A path names a file; `Content/Nothing/**` stands for the files below a folder of the checkout.',
       ]);
     }

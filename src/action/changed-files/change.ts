@@ -55,11 +55,11 @@ function readChange({ name, file }: RunEvent): Parsed<Change> {
     : refused(`The file with the event of the run cannot be used: ${payload.reason}.`);
 }
 
-const instead = 'Name the files with `path` instead.';
+const pathAdvice = 'Name the files with `path` instead.';
 
 /** Parses the payload of an event: docs.github.com, "Webhook events and payloads". */
 export function parseChange(event: string, payload: Json): Parsed<Change> {
-  if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${instead}`);
+  if (!isObject(payload)) return refused(`The event file does not contain a JSON object. ${pathAdvice}`);
   // All events about a pull request have its number here.
   const number = asObject(payload['pull_request'])['number'];
   if (typeof number === 'number' && Number.isSafeInteger(number) && number > 0) {
@@ -69,7 +69,7 @@ export function parseChange(event: string, payload: Json): Parsed<Change> {
   if (event === 'merge_group') return parseMergeGroup(payload);
   const what = event === '' ? 'The run has no event' : `The event of the run is ${JSON.stringify(event)}`;
   return refused(
-    `${what}, which has no list of changed files. Supported events: push, merge_group and those with a pull request (pull_request, pull_request_target, pull_request_review and others). ${instead}`,
+    `${what}, which has no list of changed files. Supported events: push, merge_group and those with a pull request (pull_request, pull_request_target, pull_request_review and others). ${pathAdvice}`,
   );
 }
 
@@ -78,24 +78,24 @@ function parsePush(payload: JsonObject): Parsed<Change> {
   const before = commitIn(payload['before']);
   const after = commitIn(payload['after']);
   if (ref === undefined || before === undefined || after === undefined) {
-    return refused(`The push event does not name its commits. ${instead}`);
+    return refused(`The push event does not name its commits. ${pathAdvice}`);
   }
   // Shortens `refs/heads/main` to `main`.
   const branch = ref.replace(/^refs\/(?:heads|tags)\//, '');
-  if (isNone(after)) return accepted({ kind: 'deleted-ref', name: `the push that deletes ${branch}` });
-  if (!isNone(before)) {
+  if (isNullCommit(after)) return accepted({ kind: 'deleted-ref', name: `the push that deletes ${branch}` });
+  if (!isNullCommit(before)) {
     const name = `the push to ${branch} (${short(before)} to ${short(after)})`;
     return accepted({ kind: 'push', name, base: before, head: after });
   }
   const defaultBranch = nameIn(asObject(payload['repository'])['default_branch']);
   if (defaultBranch === undefined) {
     return refused(
-      `The push creates ${JSON.stringify(branch)}, and its event does not name the branch to compare it with. ${instead}`,
+      `The push creates ${JSON.stringify(branch)}, and its event does not name the branch to compare it with. ${pathAdvice}`,
     );
   }
   if (ref === `refs/heads/${defaultBranch}`) {
     return refused(
-      `The push creates the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${instead}`,
+      `The push creates the default branch ${JSON.stringify(defaultBranch)}: there is nothing to compare it with. ${pathAdvice}`,
     );
   }
   const name = `the push that creates ${branch} (${short(after)}, compared with ${defaultBranch})`;
@@ -106,8 +106,8 @@ function parseMergeGroup(payload: JsonObject): Parsed<Change> {
   const group = asObject(payload['merge_group']);
   const base = commitIn(group['base_sha']);
   const head = commitIn(group['head_sha']);
-  if (base === undefined || head === undefined || isNone(base) || isNone(head)) {
-    return refused(`The merge_group event does not name its commits. ${instead}`);
+  if (base === undefined || head === undefined || isNullCommit(base) || isNullCommit(head)) {
+    return refused(`The merge_group event does not name its commits. ${pathAdvice}`);
   }
   return accepted({ kind: 'merge-group', name: `the merge group (${short(base)} to ${short(head)})`, base, head });
 }
@@ -119,7 +119,7 @@ const commitIn = (json: Json | undefined): string | undefined =>
   typeof json === 'string' && /^(?:[\da-f]{40}|[\da-f]{64})$/.test(json) ? json : undefined;
 
 /** GitHub sends zeros as the commit of a branch that does not exist yet, or no longer exists. */
-const isNone = (commit: string): boolean => /^0+$/.test(commit);
+const isNullCommit = (commit: string): boolean => /^0+$/.test(commit);
 
 function parseRepository(text: string): Parsed<ChangeSource['repository']> {
   const [, owner, repo] = /^([\w.-]+)\/([\w.-]+)$/.exec(text) ?? [];

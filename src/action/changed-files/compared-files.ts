@@ -26,7 +26,8 @@ const maxComparedFiles = 300;
 async function compare(github: GitHub, base: string, head: string) {
   const compared = asObject(await github.read('compare/{base}...{head}', { base, head, per_page: 1 }));
   const mergeBase = nameIn(asObject(compared['merge_base_commit'])['sha']);
-  if (mergeBase === undefined) throw new Error(`GitHub does not name the merge base of two commits. ${retryAdvice}`);
+  if (mergeBase === undefined)
+    throw new Error(`GitHub did not return the merge base of the two commits. ${retryAdvice}`);
   const files = readFiles(compared['files']);
   return {
     files: files.length < maxComparedFiles ? files : undefined,

@@ -38,7 +38,7 @@ export function openGitHub({ apiUrl, repository, token }: ChangeSource, context:
       });
       return { body: data, next: parseLinks(headers.link).get('next') };
     } catch (error) {
-      throw reasonOf(error);
+      throw unwrapError(error);
     }
   }
 
@@ -79,7 +79,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
     server: 'GitHub',
     clock,
     serverClock: createServerClock(clock),
-    send: async (request, signal) => asTooMany(await connection.send(request, signal)),
+    send: async (request, signal) => toRateLimited(await connection.send(request, signal)),
     timeoutMs: milliseconds(requestTimeout),
     maxConnections,
     retries,
@@ -104,7 +104,7 @@ function openGitHubCall(apiUrl: URL, token: string, context: GitHubContext) {
  * rules. GitHub also answers 403, and sends the time in headers of its own: docs.github.com, "Rate limits for the REST
  * API".
  */
-export function asTooMany(received: RawResponse): RawResponse {
+export function toRateLimited(received: RawResponse): RawResponse {
   const wait = retryAfterSeconds(received);
   if (wait === undefined) return received;
   return {
@@ -160,13 +160,13 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
       const { status } = outcome.response;
       if (status < 300 || status > 399 || location === undefined || !URL.canParse(location, target.href)) break;
       target = new URL(location, target);
-      if (target.origin !== apiUrl.origin) throw leadsElsewhere(outcome, target);
+      if (target.origin !== apiUrl.origin) throw foreignRedirectError(outcome, target);
       outcome = await read(target, headers);
     }
     const { response } = outcome;
     if (!isSuccess(response)) throw outcome.refuse();
-    const wrong = unusable(response);
-    if (response.body.kind !== 'json' || wrong !== undefined) throw wrong ? outcome.fail(wrong) : outcome.refuse();
+    const problem = unusable(response);
+    if (response.body.kind !== 'json' || problem !== undefined) throw problem ? outcome.fail(problem) : outcome.refuse();
     const link = headerOf(response, 'link');
     return new Response(JSON.stringify(response.body.value), {
       // No other headers: octokit would log the deprecations in them.
@@ -175,12 +175,12 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
   };
 }
 
-function leadsElsewhere({ response, fail }: AnsweredCall, target: URL): Error {
+function foreignRedirectError({ response, fail }: AnsweredCall, target: URL): Error {
   const where = response.sanitizer.line(target.origin, 200);
   const reason = `it leads to another server, ${where}, and the token must not be sent there`;
   return fail(notUnderstood(response, reason));
 }
 
 /** Unwraps an error thrown by `fetch`, which octokit wraps in one of its own. */
-const reasonOf = (error: unknown): unknown =>
+const unwrapError = (error: unknown): unknown =>
   error instanceof Error && error.cause instanceof Error ? error.cause : error;

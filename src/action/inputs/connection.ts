@@ -21,7 +21,7 @@ export function readConnection(reader: Reader, environment: NodeJS.ProcessEnv) {
 
 const parseServiceToken = parseToken('It must be an API token, without spaces or line breaks. Pass it from a secret.');
 
-const neitherWay =
+const credentialsAdvice =
   'Pass a token of the service from a secret, or let the job authenticate with its OIDC token: give it `id-token: write`, under `permissions:`, and have the operator of the service add a trust rule.';
 
 /** A given token takes precedence over the identity of the job. */
@@ -36,7 +36,7 @@ function readCredentials(
     return token === undefined ? undefined : { kind: 'static', token };
   }
   const identity = identityOf(environment);
-  if (identity === undefined) addProblem('token', neitherWay);
+  if (identity === undefined) addProblem('token', credentialsAdvice);
   if (identity === undefined || baseUrl === undefined || audience === undefined) return undefined;
   return { kind: 'identity', ...identity, audience: audience || new URL(baseUrl).origin };
 }

@@ -31,16 +31,16 @@ export function findJobWorkspace(raw: RawInputs, temporaryFolder: string): FromL
 const distinct = (texts: readonly string[]): readonly string[] => [...new Set(texts)];
 
 const example = 'such as https://workspaces.example.com/v1';
-const listThem = '`operation: list-workspaces` lists the workspaces.';
+const listAdvice = '`operation: list-workspaces` lists the workspaces.';
 
 function missingTexts(raw: RawInputs, isHandoff: boolean): FromLedger['missing'] {
   if (isHandoff) {
     const reason = 'Not all locks that the step names belong to this job, so it must also name';
     return { 'base-url': `${reason} their service, ${example}.`, workspace: `${reason} their workspace.` };
   }
-  const here = raw['base-url'] !== '' ? ' on this service' : raw.workspace !== '' ? ' in this workspace' : '';
-  const reason = `No step of this job has locked anything${here}, so the step must name`;
-  return { 'base-url': `${reason} the service, ${example}.`, workspace: `${reason} the workspace. ${listThem}` };
+  const scope = raw['base-url'] !== '' ? ' on this service' : raw.workspace !== '' ? ' in this workspace' : '';
+  const reason = `No step of this job has locked anything${scope}, so the step must name`;
+  return { 'base-url': `${reason} the service, ${example}.`, workspace: `${reason} the workspace. ${listAdvice}` };
 }
 
 function severalTexts(refs: readonly WorkspaceRef[]): FromLedger['missing'] {

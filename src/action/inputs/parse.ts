@@ -11,7 +11,7 @@ import type { OwnLock } from '../../locks/ownership.ts';
 /** Converts the text of an input to its value, or returns the reason why it is invalid. */
 export type Parse<T> = (text: string) => Parsed<T>;
 
-/** Whether the end of a job fails or warns if a lock was lost while the job ran. */
+/** Whether a lock that was lost while the job ran fails the job, or only warns. */
 export type OnLost = 'fail' | 'warn';
 
 export const parseOnLost: Parse<OnLost> = oneOf(['fail', 'warn']);

@@ -201,8 +201,8 @@ function readPaths({ read, raw, addLineProblem }: Reader): Read<PathSelection> {
     if (!path.ok) addLineProblem('path', line, path.reason);
     return path;
   });
-  const right = parsed.flatMap((path) => (path.ok ? [path.value] : []));
-  return glob === undefined || right.length < parsed.length ? undefined : { kind: 'paths', paths: right };
+  const valid = parsed.flatMap((path) => (path.ok ? [path.value] : []));
+  return glob === undefined || valid.length < parsed.length ? undefined : { kind: 'paths', paths: valid };
 }
 
 const readRegisterHook = (reader: Reader) =>

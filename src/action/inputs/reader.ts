@@ -65,9 +65,9 @@ export function inputText(name: InputName, text: string): string {
 export const lineProblem = (name: InputName, line: string, reason: string): string =>
   `Input \`${name}\` has the line ${quoted(line)}. ${reason}`;
 
-const maxShown = 200;
+const maxQuoted = 200;
 
-export const truncated = (text: string): string => (text.length > maxShown ? `${text.slice(0, maxShown)}…` : text);
+export const truncated = (text: string): string => (text.length > maxQuoted ? `${text.slice(0, maxQuoted)}…` : text);
 
 /** A value as errors show it: on one line, and truncated if it is long. */
 export const quoted = (text: string): string => JSON.stringify(truncated(text));

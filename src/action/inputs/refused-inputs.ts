@@ -16,7 +16,7 @@ export const explainErrors =
   (error: unknown): string =>
     error instanceof ServiceError ? (refusalText(error, given) ?? error.message) : errorText(error);
 
-const maxShown = 5;
+const maxListed = 5;
 
 /** Undefined if the error is not about an input. */
 function refusalText({ failure, request }: ServiceError, given: GivenInputs): string | undefined {
@@ -25,7 +25,7 @@ function refusalText({ failure, request }: ServiceError, given: GivenInputs): st
   const problems = fields.map(({ field, detail }) => ({ field, detail, input: field && textOf(field, given) }));
   if (problems.every(({ input }) => input === undefined)) return undefined;
   const sentences = problems
-    .slice(0, maxShown)
+    .slice(0, maxListed)
     .map(({ field, detail, input }) => `${input ?? (field === undefined ? '' : `${field}:`)} ${asSentence(detail)}`);
   const more = fields.length - sentences.length;
   // Our service repeats the first problem in this text.
@@ -74,12 +74,12 @@ function hookText(field: string, raw: RawInputs): string | undefined {
 }
 
 /** Options whose values are shown. Any other option may contain a secret. */
-const shownOptions: ReadonlySet<string> = new Set(['format', 'events', 'branches']);
+const plainOptions: ReadonlySet<string> = new Set(['format', 'events', 'branches']);
 
 function optionText(name: string, text: string): string | undefined {
   const options = parseJsonObject(text);
   if (!options.ok || !Object.hasOwn(options.value, name)) return undefined;
-  return shownOptions.has(name)
+  return plainOptions.has(name)
     ? `Input \`hook-options\` has ${quoted(name)}: ${truncated(JSON.stringify(options.value[name]))}.`
     : `Input \`hook-options\` has a member ${quoted(name)} that is not valid.`;
 }

@@ -103,8 +103,8 @@ export const unusedInputs = (getInput: GetInput, operation: OperationName): read
 
 export function unusedText(unused: readonly InputName[], operation: OperationName): string {
   const names = unused.map((name) => `\`${name}\``).join(', ');
-  const what = unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`;
-  return `${what} not used by \`operation: ${operation}\`.`;
+  const subject = unused.length === 1 ? `Input ${names} is` : `Inputs ${names} are`;
+  return `${subject} not used by \`operation: ${operation}\`.`;
 }
 
 /** Masking a shorter text would hide half of the log. */

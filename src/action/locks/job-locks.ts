@@ -19,7 +19,7 @@ export async function findAlreadyHeld(
   const { client, clock } = context;
   const candidates = paths.flatMap((path) => held.get(path) ?? []);
   if (candidates.length === 0) return [];
-  const within = briefly(defaultLimits(context), clock);
+  const within = briefLimits(defaultLimits(context), clock);
   const heldPaths = candidates.map(({ grant }) => grant.path);
   const find = await lookupIn(listOnPaths(client, workspace, heldPaths, within));
   return candidates.flatMap(({ grant, releaseStarted }) => {
@@ -44,17 +44,17 @@ export function warnOfLostLocks({ client, log }: Context, { lost }: JobLocks): v
 }
 
 /** The limits of a lookup that the step can do without. */
-export const briefly = (within: CallLimits, clock: Clock): CallLimits => ({
+export const briefLimits = (within: CallLimits, clock: Clock): CallLimits => ({
   ...within,
   deadline: Math.min(within.deadline, clock() + 10_000),
 });
 
 /** Says that a step for all locks of the job leaves those in other workspaces alone. */
-export function logOtherWorkspaces(log: Context['log'], workspaces: readonly string[], fate: string): void {
+export function logOtherWorkspaces(log: Context['log'], workspaces: readonly string[], state: string): void {
   if (workspaces.length === 0) return;
-  log.line(`The locks of this job in ${joinFirst(workspaces)} are ${fate}: each workspace needs its own step.`);
+  log.line(`The locks of this job in ${joinFirst(workspaces)} are ${state}: each workspace needs its own step.`);
 }
 
 /** The reason why the job may have more locks, if its ledger is damaged. */
-export const gapText = ({ file }: Context['ledger'], done: string, inputs: string): string =>
-  `Part of the ledger in ${file} cannot be read, so this job may have locks that were not ${done}. Name them with ${inputs}.`;
+export const gapText = ({ file }: Context['ledger'], action: string, inputs: string): string =>
+  `Part of the ledger in ${file} cannot be read, so this job may have locks that were not ${action}. Name them with ${inputs}.`;

@@ -91,19 +91,19 @@ export interface LockToCheck {
 export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult, serverNow: number): CheckResult {
   if (found.kind === 'failed') return { path, kind: 'unknown', reason: found.error.message };
   if (found.kind === 'unknown') return { path, kind: 'unknown', reason: found.reason };
-  const there = found.kind === 'locked' ? found.lock : undefined;
+  const listed = found.kind === 'locked' ? found.lock : undefined;
   switch (ownLockState(lock, found, { serverNow, mayBeReleased: loss !== undefined })) {
     case 'ours':
-      return { path, kind: 'kept', lock: keptLock(lock, there) };
+      return { path, kind: 'kept', lock: keptLock(lock, listed) };
     case 'assumed':
-      return { path, kind: 'kept', lock: keptLock(lock, { expires_at: there?.expires_at }) };
+      return { path, kind: 'kept', lock: keptLock(lock, { expires_at: listed?.expires_at }) };
     case 'absent':
       return { path, kind: 'lost', lock, loss, holder: undefined };
     case 'other':
-      return { path, kind: 'lost', lock, loss, holder: there };
+      return { path, kind: 'lost', lock, loss, holder: listed };
     case 'unknown': {
       const isEndKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
-      if (isEndKnown) return { path, kind: 'lost', lock, loss, holder: there };
+      if (isEndKnown) return { path, kind: 'lost', lock, loss, holder: listed };
       const reason =
         'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
       return { path, kind: 'unknown', reason };
@@ -198,9 +198,9 @@ function failuresOf({ results, gap }: CheckReport, now: number): readonly string
 
 /** Describes a lost lock of this job: when it was lost, if known, and who holds the path now. */
 function lostText({ path, lock, holder }: Extract<CheckResult, { kind: 'lost' }>, now: number): string {
-  const how = howItEnded(Date.parse(lock.expires_at ?? ''), holder, now);
+  const endText = howItEnded(Date.parse(lock.expires_at ?? ''), holder, now);
   const current = holder === undefined ? 'Nobody holds the path now' : heldText(path, holder, now, true);
-  return `This job lost its lock on ${path}.${how} ${current}.`;
+  return `This job lost its lock on ${path}.${endText} ${current}.`;
 }
 
 /** The locks to check, and the reason why there may be more. */
@@ -213,9 +213,9 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
   const { held, otherWorkspaces, damaged } = readJobLocks(ledger, connection.baseUrl, workspace);
   logOtherWorkspaces(log, otherWorkspaces, 'not checked');
   // The job no longer relies on locks whose release has started.
-  const relied = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
+  const unreleased = [...held].filter(([, { releaseStarted }]) => !releaseStarted);
   return {
-    locks: relied.map(([path, { grant, loss }]): LockToCheck => {
+    locks: unreleased.map(([path, { grant, loss }]): LockToCheck => {
       return { path, lock: ownLockOf(grant), isCompared: grant.isCompared, loss };
     }),
     gap: damaged ? gapText(ledger, 'checked', '`locks` or `locks-file`') : undefined,

@@ -24,15 +24,15 @@ interface Found {
 export async function listLocks(context: Context, task: TaskOf<'list-locks'>): Promise<Outcome> {
   const { client, connection, log, redact } = context;
   const { workspace, ignoredOwners, failIfLocked } = task;
-  const toList = await pathsToList(task, context);
-  const { items, incomplete } = await listAmong(context, task, toList);
+  const query = await pathsToList(task, context);
+  const { items, incomplete } = await listAmong(context, task, query);
   if (incomplete !== undefined) log.warn(incomplete);
   // Most owners here are logins of people, which are case-insensitive.
   const ignored = new Set(ignoredOwners.map((owner) => owner.toLowerCase()));
   const locks = items.filter(({ owner }) => owner === undefined || !ignored.has(owner.toLowerCase())).sort(byPath);
   const found: Found = { locks, ignored: items.length - locks.length, incomplete };
   const now = client.serverNow();
-  const sentence = sentenceOf(found, `${workspace}${toList.among}`);
+  const sentence = sentenceOf(found, `${workspace}${query.among}`);
   log.group(
     sentence,
     locks.map((lock) => heldText(lock.path, lock, now)),
@@ -46,7 +46,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
       count: String(locks.length),
       locks: locksOutput(locks.map(asOutput), (entries) => redactedJson(entries, redact)),
     },
-    sentence: failIfLocked && locks.length > 0 ? `${sentence} ${toTurnGreen(locks)}` : sentence,
+    sentence: failIfLocked && locks.length > 0 ? `${sentence} ${rerunAdvice(locks)}` : sentence,
     tables: [{ ...holderTable(locks.map((lock) => ({ path: lock.path, holder: lock }))), rest }],
     failures,
     annotations: failIfLocked ? locks.map((lock) => annotation(lock, now)) : [],
@@ -57,7 +57,7 @@ export async function listLocks(context: Context, task: TaskOf<'list-locks'>): P
 export function failuresOf({ locks, incomplete }: Found): readonly string[] {
   if (locks.length > 0) {
     const locked = pluralize(locks.length, 'file is', 'files are');
-    return [`${locked} locked, and \`fail-if-locked\` is set. ${toTurnGreen(locks)}`];
+    return [`${locked} locked, and \`fail-if-locked\` is set. ${rerunAdvice(locks)}`];
   }
   return incomplete === undefined
     ? []
@@ -89,11 +89,8 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${change.name}`, within };
   }
   const { held } = readJobLocks(ledger, connection.baseUrl, workspace);
-  const resolved = await resolvePaths(scope.paths, {
-    ...runner,
-    isLocked: (path) => held.has(path),
-    folders: 'accepted',
-  });
+  const isLocked = (path: LockPath): boolean => held.has(path);
+  const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, acceptFolders: true });
   const { folders, warning } = resolved;
   if (warning !== undefined) log.warn(warning);
   const within = defaultLimits(context);
@@ -151,12 +148,12 @@ const annotation = (lock: KnownLock, now: number): FileAnnotation => ({
 
 function sentenceOf({ locks, ignored, incomplete }: Found, where: string): string {
   if (locks.length > 0) return `${pluralize(locks.length, 'lock')} in ${where}.`;
-  const apart = ignored > 0 ? `, apart from ${pluralize(ignored, 'lock')} of ignored owners` : '';
+  const except = ignored > 0 ? `, apart from ${pluralize(ignored, 'lock')} of ignored owners` : '';
   return incomplete === undefined
-    ? `Nothing is locked in ${where}${apart}.`
-    : `No lock was found in ${where}${apart}, but the list may be incomplete.`;
+    ? `Nothing is locked in ${where}${except}.`
+    : `No lock was found in ${where}${except}, but the list may be incomplete.`;
 }
 
 /** Releasing a lock does not change a run that has ended. The quoted words are labels on GitHub's pages. */
-const toTurnGreen = (locks: readonly KnownLock[]): string =>
+const rerunAdvice = (locks: readonly KnownLock[]): string =>
   `Once ${locks.length === 1 ? 'it is' : 'they are'} released, run this job again: "Re-run jobs", then "Re-run failed jobs".`;

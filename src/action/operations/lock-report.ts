@@ -25,9 +25,9 @@ export interface LockStep {
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
 
-export function heldByThisJob({ context, task, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
+export function alreadyHeldOutcome({ context, task, paths, wanted }: LockStep, own: readonly AlreadyHeld[]): Outcome {
   const now = context.client.serverNow();
-  const asked = { paths, count: wanted, ttl: task.ttl };
+  const goal = { paths, count: wanted, ttl: task.ttl };
   const rows = own.map(({ path, stepName, expiresAt }) => [
     path,
     // Tables do not support code formatting.
@@ -37,12 +37,12 @@ export function heldByThisJob({ context, task, paths, wanted }: LockStep, own: r
   const outputs: Outputs = { ...noLocks, status: 'held', holder: own[0]?.owner ?? '', waited_seconds: '0' };
   const table = { head: ['Path', 'Locked by', 'Until'], rows };
   return {
-    ...failed(outputs, alreadyHeldText(own, asked, now), table),
-    sentence: alreadyHeldText(own, asked, now, true),
+    ...failed(outputs, alreadyHeldText(own, goal, now), table),
+    sentence: alreadyHeldText(own, goal, now, true),
   };
 }
 
-export function acquired(
+export function acquiredOutcome(
   { context, task, began }: LockStep,
   grants: readonly Grant[],
   { waitedMs, unanswered }: AcquireAllResult,
@@ -78,7 +78,7 @@ export function acquired(
   };
 }
 
-export function notAcquired(
+export function notAcquiredOutcome(
   { context, task, paths, wanted }: LockStep,
   round: Exclude<AcquireAllResult['round'], { kind: 'acquired' }>,
   { waitedMs, lastBlocked, unanswered }: AcquireAllResult,
@@ -88,7 +88,7 @@ export function notAcquired(
   for (const text of rollBackTexts(round.rollback, paths.length, now)) log.line(text);
   for (const intent of unanswered) log.line(unansweredText(intent));
   const outputs: Outputs = { ...noLocks, waited_seconds: String(Math.floor(waitedMs / 1_000)) };
-  function heldBy(blocked: Blocked, waited: Duration | undefined): Outcome {
+  function heldOutcome(blocked: Blocked, waited: Duration | undefined): Outcome {
     const advice = blockedAdvice(blocked, waited, now);
     const known = { ...outputs, status: 'held', holder: blocked.conflicts[0].holder?.owner ?? '' };
     const reason = `${blockedText(blocked, now)}. ${advice}`;
@@ -96,12 +96,12 @@ export function notAcquired(
   }
   switch (round.kind) {
     case 'held':
-      return heldBy(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
+      return heldOutcome(round.blocked, task.wait.seconds > 0 ? task.wait : undefined);
     case 'cancelled': {
-      const left = round.rollback.releases.filter(({ result }) =>
+      const remaining = round.rollback.releases.filter(({ result }) =>
         ['ambiguous', 'unanswered', 'failed'].includes(result.kind),
       );
-      const all = left.length + unanswered.length === 0;
+      const all = remaining.length + unanswered.length === 0;
       return failed(
         outputs,
         all
@@ -117,21 +117,22 @@ export function notAcquired(
     }
     case 'failed':
       // The end of the wait cut off the last attempt: report the obstacle before it.
-      if (lastBlocked !== undefined && round.error.failure.kind === 'deadline') return heldBy(lastBlocked, task.wait);
+      if (lastBlocked !== undefined && round.error.failure.kind === 'deadline')
+        return heldOutcome(lastBlocked, task.wait);
       return failed(outputs, context.explain(round.error));
   }
 }
 
 /** Reports on the locks that were acquired before one could not be. */
-export function rollBackTexts({ releases }: RollbackResult, asked: number, now: number): readonly string[] {
+export function rollBackTexts({ releases }: RollbackResult, pathCount: number, now: number): readonly string[] {
   if (releases.length === 0) return [];
-  const left = releases
+  const remaining = releases
     .map(({ grant, result }) => releaseText(grant, result, now))
     .filter((text) => text !== undefined);
-  const released = releases.length - left.length;
+  const released = releases.length - remaining.length;
   return [
-    `${formatNumber(releases.length)} of ${pluralize(asked, 'path')} had been locked; ${pluralize(released, 'was', 'were')} released again.`,
-    ...left,
+    `${formatNumber(releases.length)} of ${pluralize(pathCount, 'path')} had been locked; ${pluralize(released, 'was', 'were')} released again.`,
+    ...remaining,
   ];
 }
 

@@ -19,7 +19,7 @@ import { maskedProperties, openPoolOfStep } from '../paths/step-pool.ts';
 import type { Outcome, Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { formatSavedState } from '../step/saved-state.ts';
-import { acquired, heldByThisJob, type LockStep, notAcquired } from './lock-report.ts';
+import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
@@ -47,9 +47,9 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
     warnOfLostLocks(context, jobLocks);
     const own = await findAlreadyHeld(context, jobLocks, workspace, paths);
     const others = withoutOwn(paths, own);
-    if (others.length < wanted) return heldByThisJob(lockStep, own);
+    if (others.length < wanted) return alreadyHeldOutcome(lockStep, own);
 
-    const recorder = recordAndSave(context, task, step);
+    const recorder = createStepRecorder(context, task, step);
     const session = openLockSession({ ...context, record: recorder, step, origin: runner.origin });
     const terms = { service, workspace, type, ttl };
     const refresh =
@@ -58,13 +58,13 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
     const result = await acquireLocks(acquire, { paths: others, count: wanted }, task);
     const { round } = result;
     if (round.kind !== 'acquired') {
-      const outcome = notAcquired(lockStep, round, result);
+      const outcome = notAcquiredOutcome(lockStep, round, result);
       const outdated = isOutdated(round) ? await findOutdated(context, workspace, paths) : [];
       return { ...outcome, annotations: outdatedAnnotations(context, outdated, false) };
     }
     const read = pool && (await readProperties(pool, round.grants, acquire));
-    if (read?.kind === 'failed') return notAcquired(lockStep, read, { ...result, lastBlocked: undefined });
-    const sorted = inOrder(lockStep, round.grants);
+    if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, { ...result, lastBlocked: undefined });
+    const sorted = sortGrants(lockStep, round.grants);
     const grants = renewal === undefined ? sorted : await renewal.start(step, sorted);
     const locks = grants.map(({ lock }) => lock);
     const outputs: Outputs = {
@@ -77,7 +77,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
       ...writeLocksFile(lockStep, lockJson(locks, redact)),
       ...(read !== undefined && { properties: JSON.stringify(read.properties) }),
     };
-    const outcome = acquired(lockStep, grants, result, outputs);
+    const outcome = acquiredOutcome(lockStep, grants, result, outputs);
     saveLocks(lockStep, grants, outputs);
     return outcome;
   } finally {
@@ -102,7 +102,7 @@ async function pathsToLock(
 }
 
 /** Records entries. Saves the step after the first one, before its request: from then on, there may be locks to release. */
-function recordAndSave({ record, saveState, log }: Context, { onLost }: TaskOf<'lock'>, step: string): Recorder {
+function createStepRecorder({ record, saveState, log }: Context, { onLost }: TaskOf<'lock'>, step: string): Recorder {
   let isSaved = false;
   return (entry) => {
     record(entry);
@@ -147,12 +147,12 @@ function wantedOf(any: TaskOf<'lock'>['any'], paths: readonly LockPath[]): numbe
 }
 
 /** Sorted by path; with `any`, in the order of the input. */
-function inOrder({ task, paths }: LockStep, grants: readonly Grant[]): readonly Grant[] {
+function sortGrants({ task, paths }: LockStep, grants: readonly Grant[]): readonly Grant[] {
   if (task.any === 'all') return grants.toSorted(byPath);
-  const taken = new Map<string, Grant>(grants.map((grant) => [grant.path, grant]));
+  const byLockedPath = new Map<string, Grant>(grants.map((grant) => [grant.path, grant]));
   // A pool may have grown during the wait.
   const added = grants.filter(({ path }) => !paths.some((each) => each === path));
-  return [...paths.flatMap((path) => taken.get(path) ?? []), ...added];
+  return [...paths.flatMap((path) => byLockedPath.get(path) ?? []), ...added];
 }
 
 function writeLocksFile({ context, step }: LockStep, locks: string): Outputs {

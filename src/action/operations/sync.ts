@@ -50,7 +50,7 @@ async function waitForEnd(
   const within = { deadline: began + milliseconds(wait), signal: context.signal };
   if (progress.kind === 'none' && started.state === 'running') {
     const reason = `The sync of ${branch} was started, but this step cannot wait for it. ${progress.reason} Remove \`wait\`, or use a service that reports the status of syncs.`;
-    return failedAt(task, started, reason);
+    return failedOutcome(task, started, reason);
   }
   const followed: Followed =
     progress.kind === 'none'
@@ -65,7 +65,7 @@ async function waitForEnd(
   };
   switch (followed.kind) {
     case 'cancelled':
-      return failedAt(
+      return failedOutcome(
         task,
         last,
         `Waiting for the sync of ${branch} was cancelled; the sync continues on the service.`,
@@ -77,11 +77,11 @@ async function waitForEnd(
           ? `did not finish within ${formatDuration(wait)}: it is ${progressText(last)}.`
           : `may not have finished within ${formatDuration(wait)}: its last known status is ${progressText(last)}, and the last status request failed: ${lastError.reason}`;
       const advice = 'The sync continues on the service. Increase `wait` to wait longer.';
-      return failedAt(task, last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
+      return failedOutcome(task, last, withRequest(`The sync of ${branch} ${problem} ${advice}`, lastError?.request));
     }
     case 'ended':
       return last.state === 'failed'
-        ? failedAt(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`)
+        ? failedOutcome(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`)
         : syncedOutcome(context, task, last, context.clock() - began);
   }
 }
@@ -98,7 +98,7 @@ function syncedOutcome({ log }: Context, task: TaskOf<'sync'>, sync: SyncReport,
   return succeeded(outputsOf(task, sync), summary, table(task, sync));
 }
 
-const failedAt = (task: TaskOf<'sync'>, sync: SyncReport, reason: string): Outcome =>
+const failedOutcome = (task: TaskOf<'sync'>, sync: SyncReport, reason: string): Outcome =>
   failed(outputsOf(task, sync), reason, table(task, sync));
 
 const outputsOf = ({ branch }: TaskOf<'sync'>, sync: SyncReport): Outputs => ({
@@ -151,11 +151,11 @@ async function follow(
   for (;;) {
     if (last.state !== 'running') return { kind: 'ended', last };
     if (signal.aborted) return { kind: 'cancelled', last };
-    const left = within.deadline - clock();
+    const leftMs = within.deadline - clock();
     const reservedMs = lastAttemptMs(previousTookMs);
-    if (left <= 0 || (isLastPoll && left <= reservedMs)) return { kind: 'out-of-time', last, lastError };
+    if (leftMs <= 0 || (isLastPoll && leftMs <= reservedMs)) return { kind: 'out-of-time', last, lastError };
 
-    const msUntilLastPoll = Math.max(0, left - reservedMs);
+    const msUntilLastPoll = Math.max(0, leftMs - reservedMs);
     const pauseMs = Math.min(msUntilLastPoll, Math.max(pause, retryAfterMs ?? 0));
     await sleep(pauseMs, signal);
     if (signal.aborted) continue;

@@ -31,13 +31,13 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
   const named = [...held, ...ofKind(results, 'not-ours')];
   const [first] = named;
   if (first === undefined) return undefined;
-  const which =
+  const text =
     named.length > 1
       ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and left their current locks alone: ${joinFirst(named.map(({ path }) => path))}.`
       : first.kind === 'held'
         ? `${heldText(first.path, first.holder, now)}, and not by this job: it was left alone.`
         : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
-  return `${which} \`force: true\` would release ${named.length > 1 ? 'them' : 'it'} anyway.`;
+  return `${text} \`force: true\` would release ${named.length > 1 ? 'them' : 'it'} anyway.`;
 }
 
 /** A line about matched paths that this job does not hold; undefined if there are none. */

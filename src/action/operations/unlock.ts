@@ -14,7 +14,7 @@ import { hasIdentity, type ReleaseResult, type ReleaseTarget, releaseTarget } fr
 import type { HandoffLock } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { InputError } from '../inputs/reader.ts';
-import { briefly, gapText, logOtherWorkspaces, warnOfLostLocks } from '../locks/job-locks.ts';
+import { briefLimits, gapText, logOtherWorkspaces, warnOfLostLocks } from '../locks/job-locks.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -37,8 +37,8 @@ export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<
     outcome.sentence,
     results.map((result) => `${result.path}: ${resultText(result, now)}`),
   );
-  const leftAlone = othersText(results, now);
-  if (leftAlone !== undefined) log.line(leftAlone);
+  const others = othersText(results, now);
+  if (others !== undefined) log.line(others);
   return outcome;
 }
 
@@ -82,7 +82,7 @@ async function releaseTargets(
   async function lookUpOthers(): Promise<void> {
     const others = targets.filter(({ kind }) => kind === 'not-ours' || kind === 'matched');
     const paths = others.map(({ path }) => path);
-    const lookup = await lookupIn(listOnPaths(client, workspace, paths, briefly(within, clock)));
+    const lookup = await lookupIn(listOnPaths(client, workspace, paths, briefLimits(within, clock)));
     for (const { path, kind } of others) {
       const found = lookup(path);
       const via = kind === 'matched' ? 'matched' : 'named';
@@ -201,10 +201,10 @@ function failedResult(
 ): UnlockResult {
   const { reason, advice, request } = error;
   if (!more.force && refusesThisLock(error)) return { path, kind: 'refused', holder: more.holder, request };
-  const once = more.isSentOnce
+  const sentOnceText = more.isSentOnce
     ? ' It was sent only once, because the service gave no id or ETag to identify the lock.'
     : '';
-  return { path, kind: 'failed', reason: withRequest(reason + once + advice, request) };
+  return { path, kind: 'failed', reason: withRequest(reason + sentOnceText + advice, request) };
 }
 
 /** A 403 without a missing scope is about the lock: someone else holds it. */

@@ -28,7 +28,7 @@ export interface ResolveOptions {
   /** Whether the job holds a lock on the path. Such a path needs no file. */
   readonly isLocked?: (path: LockPath) => boolean;
   /** Whether a line may name a folder of the checkout. */
-  readonly folders?: 'mistakes' | 'accepted';
+  readonly acceptFolders?: boolean;
 }
 
 /**
@@ -37,7 +37,7 @@ export interface ResolveOptions {
  * all problems.
  */
 export async function resolvePaths(lines: readonly PathLine[], options: ResolveOptions) {
-  const { isLocked = () => false, folders: foldersAre = 'mistakes' } = options;
+  const { isLocked = () => false, acceptFolders = false } = options;
   const checkout = openCheckout(options.checkout);
   const problems: string[] = [];
   const chosen = new Map<LockPath, ResolvedPath['kind']>();
@@ -45,7 +45,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
   /** Lines that name neither a file nor a lock, by path. */
   const unknown = new Map<LockPath, string>();
 
-  function takeAway(pattern: string): void {
+  function exclude(pattern: string): void {
     const matches = createMatcher(pattern);
     for (const path of chosen.keys()) if (matches(path)) chosen.delete(path);
     for (const [path, excluding] of folders) {
@@ -57,7 +57,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
   async function choosePattern(text: string): Promise<void> {
     const excluding = text.startsWith('!');
     const pattern = parsePattern(excluding ? text.slice(1) : text);
-    if (pattern.ok && excluding) return takeAway(pattern.value);
+    if (pattern.ok && excluding) return exclude(pattern.value);
     const matched = pattern.ok ? await expand(pattern.value, options) : pattern;
     if (!matched.ok) problems.push(lineProblem('path', text, matched.reason));
     else for (const path of matched.value) chosen.set(path, chosen.get(path) ?? 'matched');
@@ -66,7 +66,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
   /** Returns whether the line is the name of a file, a folder, or a lock of the job. */
   function chooseByName(path: LockPath, { kind, text }: Exclude<PathLine, { kind: 'literal' }>): boolean {
     const entry = checkout.find(path);
-    if (entry === 'folder' && foldersAre === 'accepted') folders.set(path, []);
+    if (entry === 'folder' && acceptFolders) folders.set(path, []);
     else if (kind !== 'folder' && (entry === 'file' || (kind !== 'pattern' && isLocked(path))))
       chosen.set(path, 'named');
     else if (entry === 'folder') problems.push(lineProblem('path', text, folderText(path, checkout)));
@@ -103,14 +103,14 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
     problems.push('Input `path` names no path: the lines with "!" remove everything the other lines name.');
   }
   if (problems.length > 0) throw new InputError(problems);
-  const mistaken = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
+  const unknownLines = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));
   return {
     paths: [...chosen].map(([path, kind]): ResolvedPath => ({ kind, path })),
     folders: [...folders].map(([path, excluding]): ResolvedFolder => {
       return { path, excludes: (below) => excluding.some((matches) => matches(below)) };
     }),
     // Before a checkout, no path has a file.
-    warning: mistaken.length > 0 && !checkout.isEmpty() ? unknownLinesText(mistaken, checkout) : undefined,
+    warning: unknownLines.length > 0 && !checkout.isEmpty() ? unknownLinesText(unknownLines, checkout) : undefined,
   };
 }
 

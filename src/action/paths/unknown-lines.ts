@@ -10,13 +10,13 @@ const maxListed = 5;
 
 /** One warning about all lines that name neither a file of the checkout nor a lock of the job. */
 export function unknownLinesText(lines: readonly string[], checkout: Checkout): string {
-  const shown = lines.slice(0, maxListed).map((line) => {
+  const listed = lines.slice(0, maxListed).map((line) => {
     const suggestion = suggestionFor(line, checkout);
     return quoted(line) + (suggestion === undefined ? '' : ` (${suggestion})`);
   });
   const more = lines.length > maxListed ? ` and ${pluralize(lines.length - maxListed, 'more', 'more')}` : '';
   const number = pluralize(lines.length, 'line', 'lines');
-  return `${number} of \`path\` ${lines.length === 1 ? 'names' : 'name'} no file of the checkout in ${checkout.folder}: ${shown.join(', ')}${more}. To use paths that have no file, set \`glob: false\`.`;
+  return `${number} of \`path\` ${lines.length === 1 ? 'names' : 'name'} no file of the checkout in ${checkout.folder}: ${listed.join(', ')}${more}. To use paths that have no file, set \`glob: false\`.`;
 }
 
 /** A suggestion for the line; undefined if nothing in the checkout is close. */

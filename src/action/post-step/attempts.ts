@@ -60,9 +60,9 @@ export async function releaseCandidate(
     case 'other': {
       const { holder } = released;
       // Someone else held the path before the first attempt, so no attempt has released the lock.
-      const heldItBefore =
+      const wasHeldBefore =
         sentAt !== undefined && Date.parse(holder?.acquired_at ?? '') < serverNow() - (clock() - sentAt);
-      return { result: lostResult(heldItBefore ? candidate : current, holder, renewalError) };
+      return { result: lostResult(wasHeldBefore ? candidate : current, holder, renewalError) };
     }
     case 'ambiguous':
       return { result: grantedAgain ? lostResult(current, undefined, renewalError) : { kind: 'ambiguous', grant } };

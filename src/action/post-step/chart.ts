@@ -52,14 +52,14 @@ const maxRows = 30;
 export function gantt(bars: readonly Bar[]): string | undefined {
   const drawable = bars.filter(isDrawable).toSorted(byPath);
   if (drawable.length === 0) return undefined;
-  const shown = drawable.slice(0, maxRows);
-  const names = namesOf(shown);
-  const rows = shown.map((bar, index) => rowOf(bar, names[index] ?? ''));
+  const visible = drawable.slice(0, maxRows);
+  const names = namesOf(visible);
+  const rows = visible.map((bar, index) => rowOf(bar, names[index] ?? ''));
   const more = drawable.length - rows.length;
   const rest = more === 0 ? '' : `\nThe chart shows the first ${maxRows} of ${formatNumber(drawable.length)} locks.\n`;
   const [begin, end] = [
-    Math.min(...shown.map(({ requested }) => requested)),
-    Math.max(...shown.map(({ ended }) => ended)),
+    Math.min(...visible.map(({ requested }) => requested)),
+    Math.max(...visible.map(({ ended }) => ended)),
   ];
   // The axis shows neither the date nor the time zone.
   const title = `    title ${[...new Set([clockTime(begin), clockTime(end)])].join(' to ')}\n`;

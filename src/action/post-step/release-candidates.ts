@@ -37,12 +37,12 @@ interface Pending {
  * then again together, so that they do not delay the others: the client must not retry.
  */
 export async function releaseCandidates(
-  { clock, sleep, random, log, ...tools }: ReleaseAllContext,
+  { clock, sleep, random, log, ...shared }: ReleaseAllContext,
   service: string,
   { held, unanswered, ledgerError, renewalError }: ReleaseCandidates,
   within: CallLimits,
 ): Promise<readonly CandidateResult[]> {
-  const context: AttemptContext = { ...tools, clock, service, ledgerError, renewalError, within };
+  const context: AttemptContext = { ...shared, clock, service, ledgerError, renewalError, within };
   const results: CandidateResult[] = [];
   // A bug that affects one lock must not prevent the release of the others.
   let candidates: readonly Pending[] = longestTtlFirst(held, endOfCandidate).map((one) => ({

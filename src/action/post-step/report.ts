@@ -25,10 +25,10 @@ const resultTexts = {
   Record<CandidateResult['kind'] | `lost-${string}`, readonly [one: string, several?: string]>
 >;
 
-type Fate = keyof typeof resultTexts;
+type ReportedKind = keyof typeof resultTexts;
 
 // Object.keys returns plain strings.
-const order = Object.keys(resultTexts) as readonly Fate[];
+const order = Object.keys(resultTexts) as readonly ReportedKind[];
 
 interface ReportOptions {
   readonly chart: string | undefined;
@@ -42,14 +42,15 @@ export function releaseReport(
   { chart, now, onLost }: ReportOptions,
 ): Outcome & { readonly warnings: readonly string[]; readonly lines: readonly string[] } {
   const sorted = results.toSorted(
-    (one, other) => order.indexOf(fateOf(one)) - order.indexOf(fateOf(other)) || (pathOf(one) < pathOf(other) ? -1 : 1),
+    (one, other) =>
+      order.indexOf(reportedKind(one)) - order.indexOf(reportedKind(other)) || (pathOf(one) < pathOf(other) ? -1 : 1),
   );
   // All locks of a step are in the same workspace.
   const [about] = results.map((one) => ('grant' in one ? one.grant : one.intent));
   const lost = ofKind(sorted, 'lost');
   const rows = sorted.map((one) => [
     pathOf(one),
-    wordOf(one),
+    resultText(one),
     // The expiry of a lock matters only if it may still exist.
     one.kind === 'failed' || one.kind === 'ambiguous' ? timeCell(one.grant.lock.expires_at) : '',
   ]);
@@ -68,9 +69,9 @@ export function releaseReport(
   };
 }
 
-type Of<Kind extends CandidateResult['kind']> = Extract<CandidateResult, { kind: Kind }>;
+type ResultOf<Kind extends CandidateResult['kind']> = Extract<CandidateResult, { kind: Kind }>;
 
-function lostText(lost: Of<'lost'>, now: number): string {
+function lostText(lost: ResultOf<'lost'>, now: number): string {
   const { grant, holder, loss, renewalError, grantedAgain } = lost;
   const { path } = grant;
   const end = endOf(lost);
@@ -88,11 +89,11 @@ function lostText(lost: Of<'lost'>, now: number): string {
     return `${expired} ${holder === 'nobody' ? `Nobody holds ${path} now` : heldText(path, holder, now, true)}.`;
   }
   const unrenewed = renewalError === undefined ? '' : ` It could not be renewed: ${renewalError}`;
-  const itself = `The lock on ${path} was lost while the job relied on it.`;
-  if (holder === 'nobody') return `${itself} It expired at ${pastMoment(end, now)}.${unrenewed}`;
-  const how = howItEnded(end, holder, now, renewalError === undefined);
+  const lostSentence = `The lock on ${path} was lost while the job relied on it.`;
+  if (holder === 'nobody') return `${lostSentence} It expired at ${pastMoment(end, now)}.${unrenewed}`;
+  const endText = howItEnded(end, holder, now, renewalError === undefined);
   const next = again ?? `${heldText(path, holder, now, true)}; that lock was left alone.`;
-  return `${itself}${how} ${next}${unrenewed}`;
+  return `${lostSentence}${endText} ${next}${unrenewed}`;
 }
 
 function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {
@@ -108,7 +109,7 @@ function warningsOf(results: readonly CandidateResult[], now: number): readonly 
   return warnings.filter((text) => text !== '');
 }
 
-function failedText(failed: readonly Of<'failed'>[], now: number): string {
+function failedText(failed: readonly ResultOf<'failed'>[], now: number): string {
   const [first] = failed;
   const each = several(failed, (one) => {
     const { path, lock } = one.grant;
@@ -137,19 +138,19 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
   return all.slice(0, maxNamed).map(text).join(' ') + rest;
 }
 
-const replacedText = ({ grant, holder }: Of<'replaced'>, now: number): string =>
+const replacedText = ({ grant, holder }: ResultOf<'replaced'>, now: number): string =>
   `${heldText(grant.path, holder, now, true)}: that lock was left alone, and this job may have released its own before.`;
 
-const ambiguousText = (left: Of<'ambiguous'>, now: number): string =>
-  `The service gave no id or ETag to identify the lock on ${left.grant.path} (${untilText(left, now)}): the current lock was left alone.`;
+const ambiguousText = (ambiguous: ResultOf<'ambiguous'>, now: number): string =>
+  `The service gave no id or ETag to identify the lock on ${ambiguous.grant.path} (${untilText(ambiguous, now)}): the current lock was left alone.`;
 
-const expiredText = (expired: Of<'gone'>, now: number): string =>
+const expiredText = (expired: ResultOf<'gone'>, now: number): string =>
   `The lock on ${expired.grant.path} expired at ${pastMoment(endOf(expired), now)}, before the job did.`;
 
 function lineOf(result: CandidateResult, now: number): string {
   const id = 'grant' in result ? result.grant.lock.id : undefined;
   const details = result.kind === 'failed' ? [untilText(result, now), id && `id ${id}`].filter(Boolean).join(', ') : '';
-  return `${pathOf(result)}: ${wordOf(result)}${details === '' ? '' : ` (${details})`}`;
+  return `${pathOf(result)}: ${resultText(result)}${details === '' ? '' : ` (${details})`}`;
 }
 
 const untilText = (result: CandidateResult, now: number): string => {
@@ -165,26 +166,26 @@ const endOf = (result: CandidateResult): number =>
 
 const pathOf = (result: CandidateResult): string => ('grant' in result ? result.grant.path : result.intent.path);
 
-const wordOf = (result: CandidateResult): string => resultTexts[fateOf(result)][0];
+const resultText = (result: CandidateResult): string => resultTexts[reportedKind(result)][0];
 
 export const nothingLeft = 'Nothing was left to release at the end of the job.';
 
 function sentenceOf(results: readonly CandidateResult[]): string {
-  const fates = results.map(fateOf);
-  const numberOf = (fate: Fate): number => fates.filter((each) => each === fate).length;
-  const phrase = (fate: Fate, what = ''): string => {
-    const [one, several = one] = resultTexts[fate];
-    return `${formatNumber(numberOf(fate))}${what} ${numberOf(fate) === 1 ? one : several}`;
+  const kinds = results.map(reportedKind);
+  const numberOf = (kind: ReportedKind): number => kinds.filter((each) => each === kind).length;
+  const phrase = (kind: ReportedKind, what = ''): string => {
+    const [one, several = one] = resultTexts[kind];
+    return `${formatNumber(numberOf(kind))}${what} ${numberOf(kind) === 1 ? one : several}`;
   };
-  if (fates.length === 0) return nothingLeft;
+  if (kinds.length === 0) return nothingLeft;
   const gone = numberOf('gone');
-  if (gone === fates.length) return `Nothing to release: ${phrase('gone', gone === 1 ? ' lock' : ' locks')}.`;
-  const others = order.filter((fate) => fate !== 'released' && numberOf(fate) > 0);
+  if (gone === kinds.length) return `Nothing to release: ${phrase('gone', gone === 1 ? ' lock' : ' locks')}.`;
+  const others = order.filter((kind) => kind !== 'released' && numberOf(kind) > 0);
   const released = pluralize(numberOf('released'), 'lock');
-  return `Released ${released} at the end of the job${others.map((fate) => `, ${phrase(fate)}`).join('')}.`;
+  return `Released ${released} at the end of the job${others.map((kind) => `, ${phrase(kind)}`).join('')}.`;
 }
 
-function fateOf(result: CandidateResult): Fate {
+function reportedKind(result: CandidateResult): ReportedKind {
   if (result.kind !== 'lost') return result.kind;
   const { holder, loss, grantedAgain } = result;
   if (holder === 'nobody') return 'lost-and-free';

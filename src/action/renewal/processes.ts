@@ -18,14 +18,14 @@ export const identifyProcess = (pid: number): KnownProcess | undefined =>
   pid > 0 ? { pid, startedAt: startOf(pid) } : undefined;
 
 /** On macOS, reading the start time of a process runs `ps`. */
-const defaultLooksPerStart = process.platform === 'darwin' ? 30 : 1;
+const defaultChecksPerStart = process.platform === 'darwin' ? 30 : 1;
 
 /** Returns a check for frequent use: only one in `looksPerStart` calls compares the start time. */
-export function watchProcess(known: KnownProcess, looksPerStart = defaultLooksPerStart): () => boolean {
-  let looks = 0;
+export function watchProcess(known: KnownProcess, checksPerStart = defaultChecksPerStart): () => boolean {
+  let checks = 0;
   return () => {
-    looks += 1;
-    return looks % looksPerStart === 0 ? isGone(known) : hasNoProcess(known.pid);
+    checks += 1;
+    return checks % checksPerStart === 0 ? isGone(known) : hasNoProcess(known.pid);
   };
 }
 

@@ -41,7 +41,7 @@ export function createReporter(secrets: readonly string[]) {
   for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
   let warnings = 0;
-  const leftEmpty = new Set<OutputName>();
+  const emptyOutputs = new Set<OutputName>();
 
   function warn(text: string): void {
     warnings += 1;
@@ -74,13 +74,13 @@ export function createReporter(secrets: readonly string[]) {
       }
       core.setOutput(name, '');
       // Outputs that are set early are set again at the end of the step.
-      if (leftEmpty.has(name)) continue;
-      leftEmpty.add(name);
-      const instead =
+      if (emptyOutputs.has(name)) continue;
+      emptyOutputs.add(name);
+      const advice =
         name === 'locks' && outputs.locks_file !== undefined
           ? ' Use the output `locks_file` instead. To pass the locks to another job, upload that file as an artifact.'
           : '';
-      warn(`The output \`${name}\` is too large for a step and was left empty.${instead}`);
+      warn(`The output \`${name}\` is too large for a step and was left empty.${advice}`);
     }
   }
 
@@ -96,9 +96,9 @@ export function createReporter(secrets: readonly string[]) {
   /** The last report of a step: failures first, then annotations on files, and the number that did not fit. */
   function annotateFailures(failures: readonly string[], onFiles: readonly FileAnnotation[]): void {
     const all: readonly Annotation[] = [...failures.map((text) => ({ text })), ...onFiles];
-    const places = maxAnnotations - Math.min(warnings, maxWarnings);
-    const shown = all.length <= places ? all : all.slice(0, places - 1);
-    const others = all.slice(shown.length);
+    const room = maxAnnotations - Math.min(warnings, maxWarnings);
+    const visible = all.length <= room ? all : all.slice(0, room - 1);
+    const others = all.slice(visible.length);
     if (others.length > 0) {
       group(
         `${pluralize(others.length, failures.length > 0 ? 'more error' : 'more warning')}:`,
@@ -107,7 +107,7 @@ export function createReporter(secrets: readonly string[]) {
     }
     const hiddenWarnings = warnings - (maxWarnings - 1);
     if (hiddenWarnings > 0) core.warning(`And ${pluralize(hiddenWarnings, 'more warning')}: see the log of the step.`);
-    for (const annotation of shown) annotate(annotation);
+    for (const annotation of visible) annotate(annotation);
     if (others.length > 0) {
       const text = `And ${formatNumber(others.length)} more: see the log of the step.`;
       annotate({ text, isWarning: failures.length === 0 });
@@ -157,7 +157,7 @@ const maxBytes = 900 * 1_024;
  * not be recognized.
  */
 export function summaryHtml(title: string, sentence: string, tables: readonly Table[], redact: Redact): string {
-  let html = `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(cut(redact(sentence))))}</p>\n`;
+  let html = `<h3>${inHtml(title)}</h3>\n<p>${withCode(inHtml(truncate(redact(sentence))))}</p>\n`;
   for (const table of tables) {
     if (table.rows.length > 0) html += tableHtml(table, maxBytes - bytes(html), redact);
   }
@@ -166,7 +166,8 @@ export function summaryHtml(title: string, sentence: string, tables: readonly Ta
 
 const maxSentenceLength = 4_000;
 
-const cut = (text: string): string => (text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text);
+const truncate = (text: string): string =>
+  text.length > maxSentenceLength ? `${text.slice(0, maxSentenceLength)}…` : text;
 
 /** The first rows matter most. The others are folded, for readers who look for a specific one. */
 const maxOpenRows = 50;
@@ -175,23 +176,23 @@ const maxRows = 500;
 /** As many rows as fit, most of them folded, and the number of rows left out. */
 function tableHtml({ head, rows, rest }: Table, room: number, redact: Redact): string {
   const headHtml = rowHtml('th', head, redact);
-  const table = (some: readonly string[]): string => `<table>\n${headHtml}${some.join('')}</table>\n`;
-  const folded = (some: readonly string[]): string =>
-    `<details>\n<summary>${formatNumber(some.length)} more</summary>\n${table(some)}</details>\n`;
+  const table = (rowsHtml: readonly string[]): string => `<table>\n${headHtml}${rowsHtml.join('')}</table>\n`;
+  const folded = (rowsHtml: readonly string[]): string =>
+    `<details>\n<summary>${formatNumber(rowsHtml.length)} more</summary>\n${table(rowsHtml)}</details>\n`;
   const restLink = rest && `: ${link(redact(rest.text), redact(rest.address))}`;
   const others = (number: number): string => `<p>And ${formatNumber(number)} more${restLink ?? ''}.</p>\n`;
 
   let left = room - bytes(table([]) + folded([]) + others(rows.length));
-  const shown: string[] = [];
+  const visible: string[] = [];
   for (const row of rows.slice(0, maxRows)) {
     const html = rowHtml('td', row, redact);
     left -= bytes(html);
     if (left < 0) break;
-    shown.push(html);
+    visible.push(html);
   }
-  const [open, more] = [shown.slice(0, maxOpenRows), shown.slice(maxOpenRows)];
-  const leftOut = rows.length - shown.length;
-  return table(open) + (more.length > 0 ? folded(more) : '') + (leftOut > 0 ? others(leftOut) : '');
+  const [open, more] = [visible.slice(0, maxOpenRows), visible.slice(maxOpenRows)];
+  const omitted = rows.length - visible.length;
+  return table(open) + (more.length > 0 ? folded(more) : '') + (omitted > 0 ? others(omitted) : '');
 }
 
 const rowHtml = (tag: 'th' | 'td', row: readonly Cell[], redact: Redact): string =>

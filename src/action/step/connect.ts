@@ -49,8 +49,8 @@ export function retryLog(log: Log, server = 'The service') {
   }
   return {
     onRetry({ reason, delayMs, kind }: Retry): void {
-      const isShown = kind === 'limited' ? !isRefusalLogged : logged < maxRetriesInLog;
-      (isShown ? log.line : log.debug)(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
+      const isVisible = kind === 'limited' ? !isRefusalLogged : logged < maxRetriesInLog;
+      (isVisible ? log.line : log.debug)(`${reason} Trying again in ${formatElapsed(delayMs)}.`);
       if (kind === 'limited') {
         isRefusalLogged = true;
         logRateLimit();

@@ -158,7 +158,7 @@ describe('the files of a comparison', () => {
   test.each([
     ['a comparison without a list of files', { files: null }, unreadable],
     ['a file without a name', { files: [{ status: 'added' }] }, unreadable],
-    ['a comparison without a merge base', { merge_base_commit: null }, 'GitHub does not name the merge base'],
+    ['a comparison without a merge base', { merge_base_commit: null }, 'GitHub did not return the merge base'],
     ['a tree without entries', { tree: null }, unreadable],
     ['an entry without a path', { tree: [{ sha: '1', mode: '100644', type: 'blob' }] }, unreadable],
   ])('are an error if GitHub sends %s', async (_name, wrong, words) => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { asTooMany } from '../../../src/action/changed-files/github.ts';
+import { toRateLimited } from '../../../src/action/changed-files/github.ts';
 import type { RawResponse } from '../../../src/client/response.ts';
 
 const date = 'Sun, 01 Mar 2026 12:00:00 GMT';
@@ -27,7 +27,7 @@ test.each<[string, RawResponse, string]>([
   ],
   ['one minute for a secondary rate limit', response(403, {}, 'You have exceeded a secondary rate limit.'), '60'],
 ])('a rejection for too many requests says how long to wait: %s', (_name, received, wait) => {
-  expect(asTooMany(received)).toMatchObject({ status: 429, headers: { 'retry-after': wait, date } });
+  expect(toRateLimited(received)).toMatchObject({ status: 429, headers: { 'retry-after': wait, date } });
 });
 
 test.each<[string, RawResponse]>([
@@ -38,5 +38,5 @@ test.each<[string, RawResponse]>([
   ['success that uses up the limit', response(200, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '9' })],
   ['503 with Retry-After', response(503, { 'retry-after': '7' })],
 ])('leaves other responses unchanged: %s', (_name, received) => {
-  expect(asTooMany(received)).toBe(received);
+  expect(toRateLimited(received)).toBe(received);
 });
