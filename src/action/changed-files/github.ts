@@ -166,7 +166,8 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
     const { response } = outcome;
     if (!isSuccess(response)) throw outcome.refuse();
     const problem = unusable(response);
-    if (response.body.kind !== 'json' || problem !== undefined) throw problem ? outcome.fail(problem) : outcome.refuse();
+    if (response.body.kind !== 'json' || problem !== undefined)
+      throw problem ? outcome.fail(problem) : outcome.refuse();
     const link = headerOf(response, 'link');
     return new Response(JSON.stringify(response.body.value), {
       // No other headers: octokit would log the deprecations in them.
