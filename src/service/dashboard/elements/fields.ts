@@ -152,7 +152,7 @@ interface Choices {
   readonly options: readonly (readonly [value: string, label: Markup | string, hint?: Markup | string | undefined])[];
 }
 
-/** Checkboxes or radio buttons. If the choice is wrong, the first one is invalidMark as invalid. */
+/** Checkboxes or radio buttons. If the choice is wrong, the first one is marked as invalid. */
 export function choices(values: FieldValues, { type, name, wrong = false, options }: Choices): Markup {
   const chosen = values.all(name);
   const choice = ([value, label, hint]: Choices['options'][number], index: number) => {
