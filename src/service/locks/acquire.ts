@@ -67,7 +67,7 @@ export type AcquireDecision =
 
 const key = ['workspace_id', 'path'] as const;
 
-const ownerColumns = ['token_id', 'owner', 'origin', 'note'] as const;
+const ownerColumns = ['token_id', 'owner', 'origin', 'note', 'noted_lock_id'] as const;
 const textColumns = ['id', 'type', ...ownerColumns, 'folded_path', 'desk_id', 'branch', 'merge_base'] as const;
 
 const replacedColumns = [...textColumns, 'fence', 'acquired_at', 'expires_at'] as const;
@@ -196,6 +196,7 @@ const newLock = ({ lockId, request }: GrantableRequest, fence: number | undefine
   owner: request.bearer.owner,
   origin: request.origin,
   note: request.note,
+  noted_lock_id: lockId,
   folded_path: request.foldedPath,
   desk_id: request.fromLfs ? lockId : undefined,
   branch: request.branch === undefined ? undefined : `${lockId} ${request.branch}`,

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isPresent } from './line.ts';
-import { type LockRow, lockOf } from './lock-row.ts';
+import { type LockRow, lockOf, noteOf } from './lock-row.ts';
 
 export interface LockQuery {
   readonly workspace: string;
@@ -24,8 +24,10 @@ export async function listLocks(storage: Storage, query: LockQuery) {
  * All locks of a workspace, by path. They stay rows, because a page converts only the few of maybe 100,000 that it
  * shows.
  */
-export const heldLocks = (storage: Storage, workspace: string): Promise<LockRow[]> =>
-  workspaceLocks(storage, workspace).orderBy('path').execute();
+export async function heldLocks(storage: Storage, workspace: string): Promise<readonly LockRow[]> {
+  const rows = await workspaceLocks(storage, workspace).orderBy('path').execute();
+  return rows.map((row) => (row.note === noteOf(row) ? row : { ...row, note: null }));
+}
 
 /** The oldest locks in all workspaces that the bearer may see. */
 export const oldestLocks = (storage: Storage, { workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
@@ -43,9 +45,14 @@ export const locksWithIds = (storage: Storage, workspace: string, ids: readonly 
   workspaceLocks(storage, workspace).where('id', 'in', ids).orderBy('path').execute();
 
 /** Locks that a bearer may renew and release, in all workspaces that it may see, by workspace and path. */
-export const ownLocks = (storage: Storage, { owner, workspaces }: Bearer, limit: number): Promise<LockRow[]> =>
+export const ownLocks = (
+  storage: Storage,
+  { id, name, owner, workspaces }: Bearer,
+  limit: number,
+): Promise<LockRow[]> =>
   visibleLocks(storage, workspaces)
-    .where('owner', '=', owner)
+    // The same condition as in isOwnLock().
+    .where(({ or, and, eb }) => or([eb('owner', '=', owner), and([eb('owner', '=', name), eb('token_id', '=', id)])]))
     .orderBy('workspace_id')
     .orderBy('path')
     .limit(limit)

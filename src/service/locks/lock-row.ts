@@ -11,11 +11,14 @@ export const lockOf = (row: LockRow): Lock => ({
   type: typeOf(row.type),
   owner: row.owner,
   origin: row.origin,
-  note: row.note,
+  note: noteOf(row),
   acquired_at: asTimestamp(row.acquired_at),
   expires_at: asTimestamp(row.expires_at),
   fence: row.fence,
 });
+
+/** An earlier version of the service may have replaced the lock in the row, but kept the note of the previous one. */
+export const noteOf = ({ id, note, noted_lock_id }: LockRow): string | null => (noted_lock_id === id ? note : null);
 
 export const branchOf = ({ id, branch }: LockRow): string | null => valueOfLock(id, branch);
 

@@ -70,5 +70,5 @@ export function extendLocks(db: Database, now: Now, locks: readonly LockRow[], t
 const renewedBelow = 0.9;
 
 /** For locks of Git LFS users. Jobs renew their own locks, with a ttl of their choice. */
-export const isLfsRenewalDue = ({ desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
-  desk_id !== null && remainingMs < renewedBelow * milliseconds(ttl);
+export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
+  desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);

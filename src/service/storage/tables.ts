@@ -119,16 +119,19 @@ export interface Tables {
     owner: string;
     origin: string | null;
     note: string | null;
-    /** No longer used. */
-    noted_lock_id: Generated<string | null>;
+    /** The note is valid only if this is the id of the lock: earlier versions keep the note of the previous lock. */
+    noted_lock_id: string | null;
     acquired_at: number;
     expires_at: number;
     fence: number;
     /** The path in folded case; null for a lock taken without --windows-paths. */
     folded_path: string | null;
-    /** The id of the lock if it was taken with Git LFS. */
+    /**
+     * The id of the lock if it was taken with Git LFS. Other values have no meaning: an instance of an earlier version
+     * keeps the value when a lock replaces an expired one.
+     */
     desk_id: string | null;
-    /** Id of the lock, a space, and the branch that the request named. */
+    /** Id of the lock, a space, and the branch that the request named. With another id, it has no meaning, as above. */
     branch: string | null;
     /**
      * Id of the lock if a change of the file on the branch `release_on` ends it. After a space follows the commit of that
