@@ -77,9 +77,10 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
     return onceAnswered(key, async () => {
       const silence: Answer = { at: performance.now(), listing: undefined };
       const asking = remoteMemory.ask(workspace).then(({ listing, failure }) => {
-        // By then, the caller may have given up, because no process was free. A slow remote counts as silent.
-        const isQuick = failure === undefined && listing.answeredAt - listing.askedAt < timeoutMs;
-        const answer = isQuick ? { ...silence, listing } : silence;
+        // The caller may have given up by now, because no process was free. Only a slow remote counts as silent.
+        const isInTime = performance.now() - silence.at < timeoutMs;
+        const isUsable = failure === undefined && (isInTime || listing.answeredAt - listing.askedAt < timeoutMs);
+        const answer = isUsable ? { ...silence, listing } : silence;
         // A remote that was not asked for want of a process may answer the next request.
         if (!failure?.isBusy) remember(answers, key, answer, maxRemembered);
         return answer;

@@ -3,7 +3,7 @@ import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/hook-row.ts';
 import { isChatFormat } from './chat-formats.ts';
 import { contentOf } from './formats.ts';
-import { headersOf, secretOf } from './hooks.ts';
+import { formatOf, headersOf, secretOf } from './hooks.ts';
 import { signedHeaders } from './signature.ts';
 
 /** The request, for display. Attempts before the hook was last changed may have sent a different one. */
@@ -45,7 +45,7 @@ export function deliveryRequest(
   occurrence: HookEventOccurrence,
   timestamp: Date,
 ): Parsed<DeliveryRequest> {
-  const content = contentOf(hook.format, occurrence);
+  const content = contentOf(formatOf(hook), occurrence);
   if (!content.ok) return content;
   const { body } = content.value;
   const signature = signedHeaders({ id: occurrence.id, timestamp, body, secret: secretOf(hook) });
@@ -69,7 +69,7 @@ export function requestSecrets(hook: HookRow, signature: string): readonly strin
     signature,
     signature.slice(signature.indexOf(',') + 1),
     ...valuesIn(search.slice(1)),
-    ...(isChatFormat(hook.format) ? secretsInPath(pathname) : []),
+    ...(isChatFormat(formatOf(hook)) ? secretsInPath(pathname) : []),
     ...Object.values(headersOf(hook)).flatMap(credentialsIn),
   ].filter((text) => text !== '');
 }
@@ -79,7 +79,7 @@ export function requestSecrets(hook: HookRow, signature: string): readonly strin
  */
 export function redactedUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
   const { origin, pathname, search } = new URL(hook.url);
-  if (isChatFormat(hook.format)) return `${origin}/…`;
+  if (isChatFormat(formatOf(hook))) return `${origin}/…`;
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
 

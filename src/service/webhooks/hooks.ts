@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { UpdateObject } from 'kysely';
-import { type Hook, type HookEvent, type HookFormat, hookEvents } from '../../interface/resources.ts';
+import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
@@ -198,11 +198,15 @@ export const hookOf = (row: HookRow): Hook => ({
   url: row.url,
   events: eventsOf(row),
   branches: branchesOf(row),
-  format: row.format,
+  format: formatOf(row),
   header_names: Object.keys(headersOf(row)),
   active: row.active === 1,
   created_at: asTimestamp(row.created_at),
   updated_at: asTimestamp(row.updated_at),
 });
+
+/** A later version of the service may have stored another format. */
+export const formatOf = (row: Pick<HookRow, 'format'>): HookFormat =>
+  hookFormats.find((format) => format === row.format) ?? 'standard';
 
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;
