@@ -1,4 +1,5 @@
 import type { List, NamedEntry } from '../../client/client.ts';
+import { nameIn } from '../../client/json.ts';
 import { pluralize } from '../../interface/format.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { type Outcome, succeeded } from '../report/outcome.ts';
@@ -17,7 +18,7 @@ export async function listBranches(context: Context, { workspace }: TaskOf<'list
   const list = await context.client.listBranches({ workspace }, defaultLimits(context));
   const sentence = `The workspace ${workspace} has ${pluralize(list.items.length, 'branch', 'branches')}.`;
   const { json, ...outputs } = outputsOf(context, list, sentence, 'name');
-  const rows = list.items.map(({ name, raw }) => [name, text(raw['head']), text(raw['synced_head'])]);
+  const rows = list.items.map(({ name, raw }) => [name, nameIn(raw['head']) ?? '', nameIn(raw['synced_head']) ?? '']);
   return succeeded({ ...outputs, branches: json }, sentence, { head: ['Branch', 'Head', 'Synced'], rows });
 }
 
@@ -31,5 +32,3 @@ function outputsOf({ log, redact }: Context, { items, incomplete }: List<NamedEn
   const entries = items.map(({ name, raw }) => ({ [key]: name, ...raw }));
   return { status: 'ok', count: String(items.length), json: redactedJson(entries, redact) };
 }
-
-const text = (value: unknown): string => (typeof value === 'string' ? value : '');

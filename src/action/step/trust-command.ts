@@ -21,37 +21,31 @@ function optionsOf(claims: JsonObject): readonly string[] {
     return typeof value === 'string' && value !== '' ? value : undefined;
   };
   const issuer = claim('iss') ?? githubIssuer;
+  const ofGitHub = isGitHub(issuer);
   const ref = claim('ref');
   const event = claim('event_name');
-  const narrowing = {
-    repository_id: claim('repository_id'),
-    repository_owner_id: claim('repository_owner_id'),
+  const narrowing: readonly (readonly [flag: string, name: string, value: string | undefined])[] = [
+    ['--repository-id', 'repository_id', claim('repository_id')],
+    ['--repository-owner-id', 'repository_owner_id', claim('repository_owner_id')],
     // The ref of a pull request is never reused.
-    ref: ref !== undefined && /^refs\/(heads|tags)\//.test(ref) ? ref : undefined,
-    event_name: isOfPullRequest(event) ? event : undefined,
-  };
-  const options = {
-    issuer: issuer === githubIssuer ? undefined : issuer,
-    repository: claim('repository'),
-    ...(isGitHub(issuer) && {
-      'repository-id': narrowing.repository_id,
-      'repository-owner-id': narrowing.repository_owner_id,
-      ref: narrowing.ref,
-      event: narrowing.event_name,
-      workflow: workflowOf(claim('workflow_ref'), claim('repository')),
-    }),
-  };
+    ['--ref', 'ref', ref !== undefined && /^refs\/(heads|tags)\//.test(ref) ? ref : undefined],
+    ['--event', 'event_name', isOfPullRequest(event) ? event : undefined],
+  ];
   return [
-    ...definedEntries(options).flatMap(([name, value]) => [`--${name}`, value]),
-    ...(isGitHub(issuer) ? [] : definedEntries(narrowing).flatMap(([name, value]) => ['--claim', `${name}=${value}`])),
+    ...option('--issuer', issuer === githubIssuer ? undefined : issuer),
+    ...option('--repository', claim('repository')),
+    ...narrowing.flatMap(([flag, name, value]) =>
+      ofGitHub ? option(flag, value) : option('--claim', value && `${name}=${value}`),
+    ),
+    ...(ofGitHub ? option('--workflow', workflowOf(claim('workflow_ref'), claim('repository'))) : []),
   ];
 }
 
+const option = (flag: string, value: string | undefined): readonly string[] =>
+  value === undefined ? [] : [flag, value];
+
 /** A rule trusts pull requests only if it names the event: pull_request, pull_request_target and others. */
 const isOfPullRequest = (event: string | undefined): boolean => event?.startsWith('pull_request') === true;
-
-const definedEntries = (values: Readonly<Record<string, string | undefined>>): readonly (readonly [string, string])[] =>
-  Object.entries(values).flatMap(([name, value]) => (value === undefined ? [] : [[name, value] as const]));
 
 /**
  * Parses `octo/game/.github/workflows/release.yml@refs/heads/main`. Rules cover only workflows of the same repository.
