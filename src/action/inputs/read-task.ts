@@ -68,10 +68,8 @@ function readSync(reader: Reader, environment: NodeJS.ProcessEnv) {
 
 /** The branch of the run: the head of a pull request, or the pushed branch. A tag has none. */
 export function runBranch(environment: NodeJS.ProcessEnv): string | undefined {
-  const head = environment['GITHUB_HEAD_REF'];
-  if (head !== undefined && head !== '') return head;
   const [, branch] = /^refs\/heads\/(.+)$/.exec(environment['GITHUB_REF'] ?? '') ?? [];
-  return branch;
+  return environment['GITHUB_HEAD_REF'] || branch;
 }
 
 const renewalEnds =

@@ -153,11 +153,11 @@ function lineOf(result: CandidateResult, now: number): string {
   return `${pathOf(result)}: ${resultText(result)}${details === '' ? '' : ` (${details})`}`;
 }
 
-const untilText = (result: CandidateResult, now: number): string => {
+function untilText(result: CandidateResult, now: number): string {
   const end = endOf(result);
   if (Number.isNaN(end)) return '';
   return hasExpired(result, now) ? `expired at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
-};
+}
 
 const hasExpired = (result: CandidateResult, now: number): boolean => endOf(result) <= now + responseClockMs;
 

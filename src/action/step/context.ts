@@ -58,6 +58,7 @@ export const defaultLimits = ({
   clock,
   connection,
   signal,
-}: Pick<Context, 'clock' | 'signal'> & {
-  readonly connection: Pick<ConnectionInputs, 'requestTimeout'>;
-}): CallLimits => ({ deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout), signal });
+}: Pick<Context, 'clock' | 'connection' | 'signal'>): CallLimits => ({
+  deadline: clock() + defaultLimitMs + milliseconds(connection.requestTimeout),
+  signal,
+});

@@ -2,12 +2,11 @@ import { createTokenSource, type ExchangeContext } from '../../client/exchange.t
 import { openIssuer } from '../../client/identity-token.ts';
 import type { TokenSource } from '../../client/request.ts';
 import type { JobIdentity } from '../inputs/connection.ts';
+import type { Reporter } from '../report/reporter.ts';
 import { claimsIn, trustCommand } from './trust-command.ts';
 
-type Mask = (secret: string) => void;
-
 /** The API tokens of a job that authenticates with its OIDC identity. Each of its processes exchanges its own. */
-export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Mask): TokenSource {
+export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Reporter['mask']): TokenSource {
   const issue = openIssuer({ ...identity, server: 'GitHub' }, exchange, mask);
   let identityToken = '';
   return createTokenSource({

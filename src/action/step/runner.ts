@@ -25,9 +25,7 @@ export const readRunner = (environment: NodeJS.ProcessEnv) => ({
 export type RunEvent = ReturnType<typeof readRunner>['event'];
 
 function originOf(environment: NodeJS.ProcessEnv): string | undefined {
-  const server = environment['GITHUB_SERVER_URL'];
-  const repository = environment['GITHUB_REPOSITORY'];
-  const run = environment['GITHUB_RUN_ID'];
+  const { GITHUB_SERVER_URL: server, GITHUB_REPOSITORY: repository, GITHUB_RUN_ID: run } = environment;
   if (!server || !repository || !run) return undefined;
   const attempt = environment['GITHUB_RUN_ATTEMPT'];
   return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
