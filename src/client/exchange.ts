@@ -19,7 +19,7 @@ export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target'
   readonly issueIdentityToken: (within: CallLimits) => Promise<string>;
   /** Called with each token before its first use. */
   readonly onToken: (token: string) => void;
-  readonly texts: {
+  readonly messages: {
     /** The error text for a job without an identity token. */
     readonly unanswered: string;
     /** Advice if the service does not support the exchange. */
@@ -57,7 +57,7 @@ export function createTokenSource({
   clock,
   issueIdentityToken,
   onToken,
-  texts,
+  messages,
 }: ExchangeOptions): TokenSource {
   /** Its time is by the clock of this machine, and infinite if the service does not report it. */
   let current: { readonly token: string; readonly usedUntil: number } | undefined;
@@ -86,7 +86,7 @@ export function createTokenSource({
         identityToken = await issueIdentityToken(within);
       } catch (error) {
         // The advice of the error is about the service, but the identity token is from another server.
-        return withoutToken(error, texts.unanswered, ' Run the job again.');
+        return withoutToken(error, messages.unanswered, ' Run the job again.');
       }
       const requestedAt = clock();
       const body = new URLSearchParams({ ...tokenExchange, subject_token: identityToken });
@@ -96,7 +96,7 @@ export function createTokenSource({
       );
       if (result.kind === 'given-up') {
         const { status = 0, advice } = result.error;
-        const unsupported = ` If the service does not support OIDC token exchange: ${texts.unsupported}`;
+        const unsupported = ` If the service does not support OIDC token exchange: ${messages.unsupported}`;
         const more = isUnsupported(status) ? advice + unsupported : advice;
         return withoutToken(result.error, 'The service did not issue a token to this job.', more);
       }
@@ -104,10 +104,10 @@ export function createTokenSource({
       const { status } = result.response;
       const error = result.refuse();
       if (isUnsupported(status)) {
-        return failed(`The service does not support OIDC token exchange. ${texts.unsupported}`, error);
+        return failed(`The service does not support OIDC token exchange. ${messages.unsupported}`, error);
       }
       if (status === 400 && error.attempts > 1 && identityTokens < maxIdentityTokens) continue;
-      const advice = status === 400 ? ` ${texts.untrusted}` : error.advice;
+      const advice = status === 400 ? ` ${messages.untrusted}` : error.advice;
       return failed(`The service did not issue a token to this job. ${error.reason}${advice}`, error);
     }
   }

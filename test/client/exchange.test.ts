@@ -11,7 +11,7 @@ import { errorOf, game, hero, ofKind, start, testClient, ttl } from './test-clie
 const list = json(200, { workspaces: ['game'] });
 const unauthorized = problem(401, { title: 'Unauthorized' }, { 'www-authenticate': 'Bearer' });
 
-const texts = { unanswered: 'Nobody knows you.', unsupported: 'Give a token.', untrusted: 'Ask for a rule.' };
+const messages = { unanswered: 'Nobody knows you.', unsupported: 'Give a token.', untrusted: 'Ask for a rule.' };
 
 /** Answers exchanges with the first argument, or each with a new token, and other requests with the second one. */
 async function exchangingClient(
@@ -35,7 +35,7 @@ async function exchangingClient(
   const masked: string[] = [];
   const open = async (context: ExchangeContext) =>
     createTokenSource({
-      ...{ ...context, texts },
+      ...{ ...context, messages },
       onToken: (token) => masked.push(token),
       issueIdentityToken:
         issueIdentityToken ??
@@ -318,7 +318,7 @@ test('headers of the issuer are not taken for those of the service', async () =>
   const open = async (context: ExchangeContext) => {
     const identity = { server: 'GitHub', requestUrl: issuer.baseUrl, requestToken: 'of-the-runner', audience: 'x' };
     const issueIdentityToken = openIssuer(identity, context, () => undefined);
-    return createTokenSource({ ...context, texts, issueIdentityToken, onToken: () => undefined });
+    return createTokenSource({ ...context, messages, issueIdentityToken, onToken: () => undefined });
   };
   const service = await startOtherServer((response, request) =>
     (request.url === '/v1/token' ? json(200, { access_token: 'wsa_1', expires_in: 900 }) : list)(response, request),

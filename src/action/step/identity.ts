@@ -16,7 +16,7 @@ export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mas
       return identityToken;
     },
     onToken: mask,
-    texts: {
+    messages: {
       unanswered: 'GitHub issued no identity token for this job, so the service cannot authenticate it.',
       unsupported: 'Set the input `token` to an API token, from a secret.',
       // The service matches its rules against the claims of the identity token, which has more than the environment of
