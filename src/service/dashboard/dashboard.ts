@@ -18,7 +18,7 @@ import { addLockPathPage } from './pages/lock-path.ts';
 import { addLockListPage } from './pages/locks.ts';
 import { addOwnLocksPage } from './pages/my-locks.ts';
 import { addEditHookPages, addNewHookPages } from './pages/new-hook.ts';
-import { addNewLockPages } from './pages/new-lock.ts';
+import { addAskPages, addNewLockPages } from './pages/new-lock.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addPoolPages } from './pages/pools.ts';
 import { addReleasePages } from './pages/release-locks.ts';
@@ -27,7 +27,7 @@ import { addSignInPages } from './pages/sign-in.ts';
 import { addOneSyncPage, addSyncHistoryPage } from './pages/syncs.ts';
 import { addTokenPages } from './pages/tokens.ts';
 import { addNewTrustPages, addTrustPages } from './pages/trust.ts';
-import { addWorkspaceSettingsPages } from './pages/workspace-settings.ts';
+import { addWorkspaceRemovalPages, addWorkspaceSettingsPages } from './pages/workspace-settings.ts';
 import { addWorkspaceListPage } from './pages/workspaces.ts';
 
 /** The dashboard: a separate app for browsers, with the same access rules as the API. */
@@ -41,6 +41,7 @@ export function createDashboard(parts: DashboardParts): App {
   addSignInPages(site);
   addWorkspaceListPage(site);
   addWorkspaceSettingsPages(site);
+  addWorkspaceRemovalPages(site);
   addTokenPages(site);
   addNewTokenPages(site);
   addRotationPages(site);
@@ -52,6 +53,7 @@ export function createDashboard(parts: DashboardParts): App {
   addOneSyncPage(site);
   addLockListPage(site);
   addNewLockPages(site);
+  addAskPages(site);
   addExtendPage(site);
   addReleasePages(site);
   addLockHistoryPages(site);

@@ -69,48 +69,11 @@ export function addNewLockPages(site: Site): void {
       return { to: listUrl(workspace, { path }), notice: isReplayed(response) ? 'sent-twice' : 'taken' };
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
-      if (error.problem === 'request-in-progress') {
-        return { to: listUrl(workspace, { path }), notice: 'sent-twice' };
-      }
+      if (error.problem === 'request-in-progress') return { to: listUrl(workspace, { path }), notice: 'sent-twice' };
       return lockView(site, call, call.form, rejectionOf(call, path, error));
     }
   });
-
-  addWorkspacePage(site, { path: '/locks/ask', access }, async (call) => askView(site, call, emptyForm(call)));
-
-  addWorkspaceAction(site, { path: '/locks/ask', access }, async (call) => {
-    const { bearer, form } = call;
-    const workspace = call.workspace.id;
-    const path = pathIn(form);
-    const read = readNewLock(form);
-    if (!read.ok) return askView(site, call, form, { errors: read.errors, status: 422 });
-    const { duration: ttl, note } = read.value;
-    try {
-      requireFreeDisk(site);
-      // Without a key: asking again keeps the place.
-      await locks.askFor(undefined, { workspace, path, bearer, note, ttl });
-      return { to: pathUrl(workspace, path) };
-    } catch (error) {
-      if (!(error instanceof Refusal)) throw error;
-      const refusal = html`<p class="warning" role="alert">${safeText(error.message)}</p>`;
-      return askView(site, call, form, { refusal, status: problems[error.problem].status });
-    }
-  });
-
-  addWorkspaceAction(
-    site,
-    { path: '/locks/withdraw', access },
-    async ({ workspace: { id: workspace }, form, bearer }) => {
-      const path = pathIn(form);
-      // The page of the path shows the result, also if there was nothing to withdraw.
-      await locks.withdraw({ workspace, path, bearer });
-      return { to: pathUrl(workspace, path) };
-    },
-  );
 }
-
-const emptyForm = (call: WorkspaceCall): Form =>
-  filledIn({ path: queryOf(call, 'path').path, duration: formatDuration(lfsLockTtl(call.workspace)) });
 
 export const readNewLock = (form: Form) =>
   allValues({
@@ -149,40 +112,6 @@ async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection
   return { title: 'Lock a file', main, status, ...(isMirrored && { script: 'new-lock.js' }) };
 }
 
-/** The form to ask for a lock that someone else holds. */
-async function askView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
-  const { errors = {}, refusal = '', status = 200 } = rejection;
-  const workspace = call.workspace.id;
-  const path = pathIn(values);
-  const held = await site.locks.find({ workspace, path });
-  const form = postForm({
-    action: `/workspaces/${workspace}/locks/ask`,
-    values,
-    hidden: { path },
-    fields: [noteField('For the holder, and for the lock.', html` autofocus`), durationField('For how long')],
-    errors,
-    nothingDone: 'You are not in line.',
-    button: 'Lock it for me when it is free',
-    cancel: backLink(pathUrl(workspace, path), 'Cancel'),
-  });
-  const main = html`${refusal}
-    ${held?.live ? lockFacts(lockOf(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
-    ${form}`;
-  return { title: 'Ask for a lock', main, status };
-}
-
-function pathIn(form: Form): LockPath {
-  const path = parseLockPath(form.text('path'));
-  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
-  return path.value;
-}
-
-const noteField = (readers: string, attributes = html``): FormField =>
-  textInput('note', 'Note', {
-    hint: `${readers} One line of up to ${maxNoteLength} characters; may be empty.`,
-    attributes,
-  });
-
 /** Why a file was not locked, with the conflicting lock. */
 function rejectionOf(call: WorkspaceCall, path: LockPath, { problem, message, extras }: Refusal): Rejection {
   const { status } = problems[problem];
@@ -205,3 +134,72 @@ function heldLock({ bearer, now, workspace: { id } }: WorkspaceCall, asked: Lock
   }${sameFile}</p>
   ${lockFacts(lock, now)}`;
 }
+
+export function addAskPages(site: Site): void {
+  const { locks } = site;
+
+  addWorkspacePage(site, { path: '/locks/ask', access }, async (call) => askView(site, call, emptyForm(call)));
+
+  addWorkspaceAction(site, { path: '/locks/ask', access }, async (call) => {
+    const { bearer, form } = call;
+    const workspace = call.workspace.id;
+    const path = pathIn(form);
+    const read = readNewLock(form);
+    if (!read.ok) return askView(site, call, form, { errors: read.errors, status: 422 });
+    const { duration: ttl, note } = read.value;
+    try {
+      requireFreeDisk(site);
+      // Without a key: asking again keeps the place.
+      await locks.askFor(undefined, { workspace, path, bearer, note, ttl });
+      return { to: pathUrl(workspace, path) };
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      const refusal = html`<p class="warning" role="alert">${safeText(error.message)}</p>`;
+      return askView(site, call, form, { refusal, status: problems[error.problem].status });
+    }
+  });
+
+  addWorkspaceAction(site, { path: '/locks/withdraw', access }, async ({ workspace: { id }, form, bearer }) => {
+    const path = pathIn(form);
+    // The page of the path shows the result, also if there was nothing to withdraw.
+    await locks.withdraw({ workspace: id, path, bearer });
+    return { to: pathUrl(id, path) };
+  });
+}
+
+/** The form to ask for a lock that someone else holds. */
+async function askView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
+  const { errors = {}, refusal = '', status = 200 } = rejection;
+  const workspace = call.workspace.id;
+  const path = pathIn(values);
+  const held = await site.locks.find({ workspace, path });
+  const form = postForm({
+    action: `/workspaces/${workspace}/locks/ask`,
+    values,
+    hidden: { path },
+    fields: [noteField('For the holder, and for the lock.', html` autofocus`), durationField('For how long')],
+    errors,
+    nothingDone: 'You are not in line.',
+    button: 'Lock it for me when it is free',
+    cancel: backLink(pathUrl(workspace, path), 'Cancel'),
+  });
+  const main = html`${refusal}
+    ${held?.live ? lockFacts(lockOf(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
+    ${form}`;
+  return { title: 'Ask for a lock', main, status };
+}
+
+const emptyForm = (call: WorkspaceCall): Form =>
+  filledIn({ path: queryOf(call, 'path').path, duration: formatDuration(lfsLockTtl(call.workspace)) });
+
+function pathIn(form: Form): LockPath {
+  const path = parseLockPath(form.text('path'));
+  if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
+  return path.value;
+}
+
+const noteField = (readers: string, attributes = html``): FormField =>
+  textInput('note', 'Note', {
+    hint: `${readers} One line of up to ${maxNoteLength} characters; may be empty.`,
+    attributes,
+  });

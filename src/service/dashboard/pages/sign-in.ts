@@ -25,6 +25,8 @@ const attempts = perMinute(10);
 const signInsOfToken = perMinute(30);
 
 const refusedToken = 'This is not a token. A token is wsa_ followed by 43 letters, digits, dashes or underscores.';
+const endedLink =
+  'The link was already used or is older than an hour. Create a token with: workspace-service token create --name NAME --scopes admin';
 const tokenOfRun = 'This token belongs to a CI run and expires within 15 minutes. Sign in with a token of your own.';
 
 export function addSignInPages(site: Site): void {
@@ -46,28 +48,18 @@ export function addSignInPages(site: Site): void {
     return { form: await readForm(c.env.incoming), address, succeeded };
   }
 
-  async function isSignedIn(c: Context<Environment>): Promise<boolean> {
-    const secret = sessionSecretIn(c.env.incoming);
-    return secret !== undefined && (await authenticateSession(storage, secret)).kind === 'known';
-  }
-
   async function showSignIn(c: Context<Environment>): Promise<ApiResponse> {
     const { link, to, notice } = queryOf({ c }, 'link', 'to', 'notice');
     if (looksLikeLinkSecret(link)) return showPage(undefined, linkForm(link));
-    if (await isSignedIn(c)) return seeOther(localPath(to));
+    if (await isSignedIn(site, c)) return seeOther(localPath(to));
     return showPage(undefined, { ...tokenForm(localPath(to)), notice: noticeText(notice) });
   }
-
-  const authenticateToken = (token: string): Promise<Authentication> | Authentication =>
-    looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', reason: refusedToken };
 
   async function signInWithToken(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address, succeeded } = await readSignIn(c);
     const to = localPath(form.text('to'));
-    const authentication = await authenticateToken(form.text('token').trim());
-    if (authentication.kind === 'refused') {
-      return showPage(undefined, tokenForm(to, authentication.reason));
-    }
+    const authentication = await authenticateToken(site, form.text('token').trim());
+    if (authentication.kind === 'refused') return showPage(undefined, tokenForm(to, authentication.reason));
     const { bearer } = authentication;
     if (bearer.run !== undefined) return showPage(undefined, tokenForm(to, tokenOfRun));
     succeeded();
@@ -81,11 +73,7 @@ export function addSignInPages(site: Site): void {
   async function signInWithLink(c: Context<Environment>): Promise<ApiResponse> {
     const { form, address, succeeded } = await readSignIn(c);
     const secret = await storage.commit('global', (db) => useSignInLink(db, now, form.text('link'), address));
-    if (secret === undefined) {
-      const problem =
-        'The link was already used or is older than an hour. Create a token with: workspace-service token create --name NAME --scopes admin';
-      return showPage(undefined, tokenForm('/', problem));
-    }
+    if (secret === undefined) return showPage(undefined, tokenForm('/', endedLink));
     succeeded();
     return seeOther('/', { 'set-cookie': sessionCookie(c.env.incoming, secret) });
   }
@@ -107,6 +95,14 @@ function requireAdmission(admission: Admission, reason: string): () => void {
   const seconds = String(admission.retryAfterSeconds);
   throw new Refusal('rate-limited', `${reason} Try again in ${seconds} s.`, { headers: { 'retry-after': seconds } });
 }
+
+async function isSignedIn({ storage }: Site, c: Context<Environment>): Promise<boolean> {
+  const secret = sessionSecretIn(c.env.incoming);
+  return secret !== undefined && (await authenticateSession(storage, secret)).kind === 'known';
+}
+
+const authenticateToken = async ({ storage }: Site, token: string): Promise<Authentication> =>
+  looksLikeTokenSecret(token) ? authenticate(storage, token) : { kind: 'refused', reason: refusedToken };
 
 const here = 'http://here.invalid';
 

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import type { Lock } from '../../../interface/resources.ts';
 import { GitError } from '../../git/git-error.ts';
 import { redactRemote } from '../../git/remote.ts';
 import { actorOf } from '../../http/context.ts';
@@ -32,102 +31,108 @@ const access = 'admin';
 const settings = { path: '/settings', access } as const;
 const removal = { path: '/remove', access } as const;
 
-/** Pages to add, change and remove workspaces. A remote must answer before it is stored. */
+/** A remote must answer before it is stored. */
 export function addWorkspaceSettingsPages(site: Site): void {
-  const { storage, locks, remotes, removeFiles } = site;
+  const { storage } = site;
 
-  function show(values: Form, errors: WorkspaceErrors, stored?: FoundWorkspace): View {
-    const form = workspaceForm(values, errors, stored);
-    const status = Object.keys(errors).length === 0 ? 200 : 422;
-    if (stored === undefined) {
-      return { title: 'Add a workspace', main: form, status };
-    }
-    const actions = html`<a class="button danger" href="/workspaces/${stored.id}/remove">Remove…</a>`;
-    return { title: 'Settings', actions, main: form, status };
-  }
-
-  /** The settings in the form, if the remote answers. */
-  async function readConnected(form: Form, stored?: FoundWorkspace): Promise<ReturnType<typeof readWorkspace>> {
-    const read = readWorkspace(form, stored);
-    if (!read.ok || read.value.remote === undefined) return read;
-    const { id, remote } = read.value;
-    try {
-      await remotes.branches({ id, remote }, listBranchesTimeout);
-      return read;
-    } catch (error) {
-      if (error instanceof GitError) return { ok: false, errors: { remote: error.message } };
-      throw error;
-    }
-  }
-
-  addPage(site, { path: '/new-workspace', access }, async () => show(newWorkspaceDefaults, {}));
+  addPage(site, { path: '/new-workspace', access }, async () => settingsView(newWorkspaceDefaults, {}));
 
   addAction(site, { path: '/new-workspace', access }, async ({ c, form }) => {
-    const read = await readConnected(form);
-    if (!read.ok) return show(form, read.errors);
+    const read = await readConnected(site, form);
+    if (!read.ok) return settingsView(form, read.errors);
     const { id, remote = '', settings } = read.value;
     const fresh = await storage.commit({ workspace: id }, (db) =>
       addWorkspaceAudited(db, storage.now, actorOf(c), { id, remote, ...settings }),
     );
-    if (!fresh) return show(form, { id: 'A workspace with this name already exists. Choose another name.' });
+    if (!fresh) return settingsView(form, { id: 'A workspace with this name already exists. Choose another name.' });
     return { to: branchesUrl(id) };
   });
 
-  addWorkspacePage(site, settings, async (call) => show(storedWorkspace(call.workspace), {}, call.workspace));
+  addWorkspacePage(site, settings, async (call) => settingsView(storedWorkspace(call.workspace), {}, call.workspace));
 
   addWorkspaceAction(site, settings, async ({ c, form, workspace }) => {
-    const read = await readConnected(form, workspace);
-    if (!read.ok) return show(form, read.errors, workspace);
+    const read = await readConnected(site, form, workspace);
+    if (!read.ok) return settingsView(form, read.errors, workspace);
     const { id, remote, settings } = read.value;
     const change = { id, ...settings, ...(remote !== undefined && { remote }) };
     await storage.commit({ workspace: id }, (db) => updateWorkspaceAudited(db, storage.now, actorOf(c), change));
     return { to: `/workspaces/${id}/settings`, notice: 'workspace-saved' };
   });
+}
 
-  const stillLocked = (id: string, locks: readonly Lock[], count: number): Markup =>
-    html`<p class="warning" role="alert"><strong>${plural(count, 'lock')} ${count === 1 ? 'is' : 'are'} held in it.</strong>
-      Their holders rely on them. Wait until they expire, or ${link(listUrl(id), 'release them')} first.</p>${namedLocks({ named: locks, count })}`;
+function settingsView(values: Form, errors: WorkspaceErrors, stored?: FoundWorkspace): View {
+  const form = workspaceForm(values, errors, stored);
+  const status = Object.keys(errors).length === 0 ? 200 : 422;
+  if (stored === undefined) return { title: 'Add a workspace', main: form, status };
+  const actions = html`<a class="button danger" href="/workspaces/${stored.id}/remove">Remove…</a>`;
+  return { title: 'Settings', actions, main: form, status };
+}
 
-  async function askToRemove({ id, remote }: FoundWorkspace, locks: number): Promise<View> {
-    const held = locks > 0 ? (await listLocks(storage, { workspace: id, limit: maxNamedLocks })).locks : [];
-    const hooks = await listHooks(storage.read, id);
-    const waiting = hooks.reduce((sum, hook) => sum + hook.pending_deliveries, 0);
-    const main = html`
-      ${locks > 0 ? stillLocked(id, held, locks) : ''}
-      <p>The workspace ${userText(id)} is a mirror of ${literal(redactRemote(remote))}. The repository itself stays as it is. This removes:</p>
-      <ul>
-        <li>the mirror with its LFS objects, and the history of syncs and of locks${hooks.length === 0 ? '.' : ';'}</li>
-        ${hooks.length === 0 ? '' : html`<li>${plural(hooks.length, 'webhook')}${waiting === 0 ? '' : `, and ${plural(waiting, 'pending delivery', 'pending deliveries')} that will never be sent`}.</li>`}
-      </ul>
-      <p>Workflows that use it will fail. This cannot be undone.</p>
-      ${postForm({
-        action: `/workspaces/${id}/remove`,
-        fields: locks > 0 ? [forceField] : [],
-        button: 'Remove workspace',
-        kind: 'danger',
-        cancel: buttonLink(`/workspaces/${id}/settings`, 'Cancel'),
-      })}`;
-    return { title: 'Remove this workspace?', main };
+/** The settings in the form, if the remote answers. */
+async function readConnected(
+  { remotes }: Site,
+  form: Form,
+  stored?: FoundWorkspace,
+): Promise<ReturnType<typeof readWorkspace>> {
+  const read = readWorkspace(form, stored);
+  if (!read.ok || read.value.remote === undefined) return read;
+  const { id, remote } = read.value;
+  try {
+    await remotes.branches({ id, remote }, listBranchesTimeout);
+    return read;
+  } catch (error) {
+    if (error instanceof GitError) return { ok: false, errors: { remote: error.message } };
+    throw error;
   }
+}
+
+export function addWorkspaceRemovalPages(site: Site): void {
+  const { storage, locks, removeFiles } = site;
 
   addWorkspacePage(site, removal, async ({ workspace }) =>
-    askToRemove(workspace, await countHeldLocks(storage.read, storage.now, workspace.id)),
+    removalView(site, workspace, await countHeldLocks(storage.read, storage.now, workspace.id)),
   );
 
   addWorkspaceAction(site, removal, async ({ workspace, c, form }) => {
     const { id } = workspace;
     const removal = { storage, commitReleases: locks.commitReleases };
     const removed = await removeWorkspaceInBatches(removal, actorOf(c), id, { force: form.text('force') === 'yes' });
-    if (removed.kind === 'locked') return { ...(await askToRemove(workspace, removed.locks)), status: 409 };
+    if (removed.kind === 'locked') return { ...(await removalView(site, workspace, removed.locks)), status: 409 };
     await removeFiles(id);
-    if (removed.kind === 'unknown' || removed.ended.count === 0) {
-      return { to: '/', notice: 'workspace-removed' };
-    }
+    if (removed.kind === 'unknown' || removed.ended.count === 0) return { to: '/', notice: 'workspace-removed' };
     const notice = `The workspace was removed. ${plural(removed.ended.count, 'lock')} ended with it:`;
     const main = html`${namedLocks(removed.ended)}<div class="actions">${link('/', 'All workspaces')}</div>`;
     return { title: 'Workspace removed', notice, main, hasTabs: false };
   });
 }
+
+async function removalView({ storage }: Site, { id, remote }: FoundWorkspace, locks: number): Promise<View> {
+  const named = locks > 0 ? (await listLocks(storage, { workspace: id, limit: maxNamedLocks })).locks : [];
+  const hooks = await listHooks(storage.read, id);
+  const waiting = hooks.reduce((sum, hook) => sum + hook.pending_deliveries, 0);
+  const pending =
+    waiting === 0 ? '' : `, and ${plural(waiting, 'pending delivery', 'pending deliveries')} that will never be sent`;
+  const main = html`
+    ${locks > 0 ? lockWarning(id, { named, count: locks }) : ''}
+    <p>The workspace ${userText(id)} is a mirror of ${literal(redactRemote(remote))}. The repository itself stays as it is. This removes:</p>
+    <ul>
+      <li>the mirror with its LFS objects, and the history of syncs and of locks</li>
+      ${hooks.length === 0 ? '' : html`<li>${plural(hooks.length, 'webhook')}${pending}</li>`}
+    </ul>
+    <p>Workflows that use it will fail. This cannot be undone.</p>
+    ${postForm({
+      action: `/workspaces/${id}/remove`,
+      fields: locks > 0 ? [forceField] : [],
+      button: 'Remove workspace',
+      kind: 'danger',
+      cancel: buttonLink(`/workspaces/${id}/settings`, 'Cancel'),
+    })}`;
+  return { title: 'Remove this workspace?', main };
+}
+
+const lockWarning = (id: string, locks: EndedLocks): Markup =>
+  html`<p class="warning" role="alert"><strong>${plural(locks.count, 'lock')} ${locks.count === 1 ? 'is' : 'are'} held in it.</strong>
+    Their holders rely on them. Wait until they expire, or ${link(listUrl(id), 'release them')} first.</p>${namedLocks(locks)}`;
 
 const forceField: FormField = {
   id: 'force',
