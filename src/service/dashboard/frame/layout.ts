@@ -54,7 +54,7 @@ export async function showPage(
   <a class="skip" href="#main">Skip to the content</a>
   <header class="top">
     <a class="brand" href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20">Workspace service</a>
-    ${call === undefined ? '' : [mainNavigation(section, call.bearer), signedIn(call)]}
+    ${call === undefined ? '' : [html`<nav aria-label="Main">${linksTo(sections, '/', section, call.bearer)}</nav>`, signOutForm(call.bearer)]}
   </header>
   ${call === undefined || workspace === undefined || !hasTabs ? '' : workspaceNavigation(workspace, tab, call.bearer)}
   <main id="main" tabindex="-1">
@@ -111,9 +111,6 @@ const workspaceNavigation = (workspace: string, current: Entry | undefined, bear
     ${linksTo(tabs, `/workspaces/${workspace}/`, current, bearer)}
   </nav>`;
 
-const mainNavigation = (current: Entry | undefined, bearer: Bearer): Markup =>
-  html`<nav aria-label="Main">${linksTo(sections, '/', current, bearer)}</nav>`;
-
 /** Links only to pages that the token may see. */
 const linksTo = (entries: readonly Entry[], base: string, current: Entry | undefined, { scopes }: Bearer): Markup =>
   navigationLinks(
@@ -122,7 +119,7 @@ const linksTo = (entries: readonly Entry[], base: string, current: Entry | undef
       .map((entry) => ({ href: base + entry.path, text: entry.text, current: entry === current })),
   );
 
-const signedIn = (call: PageCall): Markup => html`<div class="who">
-    <span><span class="as">Signed in as </span>${userText(call.bearer.name)}</span>
+const signOutForm = ({ name }: Bearer): Markup => html`<div class="who">
+    <span><span class="as">Signed in as </span>${userText(name)}</span>
     <form method="post" action="/sign-out"><button class="quiet">Sign out</button></form>
   </div>`;

@@ -72,8 +72,8 @@ export function addNewTokenPages(site: Site): void {
         const { token } = outcome;
         const [workspace] = token.workspaces ?? (await workspaceIds(storage));
         const result = html`The token ${userText(token.name)} was created.`;
-        const created = { ...outcome, origin, preset: form.text('preset'), result, workspace, now: call.now };
-        return createdTokenView(created);
+        const preset = form.text('preset');
+        return createdTokenView({ ...outcome, origin, preset, result, workspace, now: call.now });
       }
       case 'made-before':
         return { ...alreadyCreatedView(outcome.token), status: 409 };

@@ -129,18 +129,17 @@ export function addNewTrustPages(site: Site): void {
   addAction(site, { path: '/trust', access: 'admin' }, async (call) => {
     const read = readNewTrust(call.form);
     if (!read.ok) return showForm(call.form, read.errors, 422);
+    const refuse = (reason: Markup) => showForm(call.form, {}, 409, reason);
     const added = await storage.commit('global', (db) => addTrustRule(db, storage.now, actorOf(call.c), read.value));
     switch (added.kind) {
       case 'added':
         return { to: `/trust?added=${added.rule.id}` };
-      case 'there-already': {
-        const refusal = html`The same rule already exists: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`;
-        return showForm(call.form, {}, 409, refusal);
-      }
-      case 'too-many': {
-        const refusal = html`The maximum of ${maxTrustRules} rules is reached. Remove one that is no longer used.`;
-        return showForm(call.form, {}, 409, refusal);
-      }
+      case 'there-already':
+        return refuse(
+          html`The same rule already exists: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`,
+        );
+      case 'too-many':
+        return refuse(html`The maximum of ${maxTrustRules} rules is reached. Remove one that is no longer used.`);
     }
   });
 }
