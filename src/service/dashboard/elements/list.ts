@@ -80,8 +80,9 @@ export function positionIn<Position>(
   text: string,
   parse: (text: string) => Position | undefined,
 ): Position | undefined {
-  const position = text === '' ? undefined : parse(text);
-  if (text === '' || position !== undefined) return position;
+  if (text === '') return undefined;
+  const position = parse(text);
+  if (position !== undefined) return position;
   throw invalid({ pointer: '#/before', detail: 'Unknown page. Remove `before` from the URL.' });
 }
 
