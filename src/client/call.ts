@@ -82,7 +82,7 @@ export function createCall(options: CallOptions): Call {
         firstSentAt ??= clock();
         progress = { ...progress, attempts: progress.attempts + 1 };
         const context = { request, throttled, sanitizer, keyMayHaveArrived: progress.mayBeDone, signal: limit.signal };
-        const attempted = await attempt(sent, context).finally(connection.release);
+        const attempted = await attempt({ ...sent, target: request.target }, context).finally(connection.release);
         sent = attempted.sent;
         const { result } = attempted;
         if (result?.kind === 'answered') {

@@ -237,6 +237,16 @@ describe('an encoded slash', () => {
     },
   );
 
+  test('is sent encoded again once the gateway that rejected both forms is back', async () => {
+    const back: Answer = (response, request) =>
+      (request.url.includes('%2F') ? nothing(204) : page(404))(response, request);
+    const { result, urls } = await release(listing([{ ...other, id: 'l1' }], inTurn(page(404), page(503), back)), {
+      proof,
+    });
+    expect(result).toEqual({ kind: 'released' });
+    expect(urls).toEqual([encoded, segments, encoded]);
+  });
+
   test('is also sent raw by releases that started before the first refusal', async () => {
     const known = Promise.withResolvers<void>();
     const service = await startOtherServer((response, request) => {

@@ -137,7 +137,8 @@ const covers = ({ path, excludes }: ResolvedFolder, locked: string): boolean =>
 function asOutput(lock: KnownLock) {
   const { raw, path, type, id, etag, owner, note, acquired_at, fence, expires_at } = lock;
   const known = Object.entries({ type, id, etag, owner, note, acquired_at, fence, expires_at });
-  return { id, etag, ...raw, path, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
+  // Without an id and an etag that are no proof.
+  return { ...raw, path, id, etag, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
 }
 
 const annotation = (lock: KnownLock, now: number): FileAnnotation => ({

@@ -20,7 +20,7 @@ export const identifyProcess = (pid: number): KnownProcess | undefined =>
 /** On macOS, reading the start time of a process runs `ps`. */
 const defaultChecksPerStart = process.platform === 'darwin' ? 30 : 1;
 
-/** Returns a check for frequent use: only one in `looksPerStart` calls compares the start time. */
+/** Returns a check for frequent use: only one in `checksPerStart` calls compares the start time. */
 export function watchProcess(known: KnownProcess, checksPerStart = defaultChecksPerStart): () => boolean {
   let checks = 0;
   return () => {

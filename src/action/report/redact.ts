@@ -44,7 +44,11 @@ export function openRedactor(secrets: readonly string[]) {
 
 /** JSON without secrets. They are redacted before encoding, because JSON spells some texts differently. */
 export const redactedJson = (value: unknown, redact: Redact): string =>
-  JSON.stringify(value, (_, member: unknown) => (typeof member === 'string' ? redact(member) : member));
+  JSON.stringify(value, (_, member: unknown) => {
+    if (typeof member === 'string') return redact(member);
+    if (typeof member !== 'object' || member === null || Array.isArray(member)) return member;
+    return Object.fromEntries(Object.entries(member).map(([name, each]) => [redact(name), each]));
+  });
 
 /** C0, DEL, C1, the two Unicode line breaks, and the bidirectional controls. */
 const unprintable = /[\p{Cc}\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\p{Cs}/gu;

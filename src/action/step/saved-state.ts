@@ -19,7 +19,8 @@ const isSavedState = hasShape({
 export type SavedState = Checked<typeof isSavedState>;
 
 export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: readonly Grant[], redact: Redact): string {
-  const all = lockJson({ ...about, locks: grants.map(({ lock }) => lock) }, redact);
+  const locks = grants.map(({ lock }) => ({ ...lock, owner: undefined }));
+  const all = lockJson({ ...about, locks }, redact);
   return fitsVariable(all) ? all : JSON.stringify(about);
 }
 

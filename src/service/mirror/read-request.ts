@@ -62,12 +62,12 @@ async function unzipped(bytes: Buffer): Promise<Buffer> {
 }
 
 /** Yields to other work between two steps, and reports the duration of each step. */
-async function inSteps<T>(work: Iterator<void, T>, onChunk: (ms: number) => void): Promise<T> {
+async function inSteps<T>(work: Iterator<void, T>, onStep: (ms: number) => void): Promise<T> {
   for (;;) {
     const startedAt = performance.now();
-    const piece = work.next();
-    onChunk(performance.now() - startedAt);
-    if (piece.done) return piece.value;
+    const step = work.next();
+    onStep(performance.now() - startedAt);
+    if (step.done) return step.value;
     await setImmediate();
   }
 }

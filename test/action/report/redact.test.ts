@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { openRedactor } from '../../../src/action/report/redact.ts';
+import { openRedactor, redactedJson } from '../../../src/action/report/redact.ts';
 
 test('hides secrets added later as well as the given ones, and drops the oldest of them', () => {
   const { redact, add } = openRedactor(['wsa_given']);
@@ -11,4 +11,9 @@ test('hides secrets added later as well as the given ones, and drops the oldest 
   // A job of several days uses hundreds of tokens, and only the last ones are valid.
   for (let number = 0; number < 12; number += 1) add(`another-${number}`);
   expect(redact('wsa_given wsa_later another-0 another-11')).toBe('*** wsa_later *** ***');
+});
+
+test('hides secrets in the names of JSON members as well as in their values', () => {
+  const { redact } = openRedactor(['sekret7']);
+  expect(redactedJson([{ 'k sekret7': ['sekret7', 7, null] }], redact)).toBe('[{"k ***":["***",7,null]}]');
 });

@@ -127,7 +127,8 @@ test('a remote for which no process is free is asked again, although its request
   }
 });
 
-test('a remote that answers late because its process had to wait for a free slot does not count as silent', async () => {
+/** A mirror that is current, and a remote whose requests run until they are answered in the test. */
+async function setUpSlowRemote() {
   const { workspace } = await setUp([], []);
   const main = { branches: new Map([[branchNamed('main'), '1']]), defaultBranch: branchNamed('main') };
   const running = Array.from({ length: 5 }, () => Promise.withResolvers<RemoteBranches>());
@@ -136,26 +137,42 @@ test('a remote that answers late because its process had to wait for a free slot
   const git = { ...unused, branches: () => calls.next().value?.promise ?? Promise.resolve(main) };
   const remotes = createRemotes({ git, allowFile: false });
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
-  const refreshMirror = createRefreshMirror({
-    storage,
-    git: { heads: async () => new Map([['main', '1']]) },
-    remoteMemory,
-  });
-  const refresh = () => refreshMirror({ workspace, branch: 'main', syncsBranch: true }, 60_000);
-  for (let slot = 0; slot < 4; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
-  const ask = vi.spyOn(remoteMemory, 'ask');
+  const heads = async () => new Map([['main', '1']]);
+  const refreshMirror = createRefreshMirror({ storage, git: { heads }, remoteMemory });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
+  return {
+    ...{ workspace, remotes, remoteMemory },
+    ask: vi.spyOn(remoteMemory, 'ask'),
+    answer: (request: number): void => running[request]?.resolve(main),
+    refresh: () => refreshMirror({ workspace, branch: 'main', syncsBranch: true }, 60_000),
+  };
+}
+
+test('a remote that answers late because its process had to wait for a free slot does not count as silent', async () => {
+  const { workspace, remotes, ask, answer, refresh } = await setUpSlowRemote();
+  for (let slot = 0; slot < 4; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
   const first = refresh();
   await vi.waitFor(() => expect(ask).toHaveBeenCalledOnce());
   const answered = ask.mock.results[0]?.value;
   await vi.advanceTimersByTimeAsync(3_500);
-  running[0]?.resolve(main);
+  answer(0);
   await vi.advanceTimersByTimeAsync(2_000);
   expect((await first).asOf).toBe(Infinity);
-  running[4]?.resolve(main);
+  answer(4);
   await answered;
   expect((await refresh()).asOf).toBeUndefined();
+});
+
+test('the answer to an earlier request counts if it comes in time for a later one', async () => {
+  const { workspace, remoteMemory, ask, answer, refresh } = await setUpSlowRemote();
+  void remoteMemory.ask(workspace);
+  await vi.advanceTimersByTimeAsync(3_000);
+  const refreshed = refresh();
+  await vi.waitFor(() => expect(ask).toHaveBeenCalledTimes(2));
+  await vi.advanceTimersByTimeAsync(2_500);
+  answer(0);
+  expect((await refreshed).asOf).toBeUndefined();
 });
 
 test('requests for a new branch that arrive while it is fetched share one request to the remote', async () => {

@@ -42,6 +42,13 @@ test('the github format is a repository dispatch with the standard payload and t
   });
 });
 
+test('a format of a later version of the service is sent in the standard one', () => {
+  // As a database that both versions use has it.
+  const row = { ...hookRow({}), format: 'later' as HookFormat };
+  const request = deliveryRequest(row, released, new Date(0));
+  expect(request.ok && JSON.parse(request.value.body)).toEqual(bodyOf('standard', released));
+});
+
 test('the buildkite format starts a build of the synced commit', () => {
   expect(bodyOf('buildkite', succeeded)).toEqual({
     commit: sync.head,
