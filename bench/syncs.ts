@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Sync } from '../src/interface/resources.ts';
+import type { Sync } from '../src/service/contract/schemas.ts';
 import { createRepository, manyCommits, pathWithGit, type Repository } from '../test/support/git-repository.ts';
 import { atMost, type Bench, type Benchmark, figure, inTurns, ratioFigure } from './benchmark.ts';
 import { openClient } from './service/request.ts';

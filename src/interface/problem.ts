@@ -1,5 +1,3 @@
-import type { Lock, Outdated } from './resources.ts';
-
 /**
  * RFC 9457. `type` is the prefix and one of these names, so that programs can distinguish problems with the same
  * status.
@@ -37,23 +35,6 @@ export interface FieldError {
   /** A JSON pointer as a URI fragment, as in RFC 9457 section 3: `#/ttl`. */
   readonly pointer: string;
   readonly detail: string;
-}
-
-export interface Problem {
-  readonly type: string;
-  readonly title: string;
-  readonly status: number;
-  readonly detail: string;
-  readonly request_id: string;
-  readonly errors?: readonly FieldError[] | undefined;
-  /** The lock that blocks the request. */
-  readonly lock?: Lock | undefined;
-  /** The version of the file that the request lacks. */
-  readonly outdated?: Outdated | undefined;
-  /** The place in line that the request has, or would get if it waited. */
-  readonly queue?: QueuePosition | undefined;
-  /** Other paths of the same place that are free now, and kept for it. */
-  readonly turn?: readonly string[] | undefined;
 }
 
 export interface QueuePosition {

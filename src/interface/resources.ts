@@ -1,49 +1,10 @@
 /** Times are RFC 3339 in UTC, with milliseconds. */
 export type Timestamp = string;
 
-export interface Workspace {
-  readonly id: string;
-  /** The URL of the mirrored repository, without credentials. */
-  readonly remote: string;
-  readonly created_at: Timestamp;
-}
-
 export const syncStatuses = ['queued', 'running', 'succeeded', 'failed'] as const;
-
-type SyncStatus = (typeof syncStatuses)[number];
-
-/** An LFS object that a sync could not fetch. The next sync retries it. */
-export interface MissingObject {
-  /** One of the files with this content. */
-  readonly path: string;
-  readonly oid: string;
-  readonly size: number;
-  /** A sentence for users. */
-  readonly detail: string;
-}
 
 /** The maximum number of missing objects that a sync lists; `missing_objects` counts all of them. */
 export const maxNamedMissing = 10;
-
-export interface Sync {
-  readonly sync_id: string;
-  readonly status: SyncStatus;
-  readonly branch: string;
-  readonly estimated_objects: number;
-  readonly received_objects: number;
-  /** Bytes of LFS objects. */
-  readonly received_bytes: number;
-  /** Null until it is known which LFS objects the mirror lacks. */
-  readonly total_bytes: number | null;
-  /** The number of LFS objects that could not be fetched, and some of them. */
-  readonly missing_objects: number;
-  readonly missing: readonly MissingObject[];
-  readonly head: string | null;
-  readonly error: string | null;
-  readonly created_at: Timestamp;
-  readonly started_at: Timestamp | null;
-  readonly finished_at: Timestamp | null;
-}
 
 export const lockTypes = ['exclusive'] as const;
 
@@ -88,21 +49,12 @@ export const pushLockModes = ['all', 'branch'] as const;
 
 export type PushLockMode = (typeof pushLockModes)[number];
 
-interface CheckedLock extends Lock {
-  readonly branch: string | null;
-}
-
 /** The versions of some files that the branch or the clone of a client lacks. */
 export interface Comparison {
   readonly latest: LatestMode;
   readonly outdated: readonly Outdated[];
   /** The age of the mirror, if it could not be brought up to date in time; null if not all branches could be compared. */
   readonly as_of?: Timestamp | null | undefined;
-}
-
-export interface CheckedPaths extends Comparison {
-  readonly locks: readonly CheckedLock[];
-  readonly push_locks: PushLockMode;
 }
 
 /** A lock path with a name in lists of similar ones, such as a license seat. */
@@ -117,11 +69,6 @@ export interface PoolItem {
 export function withoutSecrets<Item extends PoolItem>(item: Item): Item {
   const shown = Object.entries(item.properties).filter(([name]) => !item.secret.includes(name));
   return { ...item, properties: Object.fromEntries(shown) };
-}
-
-export interface Pool {
-  readonly name: string;
-  readonly items: readonly PoolItem[];
 }
 
 export const hookEvents = [
@@ -139,17 +86,3 @@ export type HookEvent = (typeof hookEvents)[number];
 export const hookFormats = ['standard', 'github', 'buildkite', 'slack', 'discord', 'teams'] as const;
 
 export type HookFormat = (typeof hookFormats)[number];
-
-export interface Hook {
-  readonly id: string;
-  readonly url: string;
-  readonly events: readonly HookEvent[];
-  /** The branches whose syncs are reported; null means all. */
-  readonly branches: readonly string[] | null;
-  readonly format: HookFormat;
-  /** The names of the extra headers; their values are never shown again. */
-  readonly header_names: readonly string[];
-  readonly active: boolean;
-  readonly created_at: Timestamp;
-  readonly updated_at: Timestamp;
-}

@@ -1,8 +1,15 @@
 import { z } from '@hono/zod-openapi';
-import { type CheckedPaths, latestModes, pushLockModes } from '../../interface/resources.ts';
+import { latestModes, pushLockModes } from '../../interface/resources.ts';
 import { grants } from '../../interface/scopes.ts';
 import { jsonApiResponse } from '../contract/response.ts';
-import { asOfField, branchField, heldPathField, lockSchema, outdatedSchema } from '../contract/schemas.ts';
+import {
+  asOfField,
+  branchField,
+  heldPathField,
+  lockSchema,
+  outdatedSchema,
+  type Resource,
+} from '../contract/schemas.ts';
 import { bearerOf } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { branchOf, lockOf } from '../locks/lock-row.ts';
@@ -41,7 +48,7 @@ const checkedSchema = z
     outdated: z.array(outdatedSchema),
     as_of: asOfField,
   })
-  .openapi('CheckedPaths') satisfies z.ZodType<CheckedPaths>;
+  .openapi('CheckedPaths');
 
 export function addCheckRoute(api: Api, parts: ApiParts): void {
   const { locks, compare } = parts;
@@ -62,7 +69,7 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
         measureCost(parts.scheduler, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
         compare({ workspace, branch, syncsBranch, paths, versions: byPath(paths, versions) }),
       ]);
-      const checked: CheckedPaths = {
+      const checked: Resource<typeof checkedSchema> = {
         locks: held.map((row) => ({ ...lockOf(row), branch: branchOf(row) })),
         push_locks: pushLockMode(workspace),
         ...comparison,

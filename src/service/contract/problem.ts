@@ -1,6 +1,5 @@
 import {
   type FieldError,
-  type Problem,
   type ProblemName,
   problemMediaType,
   problems,
@@ -8,6 +7,7 @@ import {
 } from '../../interface/problem.ts';
 import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from './response.ts';
+import type { Problem } from './schemas.ts';
 
 interface RefusalExtras extends Pick<Problem, 'errors' | 'lock' | 'outdated' | 'queue' | 'turn'> {
   readonly headers?: Readonly<Record<string, string>>;

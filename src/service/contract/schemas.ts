@@ -9,21 +9,15 @@ import {
   parseLockPath,
 } from '../../interface/lock-path.ts';
 import type { Parsed } from '../../interface/parsed.ts';
-import type { Problem } from '../../interface/problem.ts';
 import {
-  type Hook,
   hookEvents,
   hookFormats,
   type Lock,
   lockTypes,
-  type MissingObject,
   maxNamedMissing,
   type Outdated,
-  type Pool,
   type PoolItem,
-  type Sync,
   syncStatuses,
-  type Workspace,
 } from '../../interface/resources.ts';
 import { maxTtl, minTtl, parseTtl } from '../../interface/ttl.ts';
 import { forbiddenInBranchName, maxBranchNameLength, parseBranchName } from '../git/branch-name.ts';
@@ -38,6 +32,11 @@ export const parsedBy =
     return z.NEVER;
   };
 
+/** The type of a resource by its schema. */
+export type Resource<Schema extends z.ZodType> = DeepReadonly<z.infer<Schema>>;
+
+type DeepReadonly<T> = { readonly [Name in keyof T]: DeepReadonly<T[Name]> };
+
 const timestamp = z.string().openapi({ format: 'date-time', example: '2026-03-01T12:00:00.000Z' });
 const count = z.number().int().min(0);
 const commit = z.string().openapi({ example: '9fceb02d0ae598e95dc970b74767f19372d61af8' });
@@ -48,7 +47,9 @@ export const workspaceSchema = z
     remote: z.string().openapi({ description: 'The address of the mirrored repository, without credentials.' }),
     created_at: timestamp,
   })
-  .openapi('Workspace') satisfies z.ZodType<Workspace>;
+  .openapi('Workspace');
+
+export type Workspace = Resource<typeof workspaceSchema>;
 
 export const branchSchema = z
   .object({
@@ -60,12 +61,15 @@ export const branchSchema = z
   })
   .openapi('Branch');
 
+/** An LFS object that a sync could not fetch. The next sync retries it. */
 const missingObjectSchema = z.object({
   path: z.string().openapi({ description: 'A file with this content.' }),
   oid: z.string(),
   size: count,
   detail: z.string(),
-}) satisfies z.ZodType<MissingObject>;
+});
+
+export type MissingObject = Resource<typeof missingObjectSchema>;
 
 export const syncSchema = z
   .object({
@@ -95,7 +99,9 @@ export const syncSchema = z
       example: 'https://assets.example.com/v1/workspaces/game/git',
     }),
   })
-  .openapi('Sync') satisfies z.ZodType<Sync>;
+  .openapi('Sync');
+
+export type Sync = Resource<typeof syncSchema>;
 
 export const lockSchema = z
   .object({
@@ -156,21 +162,27 @@ export const poolSchema = z
       }) satisfies z.ZodType<PoolItem>,
     ),
   })
-  .openapi('Pool') satisfies z.ZodType<Pool>;
+  .openapi('Pool');
+
+export type Pool = Resource<typeof poolSchema>;
 
 export const hookSchema = z
   .object({
     id: z.string(),
     url: z.string(),
     events: z.array(z.enum(hookEvents)),
+    /** The branches whose syncs are reported; null means all. */
     branches: z.array(z.string()).nullable(),
     format: z.enum(hookFormats),
+    /** The names of the extra headers; their values are never shown again. */
     header_names: z.array(z.string()),
     active: z.boolean(),
     created_at: timestamp,
     updated_at: timestamp,
   })
-  .openapi('Hook') satisfies z.ZodType<Hook>;
+  .openapi('Hook');
+
+export type Hook = Resource<typeof hookSchema>;
 
 export const problemSchema = z
   .object({
@@ -191,7 +203,9 @@ export const problemSchema = z
       .optional()
       .openapi({ description: 'Other paths of the same place that are free now, and kept for it.' }),
   })
-  .openapi('Problem') satisfies z.ZodType<Problem>;
+  .openapi('Problem');
+
+export type Problem = Resource<typeof problemSchema>;
 
 /** JSON Schema counts characters. A text never has more characters than bytes, so the limit in bytes is valid here. */
 export const describedLockPath = {

@@ -1,4 +1,5 @@
-import type { HookEvent, Lock, Sync, Timestamp } from '../../interface/resources.ts';
+import type { HookEvent, Lock, Timestamp } from '../../interface/resources.ts';
+import type { Sync } from '../contract/schemas.ts';
 
 export type SyncEvent = Extract<HookEvent, `sync.${string}`>;
 type LockEvent = Extract<HookEvent, `lock.${string}`>;

@@ -1,8 +1,9 @@
 import type { Selectable } from 'kysely';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import type { Pool, PoolItem } from '../../interface/resources.ts';
+import type { PoolItem } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import { Refusal } from '../contract/problem.ts';
+import type { Pool } from '../contract/schemas.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { parsePoolName } from '../workspaces/workspace-id.ts';

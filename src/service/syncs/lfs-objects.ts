@@ -1,4 +1,4 @@
-import type { MissingObject } from '../../interface/resources.ts';
+import type { MissingObject } from '../contract/schemas.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Limits } from '../git/run-git.ts';

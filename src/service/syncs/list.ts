@@ -1,4 +1,4 @@
-import type { Sync } from '../../interface/resources.ts';
+import type { Sync } from '../contract/schemas.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type SyncRow, syncOf, syncsIn } from './queue.ts';
 

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
-import { type MissingObject, type Sync, syncStatuses } from '../../interface/resources.ts';
+import { syncStatuses } from '../../interface/resources.ts';
+import type { MissingObject, Sync } from '../contract/schemas.ts';
 import { leasedUntil } from '../runtime/lease.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';

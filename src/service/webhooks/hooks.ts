@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import type { UpdateObject } from 'kysely';
-import { type Hook, type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
+import { type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
+import type { Hook } from '../contract/schemas.ts';
 import { hookQuota } from '../outbox/hook-quotas.ts';
 import { branchesOf, eventsOf, type HookRow, isNotRemoved, removedUrl } from '../outbox/hook-row.ts';
 import { noteQueued } from '../storage/commit-group.ts';

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
-import type { Hook, Lock, Sync, Timestamp } from '../../interface/resources.ts';
+import type { Lock, Timestamp } from '../../interface/resources.ts';
+import type { Hook, Sync } from '../contract/schemas.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence, RecordedEntry } from '../outbox/event.ts';
 import type { Database, Now } from '../storage/storage.ts';

@@ -1,6 +1,6 @@
 import { type Selectable, sql } from 'kysely';
-import type { Workspace } from '../../interface/resources.ts';
 import { type Actor, recordAudit } from '../audit/audit.ts';
+import type { Workspace } from '../contract/schemas.ts';
 import { redactRemote } from '../git/remote.ts';
 import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-query.ts';
 import { coalesceReads } from '../storage/coalesce-reads.ts';

@@ -1,11 +1,6 @@
 import { expect } from 'vitest';
-import {
-  type Problem,
-  type ProblemName,
-  problemMediaType,
-  problems,
-  problemTypePrefix,
-} from '../../../src/interface/problem.ts';
+import { type ProblemName, problemMediaType, problems, problemTypePrefix } from '../../../src/interface/problem.ts';
+import type { Problem } from '../../../src/service/contract/schemas.ts';
 
 /** A response, however it was fetched. */
 export interface Answered {

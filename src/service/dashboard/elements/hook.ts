@@ -1,5 +1,6 @@
 import { html } from 'hono/html';
-import type { Hook, HookEvent, HookFormat } from '../../../interface/resources.ts';
+import type { HookEvent, HookFormat } from '../../../interface/resources.ts';
+import type { Hook } from '../../contract/schemas.ts';
 import { type HookEventOccurrence, isSyncEvent } from '../../outbox/event.ts';
 import type { DeliveryOverview } from '../../webhooks/delivery-list.ts';
 import type { HookOverview } from '../../webhooks/hook-overview.ts';

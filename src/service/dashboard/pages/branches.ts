@@ -1,8 +1,8 @@
 import { html } from 'hono/html';
-import type { Sync } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { withinMs } from '../../../interface/timers.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
+import type { Sync } from '../../contract/schemas.ts';
 import { parseBranchName } from '../../git/branch-name.ts';
 import { redactRemote } from '../../git/remote.ts';
 import { requireFreeDisk } from '../../http/access.ts';

@@ -1,7 +1,8 @@
 import { html } from 'hono/html';
-import type { Hook, HookFormat } from '../../../interface/resources.ts';
+import type { HookFormat } from '../../../interface/resources.ts';
 import { Refusal } from '../../contract/problem.ts';
 import type { ApiResponse } from '../../contract/response.ts';
+import type { Hook } from '../../contract/schemas.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import { actorOf } from '../../http/context.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
 import { formatElapsed } from '../../../interface/format.ts';
-import type { Sync } from '../../../interface/resources.ts';
 import { byteSize, createPace } from '../../../interface/transfer.ts';
 import { Refusal } from '../../contract/problem.ts';
+import type { Sync } from '../../contract/schemas.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { findRecordedSync, listSyncs, type RecordedSync, type SyncPosition } from '../../syncs/list.ts';
 import { isSyncId } from '../../syncs/queue.ts';

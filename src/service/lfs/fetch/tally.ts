@@ -1,4 +1,5 @@
-import { type MissingObject, maxNamedMissing } from '../../../interface/resources.ts';
+import { maxNamedMissing } from '../../../interface/resources.ts';
+import type { MissingObject } from '../../contract/schemas.ts';
 import type { FetchedObjects } from '../../syncs/lfs-objects.ts';
 import type { ReferencedObject } from '../pointer.ts';
 
