@@ -20,9 +20,9 @@ export function parseBaseUrl(text: string, allowHttp: boolean, allowing: string)
       `Plain http would expose the token on the network. Use https, or set ${allowing} on a private network only.`,
     );
   }
-  const address = url.href.replace(/(?<!\/)\/+$/, '');
-  if (!address.endsWith('/v1')) return refused('It must end in /v1, the API version.');
-  return accepted(address);
+  const href = url.href.replace(/(?<!\/)\/+$/, '');
+  if (!href.endsWith('/v1')) return refused('It must end in /v1, the API version.');
+  return accepted(href);
 }
 
 /** A token is sent in a header: RFC 9110, section 5.5, without spaces. */

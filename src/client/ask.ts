@@ -18,10 +18,10 @@ interface AskRequest {
   readonly ttl: Ttl | undefined;
 }
 
-type QueuedEntry = Readonly<ReturnType<typeof queued>>;
+type QueuedEntry = Readonly<ReturnType<typeof toQueuedEntry>>;
 
 /** Both throw a ServiceError. */
-export const createAsking = (context: ClientContext) => ({
+export const createQueueOperations = (context: ClientContext) => ({
   /** The service takes the lock at the turn of the owner of the token. */
   async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
     const result = await context.call(
@@ -35,7 +35,7 @@ export const createAsking = (context: ClientContext) => ({
       within,
     );
     const { response } = expectSuccess(result);
-    return queued(readLock(objectIn(response), path, response.sanitizer));
+    return toQueuedEntry(readLock(objectIn(response), path, response.sanitizer));
   },
 
   listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>
@@ -44,11 +44,11 @@ export const createAsking = (context: ClientContext) => ({
 
 function readQueued(entry: Json, sanitizer: Sanitizer): QueuedEntry | undefined {
   const read = readListedLock(entry, sanitizer);
-  return read && queued(read);
+  return read && toQueuedEntry(read);
 }
 
 /** The members that a place has in common with a lock are read in the same way. */
-const queued = ({ path, owner, origin, note, acquired_at, raw }: KnownLock) => ({
+const toQueuedEntry = ({ path, owner, origin, note, acquired_at, raw }: KnownLock) => ({
   ...{ path, owner, origin, note, raw },
   position: positionIn(raw),
   since: acquired_at,

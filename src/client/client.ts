@@ -1,5 +1,5 @@
 import { createAcquireLock, type LockComparison } from './acquire-lock.ts';
-import { createAsking } from './ask.ts';
+import { createQueueOperations } from './ask.ts';
 import { type CallOptions, createCall } from './call.ts';
 import { createCheckPaths } from './check-paths.ts';
 import { createServerClock, steadyClock } from './clock.ts';
@@ -110,7 +110,7 @@ export function createClient(options: ClientOptions) {
   return {
     ...createLists(context),
     ...createSync(context),
-    ...createAsking(context),
+    ...createQueueOperations(context),
     acquireLock: createAcquireLock({ ...context, branch: options.branch, onCompared: options.onCompared }),
     releaseLock: createReleaseLock(context),
     renewLock: createRenewLock(context),

@@ -32,10 +32,10 @@ export type ResolvedLink =
   | { readonly kind: 'not-a-url' };
 
 /** Resolves a URL from the service to a request target on the same server. */
-export function resolveLink(address: string, from: string, baseUrl: URL): ResolvedLink {
+export function resolveLink(link: string, from: string, baseUrl: URL): ResolvedLink {
   const base = new URL(from, baseUrl);
-  if (!URL.canParse(address, base.href)) return { kind: 'not-a-url' };
-  const { origin, protocol, host, pathname, search } = new URL(address, base);
+  if (!URL.canParse(link, base.href)) return { kind: 'not-a-url' };
+  const { origin, protocol, host, pathname, search } = new URL(link, base);
   if (origin !== baseUrl.origin) return { kind: 'cross-origin', origin: `${protocol}//${host}` };
   return { kind: 'target', target: pathname + search };
 }

@@ -24,13 +24,13 @@ export function openIssuer(
   exchange: ExchangeContext,
   mask: (secret: string) => void,
 ) {
-  const address = new URL(requestUrl);
-  address.searchParams.set('audience', audience);
-  const connection = openConnection(address);
+  const url = new URL(requestUrl);
+  url.searchParams.set('audience', audience);
+  const connection = openConnection(url);
   exchange.closed.addEventListener('abort', () => connection.close(), { once: true });
   const call = createCall({
     ...exchange,
-    baseUrl: address,
+    baseUrl: url,
     server,
     serverClock: createServerClock(exchange.clock),
     send: connection.send,
@@ -45,7 +45,7 @@ export function openIssuer(
   const expect = expectFound(identityIn, 'it contains no identity token');
 
   return async (within: CallLimits): Promise<string> => {
-    const target = address.pathname + address.search;
+    const target = url.pathname + url.search;
     const { response } = expectSuccess(await call({ method: 'GET', target, expect }, within));
     const identity = identityIn(response) ?? '';
     mask(identity);

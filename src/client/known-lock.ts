@@ -14,7 +14,7 @@ import {
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import { plainName, type Sanitizer } from './sanitizer.ts';
 
-export const etagOf = (response: ClientResponse): string | undefined => strong(headerOf(response, 'etag'));
+export const etagOf = (response: ClientResponse): string | undefined => strongEtag(headerOf(response, 'etag'));
 
 /** A lock as a service describes it. */
 export type KnownLock = Readonly<ReturnType<typeof readLock>>;
@@ -118,21 +118,21 @@ export function holderIn(response: ClientResponse): JsonObject | undefined {
 }
 
 /** The characters of an entity tag, RFC 9110 section 8.8.3. Any other id cannot be sent as proof. */
-const opaque = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
+const opaqueTag = /^[\x21\x23-\x7e\x80-\xff]{1,1024}$/;
 
 const idIn = (lock: JsonObject): string | undefined => {
   const id = firstName(lock, names.id);
-  return id !== undefined && opaque.test(id) ? id : undefined;
+  return id !== undefined && opaqueTag.test(id) ? id : undefined;
 };
 
 /** Weak tags (W/"…") never match an If-Match, RFC 9110 section 13.1.1: some servers add one to every response. */
-const strong = (etag: string | undefined): string | undefined =>
+const strongEtag = (etag: string | undefined): string | undefined =>
   etag === undefined || etag.startsWith('W/') || etag === '*' ? undefined : etag;
 
 /** Some services omit the quotes in a body. */
 function etagIn(lock: JsonObject): string | undefined {
   const tag = firstName(lock, ['etag', 'ETag'])?.replace(/^"(.*)"$/s, '$1');
-  return tag !== undefined && opaque.test(tag) ? `"${tag}"` : undefined;
+  return tag !== undefined && opaqueTag.test(tag) ? `"${tag}"` : undefined;
 }
 
 /** Excludes the type of a problem that contains the lock, which is a URI. */

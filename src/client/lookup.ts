@@ -34,24 +34,24 @@ export async function listOnPaths(
   let wholeList: Promise<List<KnownLock>> | undefined;
   let next: readonly LookupQuery[] = [];
 
-  function take(asked: readonly LockPath[], list: List<KnownLock>): void {
+  function addLocks(asked: readonly LockPath[], list: List<KnownLock>): void {
     const wanted: ReadonlySet<string> = new Set(asked);
     for (const lock of list.items) if (wanted.has(lock.path)) items.push(lock);
     incomplete ??= list.incomplete;
   }
 
   async function runQuery({ paths: asked, folder, filter, maxPages }: LookupQuery): Promise<void> {
-    if (wholeList !== undefined) return take(asked, await wholeList);
+    if (wholeList !== undefined) return addLocks(asked, await wholeList);
     const list = await client.listLocks({ workspace, filter, maxPages }, within);
-    if (list.incomplete === undefined) return take(asked, list);
+    if (list.incomplete === undefined) return addLocks(asked, list);
     if (!list.isFiltered) {
       wholeList ??= client.listLocks({ workspace }, within);
-      return take(asked, await wholeList);
+      return addLocks(asked, await wholeList);
     }
-    if (filter.path !== undefined) return take(asked, await client.listLocks({ workspace, filter }, within));
+    if (filter.path !== undefined) return addLocks(asked, await client.listLocks({ workspace, filter }, within));
     const found: ReadonlySet<string> = new Set(list.items.map(({ path }) => path));
     const listed = asked.filter((path) => found.has(path));
-    take(listed, { items: list.items, incomplete: undefined });
+    addLocks(listed, { items: list.items, incomplete: undefined });
     const missing = asked.filter((path) => !found.has(path));
     next = [...next, ...queriesBelow(folder, missing)];
   }

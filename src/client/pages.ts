@@ -109,7 +109,7 @@ type NextPage = { readonly kind: 'none' } | Exclude<ResolvedLink, { readonly kin
 export function nextPage(response: ClientResponse, target: string, baseUrl: URL): NextPage {
   const hint = hintOf(response);
   if (hint === undefined) return { kind: 'none' };
-  const followed = hint.kind === 'address' ? resolveLink(hint.text, target, baseUrl) : undefined;
+  const followed = hint.kind === 'url' ? resolveLink(hint.text, target, baseUrl) : undefined;
   return followed === undefined || followed.kind === 'not-a-url'
     ? { kind: 'target', target: withCursor(target, hint.text) }
     : followed;
@@ -125,11 +125,11 @@ function entriesOf(body: Json, name: string): readonly Json[] | undefined {
   return isObject(inner) ? entriesOf(inner, name) : undefined;
 }
 
-type Hint = { readonly kind: 'address' | 'cursor'; readonly text: string };
+type Hint = { readonly kind: 'url' | 'cursor'; readonly text: string };
 
 function hintOf(response: ClientResponse): Hint | undefined {
   const linked = parseLinks(headerOf(response, 'link')).get('next');
-  if (linked !== undefined) return { kind: 'address', text: linked };
+  if (linked !== undefined) return { kind: 'url', text: linked };
   const body = objectIn(response);
   if (body['has_more'] === false || body['hasMore'] === false) return undefined;
   const places = [body, ...['pagination', 'paging', 'meta', 'links', '_links'].map((name) => asObject(body[name]))];
@@ -142,10 +142,10 @@ function hintIn(body: JsonObject): Hint | undefined {
   if (cursor !== undefined) return { kind: 'cursor', text: cursor };
   const next = firstName(body, ['next']) ?? firstName(asObject(body['next']), ['href', 'url']);
   if (next === undefined) return undefined;
-  return { kind: looksLikeAddress(next) ? 'address' : 'cursor', text: next };
+  return { kind: looksLikeUrl(next) ? 'url' : 'cursor', text: next };
 }
 
-const looksLikeAddress = (text: string): boolean => /^(https?:\/\/|[/?])/i.test(text);
+const looksLikeUrl = (text: string): boolean => /^(https?:\/\/|[/?])/i.test(text);
 
 function withCursor(target: string, cursor: string): string {
   const [path = '', query = ''] = target.split(/\?(.*)/s);

@@ -15,9 +15,9 @@ export const rateLimitIn = (headers: IncomingHttpHeaders, serverNow: number): Ra
 
 /** `RateLimit` and `RateLimit-Policy` of draft-ietf-httpapi-ratelimit-headers, version 8 and later. */
 function byField(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
-  const policies = membersOf(textOf(headers, 'ratelimit-policy'));
+  const policies = parseList(textOf(headers, 'ratelimit-policy'));
   return strictest(
-    membersOf(textOf(headers, 'ratelimit')).flatMap(({ name, parameters }) => {
+    parseList(textOf(headers, 'ratelimit')).flatMap(({ name, parameters }) => {
       const remaining = parameters.get('r');
       if (remaining === undefined) return [];
       const reset = parameters.get('t');
@@ -30,7 +30,7 @@ function byField(headers: IncomingHttpHeaders): RateLimitStatus | undefined {
 }
 
 /** A list of RFC 9651 as far as rate limits need it: `"name";key=1;key=2, …`. Quoted names may contain separators. */
-function membersOf(field: string) {
+function parseList(field: string) {
   const members = field.match(/(?:"[^"]*"|[^",])+/g) ?? [];
   return members.map((member) => {
     const [name = '', ...parameters] = member.match(/(?:"[^"]*"|[^";])+/g) ?? [];

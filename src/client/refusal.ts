@@ -125,7 +125,7 @@ export function rawMessageOf(body: Json): string | undefined {
     firstName(object, ['detail', 'title']) ??
     firstName(nested, ['message', 'detail', 'title', 'code']) ??
     // `error` is often only a code or the name of the status, with a sentence in another field.
-    joined(nameIn(error), firstName(object, ['message', 'error_description'])) ??
+    joinDistinct(nameIn(error), firstName(object, ['message', 'error_description'])) ??
     firstName(asObject(object['fault']), ['faultstring'])
   );
 }
@@ -171,9 +171,9 @@ function redirectTarget(response: ClientResponse, baseUrl: URL): string | undefi
   return response.sanitizer.line(`${protocol}//${host}${pathname}`, 300);
 }
 
-const joined = (...parts: readonly (string | undefined)[]): string | undefined => {
-  const said = [...new Set(parts.filter((part) => part !== undefined))];
-  return said.length === 0 ? undefined : said.join(': ');
+const joinDistinct = (...parts: readonly (string | undefined)[]): string | undefined => {
+  const texts = [...new Set(parts.filter((part) => part !== undefined))];
+  return texts.length === 0 ? undefined : texts.join(': ');
 };
 
 function fieldErrors(errors: Json | undefined): readonly { field: string | undefined; detail: string }[] {

@@ -16,7 +16,7 @@ export type SyncReport = Readonly<ReturnType<typeof readReport>>;
 
 export interface StartedSync extends SyncReport {
   readonly progress:
-    | { readonly kind: 'offered'; readonly address: SyncStatusTarget }
+    | { readonly kind: 'offered'; readonly target: SyncStatusTarget }
     | { readonly kind: 'none'; readonly reason: string };
 }
 
@@ -28,12 +28,10 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
 
   function progressOf({ response }: AnsweredCall, from: string): StartedSync['progress'] {
     const named = [headerOf(response, 'location'), firstName(syncIn(response), ['status_url', 'statusUrl'])];
-    const followed = named
-      .filter((address) => address !== undefined)
-      .map((address) => resolveLink(address, from, baseUrl));
+    const followed = named.filter((link) => link !== undefined).map((link) => resolveLink(link, from, baseUrl));
     const target = followed.find((each) => each.kind === 'target');
     // The only cast to SyncStatusTarget: the URL is on the same server.
-    if (target !== undefined) return { kind: 'offered', address: target.target as SyncStatusTarget };
+    if (target !== undefined) return { kind: 'offered', target: target.target as SyncStatusTarget };
     const crossOrigin = followed.find((each) => each.kind === 'cross-origin');
     const reason =
       crossOrigin === undefined
@@ -56,13 +54,11 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
 
     /** The last status request before a deadline does not wait for the rate limit: `throttled` is false. */
     async syncStatus(
-      address: SyncStatusTarget,
+      target: SyncStatusTarget,
       within: CallLimits,
       { throttled = true }: { readonly throttled?: boolean } = {},
     ): Promise<SyncReport> {
-      return reportOf(
-        expectSuccess(await call({ method: 'GET', target: address, throttled, expect: expectSync }, within)),
-      );
+      return reportOf(expectSuccess(await call({ method: 'GET', target, throttled, expect: expectSync }, within)));
     },
   };
 }
@@ -123,7 +119,7 @@ const failedWords =
   /^(fail|failed|failure|error|errored|cancell?ed|aborted|rejected|timeout|timed_?out|expired|completed_with_errors)$/;
 
 function stateOf(status: string, body: JsonObject): SyncState {
-  const word = normal(status);
+  const word = normalizeWord(status);
   if (failedWords.test(word)) return 'failed';
   if (succeededWords.test(word)) return 'succeeded';
   if (!endedWords.test(word)) return 'running';
@@ -132,12 +128,12 @@ function stateOf(status: string, body: JsonObject): SyncState {
 
 const reportsFailure = (body: JsonObject): boolean => {
   const conclusion = firstName(body, ['conclusion', 'result', 'outcome']);
-  if (conclusion !== undefined && failedWords.test(normal(conclusion))) return true;
+  if (conclusion !== undefined && failedWords.test(normalizeWord(conclusion))) return true;
   const { error, success } = body;
   return success === false || (typeof error === 'string' && error !== '') || Object.keys(asObject(error)).length > 0;
 };
 
-const normal = (word: string): string =>
+const normalizeWord = (word: string): string =>
   word
     .trim()
     .toLowerCase()

@@ -34,7 +34,7 @@ export function createThrottle(random: () => number) {
   let refusedUntil = Number.NEGATIVE_INFINITY;
   let refusedAt = Number.NEGATIVE_INFINITY;
   /** Requests refused together count as one refusal and share one random delay. */
-  let drawn = 0;
+  let sharedJitter = 0;
   let refusals = 0;
   let caution = 1;
   let lastSentAt = Number.NEGATIVE_INFINITY;
@@ -92,10 +92,10 @@ export function createThrottle(random: () => number) {
         refusedAt = now;
         refusals += 1;
         caution = Math.min(maxCaution, caution * cautionPerRefusal);
-        drawn = random();
+        sharedJitter = random();
       }
       if (remaining !== undefined) remaining = Math.min(remaining, 0);
-      refusedUntil = Math.max(refusedUntil, now + backoff(refusals, retryAfterMs, () => drawn));
+      refusedUntil = Math.max(refusedUntil, now + backoff(refusals, retryAfterMs, () => sharedJitter));
     },
   };
 }

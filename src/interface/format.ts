@@ -21,12 +21,12 @@ export function timeCell(time: string | null | undefined): string {
 }
 
 /** Run URLs of GitHub, and of GitLab, whose projects may be in nested groups. */
-const runAddress =
+const runUrl =
   /^https?:\/\/[\w.-]+(?::\d+)?\/([\w.-]+(?:\/[\w.-]+)+)\/(?:actions\/runs|-\/pipelines)\/(\d+)(?:\/attempts\/(\d+))?$/;
 
 /** "octo-games/dragon #1040" for the URL of that run; undefined for any other text. */
-export function runName(address: string): string | undefined {
-  const [, repository, run, attempt = '1'] = runAddress.exec(address) ?? [];
+export function runName(url: string): string | undefined {
+  const [, repository, run, attempt = '1'] = runUrl.exec(url) ?? [];
   if (repository === undefined || run === undefined) return undefined;
   return `${repository} #${run}${attempt === '1' ? '' : `, attempt ${attempt}`}`;
 }

@@ -1,12 +1,12 @@
 export type Redact = (text: string) => string;
 
 /** Redacts a truncated text, which may end with the start of a secret. */
-export function redactCut(text: string, spellings: readonly string[]): string {
+export function redactTruncated(text: string, spellings: readonly string[]): string {
   // Half a character at the end is removed as well. The lookbehind starts each run only once: most runs are not at the
   // end.
   const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
-  const begun = spellings.map((spelling) => begunAtEnd(whole, spelling));
-  return whole.slice(0, whole.length - Math.max(0, ...begun));
+  const prefixLengths = spellings.map((spelling) => prefixLengthAtEnd(whole, spelling));
+  return whole.slice(0, whole.length - Math.max(0, ...prefixLengths));
 }
 
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
@@ -34,7 +34,7 @@ export function spellingsOf(secrets: readonly string[], minLength = 1): readonly
       text,
       asMisread(text),
       ...inJson(text),
-      ...inAddresses(text),
+      ...inUrls(text),
       ...inHtml(text),
       ...inBase64(text),
       ...inHex(text),
@@ -46,7 +46,7 @@ export function spellingsOf(secrets: readonly string[], minLength = 1): readonly
  * RFC 3986 section 2.3, a URI component as JavaScript encodes it, and a form field; each with hex digits in either
  * case.
  */
-function inAddresses(secret: string): readonly string[] {
+function inUrls(secret: string): readonly string[] {
   const component = encodeURIComponent(secret.toWellFormed());
   const inForm = new URLSearchParams({ '': secret }).toString().slice(1);
   const all = [component, component.replaceAll(/[!'()*]/g, percent), inForm];
@@ -107,7 +107,7 @@ const withItsLines = (secret: string): readonly string[] => [
 ];
 
 /** Length of the longest prefix of the secret that the text ends with. Secrets are short: headers and tokens. */
-function begunAtEnd(text: string, secret: string): number {
+function prefixLengthAtEnd(text: string, secret: string): number {
   for (let length = secret.length - 1; length > 0; length -= 1) {
     if (text.endsWith(secret.slice(0, length))) return length;
   }

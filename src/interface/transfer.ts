@@ -11,13 +11,13 @@ const minMs = 1_000;
 
 /** Returns a function that formats the recent speed and the time left: "12 MB/s, 3 min left". */
 export function createPace(): (received: Received, now: number) => string {
-  let seen: readonly { readonly at: number; readonly bytes: number }[] = [];
+  let samples: readonly { readonly at: number; readonly bytes: number }[] = [];
   return ({ bytes, total }, now) => {
-    const last = seen.at(-1);
+    const last = samples.at(-1);
     // The transfer was restarted.
-    if (last !== undefined && bytes < last.bytes) seen = [];
-    seen = [...seen.filter(({ at }) => now - at <= windowMs), { at: now, bytes }];
-    const [first] = seen;
+    if (last !== undefined && bytes < last.bytes) samples = [];
+    samples = [...samples.filter(({ at }) => now - at <= windowMs), { at: now, bytes }];
+    const [first] = samples;
     if (first === undefined || now - first.at < minMs || bytes === first.bytes) return '';
     const perSecond = ((bytes - first.bytes) * 1_000) / (now - first.at);
     const left = bytes < total ? `, ${formatSpan((total - bytes) / perSecond)} left` : '';

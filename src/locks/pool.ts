@@ -41,21 +41,21 @@ export async function openPool(
     throw refuse(withRequest(`${text}.`, result.error.request));
   }
 
-  async function chosen(within: CallLimits): Promise<readonly PoolItem[]> {
+  async function readSelected(within: CallLimits): Promise<readonly PoolItem[]> {
     // The holder of one item reads its secrets, which must not appear in texts about the pool.
     const right = chooseItems((await readItems(within)).map(withoutSecrets), any, selection, optionName);
     if (!right.ok) throw refuse(right.reason);
     return right.value;
   }
 
-  let items = await chosen(firstLimits);
+  let items = await readSelected(firstLimits);
   return {
     /** Their paths when the pool was opened. */
     paths: pathsOf(items),
     /** Reads the pool again. If that fails, the paths stay as they were. Throws a refusal if too few are left. */
     async refresh(within: CallLimits): Promise<readonly LockPath[]> {
       try {
-        items = await chosen(within);
+        items = await readSelected(within);
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
         debug(`The pool could not be read again: ${error.message}`);
@@ -65,11 +65,11 @@ export async function openPool(
     /** The items of these locks, with the values of secret properties. Throws a ServiceError. */
     async itemsOf(grants: readonly Grant[]): Promise<readonly PoolItem[]> {
       const locked = new Set(grants.map(({ path }) => path));
-      const ofLocked = (all: readonly PoolItem[]) => all.filter(({ path }) => locked.has(path));
-      const known = ofLocked(items);
+      const lockedItems = (all: readonly PoolItem[]) => all.filter(({ path }) => locked.has(path));
+      const known = lockedItems(items);
       if (known.every(({ secret }) => secret.length === 0)) return known;
       // The service shows secret values only to the holder of the lock.
-      return ofLocked(await readItems({ deadline: clock() + readingMs(grants, client.serverNow()), signal }));
+      return lockedItems(await readItems({ deadline: clock() + readLimitMs(grants, client.serverNow()), signal }));
     },
   };
 }
@@ -82,32 +82,32 @@ export function chooseItems(
   optionName: OptionName,
 ): Parsed<readonly PoolItem[]> {
   const wanted = Object.entries(where);
-  const right = items.filter(({ properties }) =>
+  const matching = items.filter(({ properties }) =>
     wanted.every(([property, value]) => Object.hasOwn(properties, property) && properties[property] === value),
   );
   const pool = `pool ${JSON.stringify(name)}`;
-  if (right.length === 0 && wanted.length > 0) {
+  if (matching.length === 0 && wanted.length > 0) {
     const having = wanted.map((pair) => pair.join('=')).join(' and ');
     const option = optionName('where', 'start of a sentence');
-    return refused(`${option}: no item of the ${pool} has ${having}. ${have(items, optionName)}`);
+    return refused(`${option}: no item of the ${pool} has ${having}. ${propertiesText(items, optionName)}`);
   }
-  if (right.length === 0) return refused(`The ${pool} has no items.`);
-  if (any !== 'all' && any > right.length) {
-    const matching =
-      wanted.length > 0 ? ` that ${right.length === 1 ? 'matches' : 'match'} ${optionName('where')}` : '';
-    const found = joinFirst(pathsOf(right));
+  if (matching.length === 0) return refused(`The ${pool} has no items.`);
+  if (any !== 'all' && any > matching.length) {
+    const condition =
+      wanted.length > 0 ? ` that ${matching.length === 1 ? 'matches' : 'match'} ${optionName('where')}` : '';
+    const found = joinFirst(pathsOf(matching));
     const option = optionName('any', 'start of a sentence');
     return refused(
-      `${option} is ${any}, but the ${pool} has only ${pluralize(right.length, 'item')}${matching}: ${found}.`,
+      `${option} is ${any}, but the ${pool} has only ${pluralize(matching.length, 'item')}${condition}: ${found}.`,
     );
   }
-  return accepted(right);
+  return accepted(matching);
 }
 
 const maxNamed = 10;
 
 /** A sentence with the properties by which items can be chosen. */
-function have(items: readonly PoolItem[], optionName: OptionName): string {
+function propertiesText(items: readonly PoolItem[], optionName: OptionName): string {
   const pairs = items.flatMap(({ properties }) => Object.entries(properties).map((pair) => pair.join('=')));
   const names = items.flatMap(({ secret }) =>
     secret.map((name) => `${name} (secret, so not for ${optionName('where')})`),
@@ -116,12 +116,12 @@ function have(items: readonly PoolItem[], optionName: OptionName): string {
   return all.length === 0 ? 'Its items have no properties.' : `Its items have ${joinFirst(all, maxNamed)}.`;
 }
 
-const maxReadingMs = 30_000;
+const maxReadMs = 30_000;
 
 /** The time to read the properties of locked items, before the first of the locks expires. */
-function readingMs(grants: readonly Grant[], now: number): number {
+function readLimitMs(grants: readonly Grant[], now: number): number {
   const left = soonestExpiry(grants.map(({ lock }) => lock)) - now;
-  return Number.isNaN(left) ? maxReadingMs : Math.min(maxReadingMs, left);
+  return Number.isNaN(left) ? maxReadMs : Math.min(maxReadMs, left);
 }
 
 const pathsOf = (items: readonly PoolItem[]): readonly LockPath[] => items.map(({ path }) => path);

@@ -101,9 +101,9 @@ export async function acquireOrRollBack(
           return;
         }
         if (result.kind === 'unanswered') unanswered.push(result.intent);
-        const inTheWay = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
-        if (inTheWay === undefined) error ??= result.error;
-        else conflicts.push(inTheWay);
+        const conflict = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
+        if (conflict === undefined) error ??= result.error;
+        else conflicts.push(conflict);
       },
       shouldContinue,
     );

@@ -79,7 +79,7 @@ describe('the status URL of a sync', () => {
     const running = json(200, { ...queued, status: 'running', received_objects: 5 }, { 'retry-after': '2' });
     const { client, server, sync } = await begin(inTurn(json(202, { ...queued, ...more }, headers), running));
     if (sync.progress.kind !== 'offered') throw new Error(sync.progress.reason);
-    expect(await client.syncStatus(sync.progress.address, client.within())).toMatchObject({
+    expect(await client.syncStatus(sync.progress.target, client.within())).toMatchObject({
       status: 'running',
       state: 'running',
       received_objects: 5,
@@ -92,7 +92,7 @@ describe('the status URL of a sync', () => {
     const { sync } = await begin((response, request) =>
       json(202, queued, { location: `http://${request.headers.host}/s1` })(response, request),
     );
-    expect(sync.progress).toEqual({ kind: 'offered', address: '/s1' });
+    expect(sync.progress).toEqual({ kind: 'offered', target: '/s1' });
   });
 
   test.each([
@@ -118,7 +118,7 @@ describe('the status URL of a sync', () => {
     const ended = json(200, { ...queued, status: 'succeeded' });
     const { client, sync } = await begin(inTurn(json(202, queued, { location: '/s1' }), reset, page(502), ended));
     if (sync.progress.kind !== 'offered') throw new Error(sync.progress.reason);
-    expect((await client.syncStatus(sync.progress.address, client.within())).state).toBe('succeeded');
+    expect((await client.syncStatus(sync.progress.target, client.within())).state).toBe('succeeded');
   });
 });
 

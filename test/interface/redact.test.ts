@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor, redact, redactCut, spellingsOf } from '../../src/interface/redact.ts';
+import { createRedactor, redact, redactTruncated, spellingsOf } from '../../src/interface/redact.ts';
 import { hostileText } from '../action/report/texts.ts';
 import { runs } from '../support/runs.ts';
 
@@ -89,7 +89,7 @@ describe('a truncated text', () => {
       fc.property(secret, fc.nat(39), fc.constantFrom(...Object.keys(spellings)), (each, length, spelled) => {
         const whole = spellings[spelled]?.(each) ?? '';
         const begun = whole.slice(0, Math.min(length, whole.length - 1));
-        const shown = redactCut(`the end: \n${begun}`, spellingsOf([each]));
+        const shown = redactTruncated(`the end: \n${begun}`, spellingsOf([each]));
         // A partial secret can contain a complete one in another encoding, and a few more characters.
         if (redact(begun, spellingsOf([each])) === begun) expect(shown).toBe('the end: \n');
         else expect(shown.replaceAll('***', '\n')).not.toContain(each);
@@ -99,8 +99,8 @@ describe('a truncated text', () => {
   });
 
   test('stays unchanged without a secret at its end, except for a partial character', () => {
-    expect(redactCut('a text\ufffd', spellingsOf(['s3cret']))).toBe('a text');
-    expect(redactCut('a text', [])).toBe('a text');
+    expect(redactTruncated('a text\ufffd', spellingsOf(['s3cret']))).toBe('a text');
+    expect(redactTruncated('a text', [])).toBe('a text');
   });
 });
 

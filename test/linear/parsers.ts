@@ -25,7 +25,7 @@ import { parseDuration, parseDurationBetween, parsePositiveDuration } from '../.
 import { parseNote } from '../../src/interface/lock-note.ts';
 import { canonicalLockPath, lockPathFromUrl, parseLockPath } from '../../src/interface/lock-path.ts';
 import { oneOf } from '../../src/interface/one-of.ts';
-import { createRedactor, redactCut, spellingsOf } from '../../src/interface/redact.ts';
+import { createRedactor, redactTruncated, spellingsOf } from '../../src/interface/redact.ts';
 import { parseRetryAfter } from '../../src/interface/retry-after.ts';
 import { isScope } from '../../src/interface/scopes.ts';
 import { parseTtl } from '../../src/interface/ttl.ts';
@@ -173,10 +173,15 @@ export const parsers: readonly Parser[] = [
   row('interface/scopes.ts isScope', isScope),
   row('interface/retry-after.ts parseRetryAfter', (text) => parseRetryAfter(text, 0), ['mon', '(', '']),
   row('interface/redact.ts createRedactor', redactSecrets, 'wsa_', token),
-  row('interface/redact.ts redactCut', (text) => redactCut(text, spellings), ['', '\ufffd', 'x'], ['', 'wsa_', 'x']),
+  row(
+    'interface/redact.ts redactTruncated',
+    (text) => redactTruncated(text, spellings),
+    ['', '\ufffd', 'x'],
+    ['', 'wsa_', 'x'],
+  ),
   // Secrets that grow with the text: header secrets have up to 4,096 characters.
-  row('interface/redact.ts redactCut', (text) =>
-    redactCut('a'.repeat(text.length), spellingsOf([`${text.slice(0, 4_000)}b${text.slice(0, 90)}`])),
+  row('interface/redact.ts redactTruncated', (text) =>
+    redactTruncated('a'.repeat(text.length), spellingsOf([`${text.slice(0, 4_000)}b${text.slice(0, 90)}`])),
   ),
 
   row('client/json.ts parseJson', (text) => parseJson(text, sanitizer.data), ['[', '"a",', '1]']),

@@ -55,7 +55,7 @@ async function waitForEnd(
   const followed: Followed =
     progress.kind === 'none'
       ? { kind: 'ended', last: started }
-      : await follow(context, started, progress.address, within, tookMs);
+      : await follow(context, started, progress.target, within, tookMs);
   // Fields of the first response are kept if later responses lack them.
   const last: SyncReport = {
     ...followed.last,
@@ -135,7 +135,7 @@ const growth = 1.5;
 async function follow(
   context: Context,
   started: SyncReport,
-  address: SyncStatusTarget,
+  target: SyncStatusTarget,
   within: CallLimits,
   tookMs: number,
 ): Promise<Followed> {
@@ -166,7 +166,7 @@ async function follow(
 
     const pollBegan = clock();
     const polled = await client
-      .syncStatus(address, { ...within, deadline }, { throttled: !isLastPoll })
+      .syncStatus(target, { ...within, deadline }, { throttled: !isLastPoll })
       .catch(transientError);
     previousTookMs = clock() - pollBegan;
     if (polled instanceof ServiceError) {

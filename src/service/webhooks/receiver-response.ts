@@ -1,5 +1,5 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { redact, redactCut, spellingsOf } from '../../interface/redact.ts';
+import { redact, redactTruncated, spellingsOf } from '../../interface/redact.ts';
 
 /** Stored part of the response to the last attempt at a delivery. */
 export type ReceiverResponse =
@@ -53,7 +53,7 @@ export function completeResponse(
     return [[name, asText(redact(text, spellings)).slice(0, 256).toWellFormed()]];
   });
   const read = new TextDecoder().decode(body);
-  const text = asText(isCut ? redactCut(read, spellings) : redact(read, spellings));
+  const text = asText(isCut ? redactTruncated(read, spellings) : redact(read, spellings));
   const shown = firstBytes(text);
   return {
     kept: 'whole',

@@ -73,8 +73,8 @@ async function following({
     async startSync(): Promise<StartedSync> {
       now += startTookMs;
       // Only a real service issues such URLs, and nothing here parses them.
-      const address = '/v1/workspaces/game/syncs/s' as SyncStatusTarget;
-      const progress = { kind: 'offered', address } as const;
+      const target = '/v1/workspaces/game/syncs/s' as SyncStatusTarget;
+      const progress = { kind: 'offered', target } as const;
       return { ...report('running', retryAfterMs), estimated_objects: estimated, progress };
     },
     async syncStatus(_, { deadline }: CallLimits): Promise<SyncReport> {
