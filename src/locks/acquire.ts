@@ -63,7 +63,7 @@ export async function acquireLocks(
   goal: AcquireGoal,
   { wait, urgency }: WaitOptions,
 ): Promise<AcquireAllResult> {
-  const { client, clock, sleep, random, signal, log, terms, withoutWait, refresh } = context;
+  const { client, clock, sleep, random, signal, log, withoutWait, refresh } = context;
   const began = clock();
   const deadline = began + milliseconds(wait);
   const needsOne = oneIsEnough(goal, 0);
@@ -136,7 +136,7 @@ export async function acquireLocks(
       if (start?.kind === 'granted' || (await refreshGoal(until)) || start !== undefined) return;
       if (blocked === undefined || waited.held === undefined) break;
       const mayBeFree = others.filter(({ holder }) => holder !== undefined || read % readsPerKeptPath === 0);
-      const free = await findFree(mayBeFree, until);
+      const free = await findFree(context, mayBeFree, until);
       if (free.length > 0) {
         start = { kind: 'first', paths: free };
         return;
@@ -145,14 +145,6 @@ export async function acquireLocks(
       logWait(lastBlocked);
     }
     await sleep(Math.min(pauseMs(isSettled ? number : 0, retryAfterMs, random), until - clock()), signal);
-  }
-
-  /** The paths without a lock, including those whose locks cannot be listed. */
-  async function findFree(conflicts: readonly Conflict[], until: number): Promise<readonly LockPath[]> {
-    const paths = conflicts.map(({ path }) => path);
-    const within = { deadline: Math.min(until, clock() + maxListMs), signal, maxBackoffMs: maxWaitingBackoffMs };
-    const lookup = await lookupIn(listOnPaths(client, terms.workspace, paths, within));
-    return paths.filter((path) => lookup(path).kind !== 'locked');
   }
 
   /** True if paths were added, or one that others hold was removed. A goal that could no longer be met stays. */
@@ -175,6 +167,18 @@ export async function acquireLocks(
       throw error;
     }
   }
+}
+
+/** The paths without a lock, including those whose locks cannot be listed. */
+async function findFree(
+  { client, clock, signal, terms }: AcquireContext,
+  conflicts: readonly Conflict[],
+  until: number,
+): Promise<readonly LockPath[]> {
+  const paths = conflicts.map(({ path }) => path);
+  const within = { deadline: Math.min(until, clock() + maxListMs), signal, maxBackoffMs: maxWaitingBackoffMs };
+  const lookup = await lookupIn(listOnPaths(client, terms.workspace, paths, within));
+  return paths.filter((path) => lookup(path).kind !== 'locked');
 }
 
 /** Updates the first of the conflicts. */

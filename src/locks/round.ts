@@ -1,11 +1,4 @@
-import {
-  type CallLimits,
-  type Conflict,
-  inParallel,
-  type QueueWait,
-  type ServiceError,
-  type Urgency,
-} from '../client/client.ts';
+import { type CallLimits, type Conflict, inParallel, type ServiceError, type Urgency } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent } from './ledger/entry.ts';
@@ -83,31 +76,24 @@ export async function acquireOrRollBack(
     conflicts.length <= spareOf(wanted) &&
     error === undefined &&
     !signal.aborted;
-  for (const paths of [decisive, rest]) {
-    await inParallel(
-      paths,
-      async (path) => {
-        // A wait of 0 s takes a place in line with the first refusal.
-        const line: QueueWait | undefined = urgency && {
-          seconds: 0,
-          oneIsEnough: oneIsEnough(wanted, acquired.length),
-          urgency,
-        };
-        inFlight += 1;
-        const result = await session.acquire(session.intend(path, terms), within, line);
-        inFlight -= 1;
-        if (result.kind === 'acquired') {
-          acquired.push(result.grant);
-          return;
-        }
-        if (result.kind === 'unanswered') unanswered.push(result.intent);
-        const conflict = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
-        if (conflict === undefined) error ??= result.error;
-        else conflicts.push(conflict);
-      },
-      shouldContinue,
-    );
+
+  async function acquire(path: LockPath): Promise<void> {
+    // A wait of 0 s takes a place in line with the first refusal.
+    const line = urgency && { seconds: 0, oneIsEnough: oneIsEnough(wanted, acquired.length), urgency };
+    inFlight += 1;
+    const result = await session.acquire(session.intend(path, terms), within, line);
+    inFlight -= 1;
+    if (result.kind === 'acquired') {
+      acquired.push(result.grant);
+      return;
+    }
+    if (result.kind === 'unanswered') unanswered.push(result.intent);
+    const conflict = result.kind === 'unanswered' ? result.conflict : result.kind === 'held' ? result : undefined;
+    if (conflict === undefined) error ??= result.error;
+    else conflicts.push(conflict);
   }
+
+  for (const paths of [decisive, rest]) await inParallel(paths, acquire, shouldContinue);
 
   const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
   const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
