@@ -31,39 +31,9 @@ export type ObjectMaintenance = ReturnType<typeof createObjectMaintenance>;
 
 /** Measures the stores, and removes objects from those that exceed their limit. */
 export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
-  const { storage, git, remoteMemory, objectsOf, metrics, log, signal, onError } = parts;
+  const { storage, objectsOf, metrics, signal, onError } = parts;
   const limitRuns = limitParallel({ max: 1 });
   const once = createOnce<void>();
-
-  /** Objects that the heads of synced branches need. A branch that the remote has deleted needs none. */
-  async function neededObjects(workspace: FoundWorkspace): Promise<ReadonlySet<Oid>> {
-    const synced = await syncedBranches(storage, workspace.id);
-    const { listing, failure } = await remoteMemory.ask(workspace);
-    const existing = new Set<string>(failure === undefined ? listing.branches.keys() : synced.keys());
-    const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
-    const needed = new Set<Oid>();
-    for (const head of heads) {
-      const referenced = await referencedObjects(
-        git,
-        workspace.id,
-        { commit: head, of: 'head' },
-        { timeoutMs, signal },
-      );
-      for (const { oid } of referenced) needed.add(oid);
-    }
-    return needed;
-  }
-
-  function report(workspace: string, limitBytes: number | null, { evicted, neededBytes }: Eviction): void {
-    metrics.lfsEvicted.inc(evicted.objects);
-    if (evicted.objects > 0) log.info({ workspace, ...evicted }, 'removed LFS objects to make room');
-    if (isOverLimit(neededBytes, limitBytes)) {
-      log.warn(
-        { workspace, limit_bytes: limitBytes, needed_bytes: neededBytes },
-        'synced branches need more LFS storage than the limit: their objects were kept',
-      );
-    }
-  }
 
   async function maintain(id: string): Promise<void> {
     const workspace = await findWorkspace(storage.read, id);
@@ -73,11 +43,11 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
     const { lfs_limit: limitBytes } = workspace;
     const eviction = await evict(store, {
       limitBytes,
-      neededObjects: () => neededObjects(workspace),
+      neededObjects: () => neededObjects(parts, workspace),
       now: Date.now(),
       signal,
     });
-    report(id, limitBytes, eviction);
+    report(parts, id, limitBytes, eviction);
     await recordUsage(storage, id, eviction);
   }
 
@@ -110,4 +80,34 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
     schedule: (workspace: string): void => void maintainOnce(workspace),
     maintainAll: () => unlessStopping(maintainEach()),
   };
+}
+
+/** Objects that the heads of synced branches need. A branch that the remote has deleted needs none. */
+async function neededObjects(
+  { storage, git, remoteMemory, signal }: ObjectMaintenanceOptions,
+  workspace: FoundWorkspace,
+): Promise<ReadonlySet<Oid>> {
+  const synced = await syncedBranches(storage, workspace.id);
+  const { listing, failure } = await remoteMemory.ask(workspace);
+  const existing = new Set<string>(failure === undefined ? listing.branches.keys() : synced.keys());
+  const heads = new Set([...synced].filter(([name]) => existing.has(name)).map(([, { head }]) => head));
+  const needed = new Set<Oid>();
+  for (const head of heads) {
+    const referenced = await referencedObjects(git, workspace.id, { commit: head, of: 'head' }, { timeoutMs, signal });
+    for (const { oid } of referenced) needed.add(oid);
+  }
+  return needed;
+}
+
+function report(
+  { metrics, log }: ObjectMaintenanceOptions,
+  workspace: string,
+  limitBytes: number | null,
+  { evicted, neededBytes }: Eviction,
+): void {
+  metrics.lfsEvicted.inc(evicted.objects);
+  if (evicted.objects > 0) log.info({ workspace, ...evicted }, 'removed LFS objects to make room');
+  if (!isOverLimit(neededBytes, limitBytes)) return;
+  const about = { workspace, limit_bytes: limitBytes, needed_bytes: neededBytes };
+  log.warn(about, 'synced branches need more LFS storage than the limit: their objects were kept');
 }

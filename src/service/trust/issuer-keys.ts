@@ -11,7 +11,7 @@ import { quoteForLog } from '../platform/safe-text.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
 import { createOnce } from '../runtime/once.ts';
 
-type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
+export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
 
 export type FoundKey =
   | { readonly kind: 'found'; readonly key: IssuerKey }

@@ -12,7 +12,7 @@ const maxIssuerLength = 300;
 export function parseIssuer(text: string): Parsed<string> {
   if (text.length > maxIssuerLength) return refused(`An issuer has at most ${maxIssuerLength} characters.`);
   const url = /^https?:\/\//i.test(text) ? URL.parse(text) : null;
-  if (url === null) return refused('It must be an address such as https://gitlab.com.');
+  if (url === null) return refused('It must be a URL such as https://gitlab.com.');
   if (url.username !== '' || url.password !== '') return refused('It must not have a user name or a password.');
   if (/[?#]/.test(text)) return refused('It must not have a query or a fragment.');
   const normalized = text.endsWith('/') ? url.href : url.href.replace(/\/$/, '');

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { decodeJwt, decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from 'jose';
 import { quoteForLog } from '../platform/safe-text.ts';
-import { type FindKey, type FoundKey, noKey } from './issuer-keys.ts';
+import { type FindKey, type FoundKey, type IssuerKey, noKey } from './issuer-keys.ts';
 
 /** Identity tokens of jobs have a few kilobytes. */
 export const maxIdentityLength = 16 * 1024;
@@ -54,17 +54,9 @@ const leewaySeconds = 30;
 const maxLifetimeSeconds = 24 * 60 * 60;
 
 /** Verifies that a JWT is signed by an issuer in a trust rule, has the right audience, and is currently valid. */
-export function createVerifyIdentity(findKey: FindKey) {
-  return async (
-    jwt: string,
-    unverified: Unverified | undefined,
-    { issuers, audience, now }: Expected,
-  ): Promise<IdentityVerification> => {
-    const refused = (reason: string, claims?: JWTPayload): IdentityVerification => ({
-      kind: 'refused',
-      reason,
-      subject: claims && subjectOf(claims),
-    });
+export const createVerifyIdentity =
+  (findKey: FindKey) =>
+  async (jwt: string, unverified: Unverified | undefined, expected: Expected): Promise<IdentityVerification> => {
     if (unverified === undefined) return refused(`It is not a JWT, or has more than ${maxIdentityLength} characters.`);
     const { alg, kid } = unverified.header;
     if (typeof alg !== 'string' || !algorithms.includes(alg)) {
@@ -72,39 +64,58 @@ export function createVerifyIdentity(findKey: FindKey) {
     }
     if (typeof kid !== 'string') return refused('The JWT does not name its key (kid).');
     const { iss: issuer } = unverified.claims;
-    if (typeof issuer !== 'string' || !issuers.has(issuer)) {
+    if (typeof issuer !== 'string' || !expected.issuers.has(issuer)) {
       return refused(`No trust rule names the issuer ${quoteForLog(issuer)}.`);
     }
-    const header = { alg, kid };
-    const found = await findKey(issuer, header);
-    if (found.kind === 'unavailable') return found;
-    if (found.kind === 'unknown') return refused(`${noKey(issuer, header)}.`);
-    try {
-      const { payload: claims } = await jwtVerify(jwt, found.key, {
-        algorithms,
-        issuer,
-        audience,
-        requiredClaims: ['exp', 'iat'],
-        maxTokenAge: maxLifetimeSeconds,
-        clockTolerance: leewaySeconds,
-        currentDate: new Date(now),
-      });
-      const { exp = 0, aud } = claims;
-      // Any other recipient could use the JWT here.
-      if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
-      if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
-        return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.', claims);
-      }
-      const endsAt = (exp + leewaySeconds) * 1_000;
-      const subject = subjectOf(claims);
-      return { kind: 'verified', identity: { issuer, subject, claims, id: idOf(jwt, claims), endsAt } };
-    } catch (error) {
-      // jose checks claims only after the signature.
-      const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
-      return refused(refusalReason(error, audience), isSigned ? error.payload : undefined);
+    const found = await findKey(issuer, { alg, kid });
+    switch (found.kind) {
+      case 'unavailable':
+        return found;
+      case 'unknown':
+        return refused(`${noKey(issuer, { alg, kid })}.`);
+      case 'found':
+        return verifyWithKey(jwt, issuer, found.key, expected);
     }
   };
+
+async function verifyWithKey(
+  jwt: string,
+  issuer: string,
+  key: IssuerKey,
+  { audience, now }: Expected,
+): Promise<IdentityVerification> {
+  try {
+    const { payload: claims } = await jwtVerify(jwt, key, {
+      algorithms,
+      issuer,
+      audience,
+      requiredClaims: ['exp', 'iat'],
+      maxTokenAge: maxLifetimeSeconds,
+      clockTolerance: leewaySeconds,
+      currentDate: new Date(now),
+    });
+    const { exp = 0, aud } = claims;
+    // Any other recipient could use the JWT here.
+    if (Array.isArray(aud) && aud.length > 1) return refused(audienceReason(aud, audience), claims);
+    if (exp * 1_000 - now > maxLifetimeSeconds * 1_000) {
+      return refused('The JWT is valid for more than a day. Identity tokens must expire within a day.', claims);
+    }
+    const endsAt = (exp + leewaySeconds) * 1_000;
+    const subject = subjectOf(claims);
+    return { kind: 'verified', identity: { issuer, subject, claims, id: idOf(jwt, claims), endsAt } };
+  } catch (error) {
+    // jose checks claims only after the signature.
+    const isSigned = error instanceof errors.JWTExpired || error instanceof errors.JWTClaimValidationFailed;
+    return refused(refusalReason(error, audience), isSigned ? error.payload : undefined);
+  }
 }
+
+/** `claims` are verified. */
+const refused = (reason: string, claims?: JWTPayload): IdentityVerification => ({
+  kind: 'refused',
+  reason,
+  subject: claims && subjectOf(claims),
+});
 
 /** Hashed, because strangers may claim a subject of any length. */
 const subjectOf = ({ iss, sub }: JWTPayload): string => hashOf([iss, sub]);

@@ -60,7 +60,7 @@ export function failureReason({ origin }: Target, stage: Stage, error: unknown):
 
 export function rejectionReason({ origin }: Target, status: number): string {
   if (status >= 300 && status < 400) {
-    return `${origin} answered with the redirect ${status}. Redirects are not followed: register the address it leads to.`;
+    return `${origin} answered with the redirect ${status}. Redirects are not followed: register the URL it leads to.`;
   }
   return `${origin} answered with the status ${status}.`;
 }

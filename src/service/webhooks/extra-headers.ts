@@ -19,7 +19,7 @@ const reservedNames = new Set([
 const reservedPrefixes = ['webhook-', 'content-', 'proxy-'];
 
 /** Text for the description of the field. */
-export const reservedHeadersText = `${[...reservedNames].join(', ')}, and what begins with ${reservedPrefixes.join(', ')}`;
+export const reservedHeadersText = `${[...reservedNames].join(', ')}, and names that begin with ${reservedPrefixes.join(', ')}`;
 
 declare const brand: unique symbol;
 

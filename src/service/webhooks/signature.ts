@@ -14,7 +14,7 @@ export function parseSecret(text: string): Parsed<WebhookSecret> {
   if (secretPattern.test(text)) return accepted(text as WebhookSecret);
   return refused(
     `A secret is ${prefix} followed by the base64 of ${minBytes} to ${maxBytes} random bytes. ` +
-      'Make one with: echo "whsec_$(openssl rand -base64 32)", or leave it out and one is made.',
+      'Create one with: echo "whsec_$(openssl rand -base64 32)", or leave it out to have one generated.',
   );
 }
 

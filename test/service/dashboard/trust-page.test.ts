@@ -135,7 +135,7 @@ describe('an invalid trust rule', () => {
     ['scopes', { scope: [] }, 'Choose at least one scope.'],
     ['scopes', { scope: ['admin'] }, 'Jobs cannot get the scope admin'],
     ['workspaces', { reach: 'some' }, 'Choose at least one workspace, or all.'],
-    ['issuer', { issuer: 'gitlab.com' }, 'It must be an address such as https://gitlab.com.'],
+    ['issuer', { issuer: 'gitlab.com' }, 'It must be a URL such as https://gitlab.com.'],
     ['claims', { claims: 'actor_id=7\nactor' }, 'Line 2: It must be a name and a value'],
     ['properties', { properties: 'asset-repo=true\nteam' }, 'Line 2: It must be a name and a value'],
     ['properties', { ...gitlab, properties: 'asset-repo=true' }, 'https://gitlab.com is not GitHub'],

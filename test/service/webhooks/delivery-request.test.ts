@@ -115,7 +115,7 @@ test("a hook's own headers are added, and replace those of its format", () => {
   });
 });
 
-test('the shown request has the headers of every attempt, and no secret values', () => {
+test('the displayed request has the headers of every attempt, and no secret values', () => {
   const text = fc.string({ unit: fc.constantFrom(...'abcdef0123456789'), minLength: 12, maxLength: 30 });
   const name = fc.constantFrom('authorization', 'x-key', 'user-agent', 'accept', 'x-api', 'constructor');
   const given = fc.record({

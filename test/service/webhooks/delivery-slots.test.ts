@@ -83,7 +83,7 @@ test('makes no further attempt for a quick hook while one has taken a second', (
   expect(beginAll(slots, due)).toHaveLength(1);
 });
 
-test('lets a failing hook rest longer each time, up to a second, until a delivery succeeds', () => {
+test('pauses a failing hook longer each time, up to a second, until a delivery succeeds', () => {
   let now = 0;
   const slots = createDeliverySlots(() => now);
   const due = [hookOf('game', 1)];
@@ -102,7 +102,7 @@ test('lets a failing hook rest longer each time, up to a second, until a deliver
   expect(restAfterFailure()).toBe(50);
 });
 
-test('starts attempts for the other hooks to an origin while one hook to it hangs or rests after a failure', () => {
+test('starts attempts for the other hooks to an origin while one hook to it hangs or is paused after a failure', () => {
   const slots = createDeliverySlots(() => 0);
   const due = hooksOfOneOrigin('game', 4);
   const [quick, hanging, failing] = due;
