@@ -11,7 +11,7 @@ import { attemptMs } from '../locks/renewal/schedule.ts';
 import { watchProcess } from './renewal/processes.ts';
 import { parseRenewalTask, type RenewalTask } from './renewal/task.ts';
 import { errorText } from './report/error-text.ts';
-import { openRedactor } from './report/redact.ts';
+import { createSecretRedactor } from './report/redact.ts';
 import { connect } from './step/connect.ts';
 
 /** Discards the log: nobody reads the output of this process, which reports through the ledger. */
@@ -25,7 +25,7 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
   if (!ttl.ok) return;
   Object.assign(process.env, task.proxies);
   const { credentials } = connection;
-  const { redact, add } = openRedactor(credentials.kind === 'static' ? [credentials.token] : []);
+  const { redact, add } = createSecretRedactor(credentials.kind === 'static' ? [credentials.token] : []);
   const ledger = openLedger(ledgerFile, redact);
   const maxAttemptMs = attemptMs(milliseconds(ttl.value));
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, maxAttemptMs / 1_000) };

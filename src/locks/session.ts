@@ -43,10 +43,10 @@ interface SessionContext extends ReleaseContext {
   readonly origin: string | undefined;
 }
 
-export type LockSession = ReturnType<typeof openLockSession>;
+export type LockSession = ReturnType<typeof createLockSession>;
 
 /** Acquires and releases single locks. Records each intent in the ledger before its request, and then the result. */
-export function openLockSession(context: SessionContext) {
+export function createLockSession(context: SessionContext) {
   const { client, clock, record, step, origin } = context;
   /** Times at which this process first requested a path, and first used a key. */
   const pathRequestedAt = new Map<string, number>();

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { acquireLocks } from '../../src/locks/acquire.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
-import { openLockSession } from '../../src/locks/session.ts';
+import { createLockSession } from '../../src/locks/session.ts';
 import { clientOf, game, lockPath, realTime, ttl } from '../client/test-client.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { json, nothing, page, problem, reset, silence } from '../support/other-servers/responses.ts';
@@ -63,7 +63,7 @@ async function acquireFrom(answer: Answer, waitSeconds: number, signal = new Abo
   const { client } = await clientOf(answer, { ...realTime, requestTimeoutMs: 1_000, retries: 0 });
   const ledger: Entry[] = [];
   const context = { client, clock: Date.now, random: Math.random, signal, sleep: sleepUnless };
-  const session = openLockSession({
+  const session = createLockSession({
     ...context,
     step: 'step',
     origin: undefined,

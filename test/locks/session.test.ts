@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Client } from '../../src/client/client.ts';
 import type { Entry } from '../../src/locks/ledger/entry.ts';
-import { openLockSession } from '../../src/locks/session.ts';
+import { createLockSession } from '../../src/locks/session.ts';
 import { game, lockPath, ttl } from '../client/test-client.ts';
 import { end, errorOf, grantOf, knownLock, place } from './samples.ts';
 
@@ -15,7 +15,7 @@ test('records the intent in the ledger, with a new key for the one place of the 
       throw new Error('The step was killed here.');
     },
   };
-  const session = openLockSession({
+  const session = createLockSession({
     // These requests use no other methods.
     client: client as Client,
     clock: Date.now,
@@ -55,7 +55,7 @@ test('does not repeat a release that may have been done, if the lock cannot be d
       return { kind: 'failed', error };
     },
   };
-  const session = openLockSession({
+  const session = createLockSession({
     // Releases use no other methods.
     client: client as Client,
     clock: () => 0,

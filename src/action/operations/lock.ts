@@ -9,7 +9,7 @@ import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts
 import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { Pool } from '../../locks/pool.ts';
 import { rollBackInTime } from '../../locks/roll-back.ts';
-import { openLockSession } from '../../locks/session.ts';
+import { createLockSession } from '../../locks/session.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { InputError } from '../inputs/reader.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
@@ -50,7 +50,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
     if (others.length < wanted) return alreadyHeldOutcome(lockStep, own);
 
     const recorder = createStepRecorder(context, task, step);
-    const session = openLockSession({ ...context, record: recorder, step, origin: runner.origin });
+    const session = createLockSession({ ...context, record: recorder, step, origin: runner.origin });
     const terms = { service, workspace, type, ttl };
     const refresh =
       pool && (async (within: CallLimits) => ({ paths: withoutOwn(await pool.refresh(within), own), count: wanted }));

@@ -2,7 +2,7 @@ import { sleep, steadyClock } from '../../client/client.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
 import { createRecorder, ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
 import { cleanupLimits } from '../../locks/release.ts';
-import { openLockSession } from '../../locks/session.ts';
+import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
 import { type OnLost, parseBoolean, parseOnLost } from '../inputs/parse.ts';
 import { createReader } from '../inputs/reader.ts';
@@ -91,7 +91,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
     try {
       const time = { clock: steadyClock, sleep, random: Math.random };
-      const session = openLockSession({ ...time, client, record, step, origin });
+      const session = createLockSession({ ...time, client, record, step, origin });
       const { serverNow } = client;
       const results = await releaseCandidates({ ...time, session, serverNow, log }, baseUrl, candidates, within);
       return { results, now: serverNow() };

@@ -30,7 +30,7 @@ export const inAttribute = (text: string): string =>
 const maxAdded = 12;
 
 /** The secrets of a step: those of its inputs, and the tokens that are issued while it runs. */
-export function openRedactor(secrets: readonly string[]) {
+export function createSecretRedactor(secrets: readonly string[]) {
   let spellings = spellingsOf(secrets);
   let added: readonly string[] = [];
   return {

@@ -9,7 +9,7 @@ import {
   type Outputs,
   outputNames,
 } from './outcome.ts';
-import { inAttribute, inHtml, oneLine, openRedactor } from './redact.ts';
+import { createSecretRedactor, inAttribute, inHtml, oneLine } from './redact.ts';
 import type { Cell, Table } from './table.ts';
 
 /** Readers who unfold a group want an overview, not a thousand lines. */
@@ -37,7 +37,7 @@ type Annotation = Partial<Omit<FileAnnotation, 'text'>> & Pick<FileAnnotation, '
 
 /** The only access to the runner: log, masks, outputs, annotations and job summary. */
 export function createReporter(secrets: readonly string[]) {
-  const { redact, add } = openRedactor(secrets);
+  const { redact, add } = createSecretRedactor(secrets);
   for (const secret of secrets) maskInLog(secret);
   const clean = (text: string): string => oneLine(redact(text));
   let warnings = 0;

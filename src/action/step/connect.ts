@@ -20,7 +20,7 @@ export function connect(
         : {
             kind: 'exchanged',
             // Loaded only if no token is given.
-            open: async (exchange) => (await import('./identity.ts')).openTokens(credentials, exchange, mask),
+            open: async (exchange) => (await import('./identity.ts')).createJobTokens(credentials, exchange, mask),
           },
     retries,
     requestTimeoutMs: milliseconds(requestTimeout),

@@ -6,7 +6,7 @@ import type { Reporter } from '../report/reporter.ts';
 import { claimsIn, trustCommand } from './trust-command.ts';
 
 /** The API tokens of a job that authenticates with its OIDC identity. Each of its processes exchanges its own. */
-export function openTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Reporter['mask']): TokenSource {
+export function createJobTokens(identity: JobIdentity, exchange: ExchangeContext, mask: Reporter['mask']): TokenSource {
   const issue = openIssuer({ ...identity, server: 'GitHub' }, exchange, mask);
   let identityToken = '';
   return createTokenSource({

@@ -4,7 +4,7 @@ import { releaseCandidates } from '../../../src/action/post-step/release-candida
 import type { RequestFailure } from '../../../src/client/service-error.ts';
 import type { Grant, Loss } from '../../../src/locks/ledger/entry.ts';
 import type { ReleaseResult } from '../../../src/locks/release.ts';
-import { openLockSession } from '../../../src/locks/session.ts';
+import { createLockSession } from '../../../src/locks/session.ts';
 import {
   addressOf,
   errorOf,
@@ -227,7 +227,7 @@ describe('the release at the end of a job', () => {
       log: { line: () => undefined },
     };
     const none = { record: () => undefined, step: 's', origin: undefined };
-    const session = openLockSession({ ...context, ...none });
+    const session = createLockSession({ ...context, ...none });
     const all = { held: candidates, unanswered: [], ledgerError: undefined };
     const results = await time.pass(
       releaseCandidates({ ...context, session, serverNow: client.serverNow }, place.service, all, {

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { openRedactor, redactedJson } from '../../../src/action/report/redact.ts';
+import { createSecretRedactor, redactedJson } from '../../../src/action/report/redact.ts';
 
 test('hides secrets added later as well as the given ones, and drops the oldest of them', () => {
-  const { redact, add } = openRedactor(['wsa_given']);
+  const { redact, add } = createSecretRedactor(['wsa_given']);
   expect(redact('wsa_given wsa_later')).toBe('*** wsa_later');
   add('wsa_later');
   add('wsa_later_and_longer');
@@ -14,6 +14,6 @@ test('hides secrets added later as well as the given ones, and drops the oldest 
 });
 
 test('hides secrets in the names of JSON members as well as in their values', () => {
-  const { redact } = openRedactor(['sekret7']);
+  const { redact } = createSecretRedactor(['sekret7']);
   expect(redactedJson([{ 'k sekret7': ['sekret7', 7, null] }], redact)).toBe('[{"k ***":["***",7,null]}]');
 });

@@ -8,7 +8,7 @@ import { openHistory } from '../../../locks/ledger/history.ts';
 import { type Blocked, blockedText, pastMoment, unansweredText } from '../../../locks/messages.ts';
 import { cleanupLimits } from '../../../locks/release.ts';
 import { remainingRollback, rollBack } from '../../../locks/roll-back.ts';
-import { openLockSession } from '../../../locks/session.ts';
+import { createLockSession } from '../../../locks/session.ts';
 import type { RemoteService } from './remote-command.ts';
 
 export type CommandSession = ReturnType<typeof openCommandSession>;
@@ -21,7 +21,7 @@ export function openCommandSession({ client, service, workspace, interrupted, re
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };
-  const session = openLockSession({ ...time, client, record: ledger.record, step, origin: undefined });
+  const session = createLockSession({ ...time, client, record: ledger.record, step, origin: undefined });
   const terms = { service, workspace, type: 'exclusive', ttl };
 
   /** Releases all locks that were not lost. Reports those that stay, and returns their number. */
