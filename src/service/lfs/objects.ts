@@ -10,22 +10,17 @@ import { hostOrigin } from '../http/request-target.ts';
 import { lfsEndpoint } from '../workspaces/lfs-settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { addDownloadRoute, type DownloadRoutes } from './download.ts';
+import type { ObjectStore } from './object-store.ts';
 import type { ObjectName, Oid } from './oid.ts';
 import { batchSchema, type DownloadBatch } from './requests.ts';
 import { lfsError, lfsResponse } from './responses.ts';
 import { addRoute, basePath } from './route.ts';
 import { urlLifetimeSeconds } from './signed-url.ts';
 
-interface Download {
-  readonly href: string;
-  readonly expires_in?: number;
-  readonly expires_at?: string;
-}
-
 /** Response for one object of a batch: its URL, or its error. */
 export interface ObjectResponse extends ObjectName {
   readonly authenticated?: boolean;
-  readonly actions?: { readonly download: Download };
+  readonly actions?: { readonly download: { href: string; expires_in?: number; expires_at?: string } };
   readonly error?: { readonly code: number; readonly message: string };
 }
 
@@ -49,52 +44,6 @@ const mirrorScope: Scope = 'contents:read';
 const maxObjects = 1_000;
 
 export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
-  const { objectsOf, urlSigner, publicUrl, askUpstream } = routes;
-
-  function downloadFrom(origin: string, workspace: string, object: ObjectName): ObjectResponse {
-    const { text, expiresAt } = urlSigner.sign(workspace, object);
-    const href = `${origin}${basePath.replace(':id', workspace)}/objects/${object.oid}?${text}`;
-    const download = { href, expires_in: urlLifetimeSeconds, expires_at: expiresAt.toISOString() };
-    return { ...object, authenticated: true, actions: { download } };
-  }
-
-  async function findObjects(workspace: string, requested: readonly ObjectName[]): Promise<ReadonlySet<Oid>> {
-    const store = objectsOf(workspace);
-    const found = await Promise.all(requested.map(async (object) => ((await store.use(object)) ? [object.oid] : [])));
-    return new Set(found.flat());
-  }
-
-  async function findUpstream(
-    workspace: FoundWorkspace,
-    missing: readonly ObjectName[],
-  ): Promise<ReadonlyMap<Oid, ObjectResponse> | undefined> {
-    if (missing.length === 0) return new Map();
-    const found = await askUpstream(workspace, missing);
-    if (found !== undefined || lfsEndpoint(workspace) !== undefined) return found;
-    // Without a store to redirect to, the client gets the objects of the mirror and an error for each other object.
-    const error = { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` };
-    return new Map(missing.map((object) => [object.oid, { ...object, error }]));
-  }
-
-  /** Undefined if the client must ask the store for all objects. */
-  async function offerFromMirror(
-    c: Context<Environment>,
-    workspace: FoundWorkspace,
-    { objects, transfers }: DownloadBatch,
-  ): Promise<ApiResponse | undefined> {
-    const origin = publicUrl() ?? hostOrigin(c.env.incoming);
-    if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
-      return undefined;
-    }
-    const inMirror = await measureCost(routes.scheduler, [bearerOf(c).id], () => findObjects(workspace.id, objects));
-    if (inMirror.size === 0) return undefined;
-    const missing = objects.filter(({ oid }) => !inMirror.has(oid));
-    const upstream = await findUpstream(workspace, missing);
-    if (upstream === undefined) return undefined;
-    const responses = objects.map((object) => upstream.get(object.oid) ?? downloadFrom(origin, workspace.id, object));
-    return lfsResponse(200, { transfer: 'basic', objects: responses, hash_algo: 'sha256' });
-  }
-
   addRoute(app, routes, {
     method: 'POST',
     path: '/objects/batch',
@@ -106,11 +55,58 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
       const refuse = (status: number, message: string): ApiResponse => lfsError(status, message, c.get('requestId'));
       if (batch.hash_algo !== 'sha256') return refuse(409, 'The only supported hash_algo is sha256.');
       if (batch.objects.length > maxObjects) return refuse(413, `Request at most ${maxObjects} objects at a time.`);
-      return (await offerFromMirror(c, workspace, batch)) ?? sendToStore(workspace);
+      return (await offerFromMirror(c, routes, workspace, batch)) ?? sendToStore(workspace);
     },
   });
 
   addDownloadRoute(app, routes);
+}
+
+/** Undefined if the client must ask the store for all objects. */
+async function offerFromMirror(
+  c: Context<Environment>,
+  { publicUrl, scheduler, objectsOf, askUpstream, urlSigner }: ObjectRoutes,
+  workspace: FoundWorkspace,
+  { objects, transfers }: DownloadBatch,
+): Promise<ApiResponse | undefined> {
+  const origin = publicUrl() ?? hostOrigin(c.env.incoming);
+  if (origin === undefined || !transfers.includes('basic') || !grants(bearerOf(c).scopes, mirrorScope)) {
+    return undefined;
+  }
+  const store = objectsOf(workspace.id);
+  const inMirror = await measureCost(scheduler, [bearerOf(c).id], () => findObjects(store, objects));
+  if (inMirror.size === 0) return undefined;
+  const missing = objects.filter(({ oid }) => !inMirror.has(oid));
+  const upstream = await findUpstream(askUpstream, workspace, missing);
+  if (upstream === undefined) return undefined;
+  const responses = objects.map((object): ObjectResponse => {
+    const { text, expiresAt } = urlSigner.sign(workspace.id, object);
+    const href = `${origin}${basePath.replace(':id', workspace.id)}/objects/${object.oid}?${text}`;
+    const download = { href, expires_in: urlLifetimeSeconds, expires_at: expiresAt.toISOString() };
+    return upstream.get(object.oid) ?? { ...object, authenticated: true, actions: { download } };
+  });
+  return lfsResponse(200, { transfer: 'basic', objects: responses, hash_algo: 'sha256' });
+}
+
+async function findObjects(
+  store: Pick<ObjectStore, 'use'>,
+  requested: readonly ObjectName[],
+): Promise<ReadonlySet<Oid>> {
+  const found = await Promise.all(requested.map(async (object) => ((await store.use(object)) ? [object.oid] : [])));
+  return new Set(found.flat());
+}
+
+async function findUpstream(
+  askUpstream: AskUpstream,
+  workspace: FoundWorkspace,
+  missing: readonly ObjectName[],
+): ReturnType<AskUpstream> {
+  if (missing.length === 0) return new Map();
+  const found = await askUpstream(workspace, missing);
+  if (found !== undefined || lfsEndpoint(workspace) !== undefined) return found;
+  // Without a store to redirect to, the client gets the objects of the mirror and an error for each other object.
+  const error = { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` };
+  return new Map(missing.map((object) => [object.oid, { ...object, error }]));
 }
 
 /** Redirects clients to the store of the repository, where they authenticate themselves. */

@@ -28,18 +28,17 @@ interface DeliveryParts {
 
 export type DeliveryTerms = typeof defaultTerms;
 
+interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknown>, 'pollMs' | 'onError'> {
+  readonly terms?: DeliveryTerms;
+}
+
 /**
  * Time until the list of hooks with due deliveries is read again, and so the maximum wait of a hook that is not on it.
  */
 const dueForMs = 50;
 
 /** Makes deliveries when they are due, together with all other instances. */
-export function startDeliveries({
-  pollMs,
-  onError,
-  terms,
-  ...parts
-}: DeliveryParts & Pick<WorkerOptions<unknown>, 'pollMs' | 'onError'> & { readonly terms?: DeliveryTerms }) {
+export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveryWorkerOptions) {
   const slots = createDeliverySlots();
   let due = new Map<string, DueHook>();
   let readAt = Number.NEGATIVE_INFINITY;

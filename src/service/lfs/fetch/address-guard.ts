@@ -22,14 +22,9 @@ export const createAddressGuard =
       return { kind: 'not-found', reason: toStoreError(error).message };
     }
     for (const address of isConfigured(url) ? [] : addresses) {
-      const decision = targets.checkAddress(address);
-      const addressKind =
-        decision.kind === 'refused'
-          ? decision.addressKind
-          : decision.kind === 'public' && url.protocol === 'http:'
-            ? 'a public address without encryption'
-            : undefined;
-      if (addressKind === undefined) continue;
+      const verdict = targets.checkAddress(address);
+      if (verdict.kind === 'allowed' || (verdict.kind === 'public' && url.protocol === 'https:')) continue;
+      const addressKind = verdict.kind === 'public' ? 'a public address without encryption' : verdict.addressKind;
       const reason = `The LFS store returned a URL at ${url.origin}, which resolves to ${addressKind}. Only public addresses over https and the networks of --allow-hook-network are allowed.`;
       return { kind: 'refused', reason };
     }
