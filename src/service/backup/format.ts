@@ -35,7 +35,7 @@ export type Header = Readonly<z.infer<typeof headerSchema>>;
 export type RowCounts = Readonly<Record<string, number>>;
 
 /** Any line but the header: the start of a table, one of its rows, or the end. */
-export type Line = z.infer<typeof lineSchema>;
+type Line = z.infer<typeof lineSchema>;
 
 export function parseHeader(line: string): Header {
   const header = parseJson(headerSchema, line);

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Database, Dialect } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { damaged, type Line, type Row, type RowCounts } from './format.ts';
+import { damaged, parseLine, type Row, type RowCounts } from './format.ts';
 
 /** Below the limits of both databases for a statement. */
 const maxParameters = 4_000;
@@ -13,7 +13,7 @@ interface OpenTable {
 }
 
 /** Loads all rows into empty tables, and returns their number. Fails if the backup is incomplete. */
-export async function load(lines: AsyncIterable<Line>, db: Database, dialect: Dialect): Promise<RowCounts> {
+export async function load(lines: AsyncIterable<string>, db: Database, dialect: Dialect): Promise<RowCounts> {
   const counts: Record<string, number> = {};
   let end: RowCounts | undefined;
   let open: OpenTable | undefined;
@@ -30,7 +30,8 @@ export async function load(lines: AsyncIterable<Line>, db: Database, dialect: Di
     if (open !== undefined) await continueSequence(db, dialect, open);
   }
 
-  for await (const line of lines) {
+  for await (const text of lines) {
+    const line = parseLine(text);
     if (end !== undefined) throw damaged('there is something after its end');
     if ('table' in line) {
       await endTable();

@@ -1,28 +1,24 @@
 import type { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { damaged, type Header, type Line, parseHeader, parseLine, unsupported } from './format.ts';
+import { damaged, type Header, parseHeader, unsupported } from './format.ts';
 
 /**
  * Reads a backup to its end. May fail there if the backup is incomplete or damaged: the caller must then undo its work.
  */
 export async function readBackup<T>(
   input: Readable,
-  work: (header: Header, lines: AsyncIterable<Line>) => Promise<T>,
+  work: (header: Header, lines: AsyncIterable<string>) => Promise<T>,
 ): Promise<T> {
   try {
     return await pipeline(input, createGunzip(), async (bytes) => {
-      const texts = linesOf(bytes);
-      const first = await texts.next();
-      return work(parseHeader(first.done ? '' : first.value), parsedLines(texts));
+      const lines = linesOf(bytes);
+      const first = await lines.next();
+      return work(parseHeader(first.done ? '' : first.value), lines);
     });
   } catch (error) {
     throw asBackupError(error);
   }
-}
-
-async function* parsedLines(texts: AsyncIterable<string>): AsyncGenerator<Line> {
-  for await (const text of texts) yield parseLine(text);
 }
 
 /** Far longer than any row, because requests to the service are limited as well. */

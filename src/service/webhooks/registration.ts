@@ -12,7 +12,6 @@ import {
   namePattern,
   parseExtraHeaders,
   reservedHeadersText,
-  tooManyHeaders,
   unsafeHeaderText,
   unsafeName,
   valuePattern,
@@ -98,7 +97,7 @@ export async function checkHookUrl(
 function checkAllHeaders(given: unknown, context: z.RefinementCtx): unknown {
   if (typeof given !== 'object' || given === null) return given;
   if (Object.keys(given).length > maxHeaders) {
-    context.addIssue({ code: 'custom', message: tooManyHeaders });
+    context.addIssue({ code: 'custom', message: `A hook has at most ${maxHeaders} headers of its own.` });
     return z.NEVER;
   }
   if (Object.hasOwn(given, unsafeName)) context.addIssue({ code: 'custom', message: unsafeHeaderText });

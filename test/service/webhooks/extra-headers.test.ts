@@ -68,9 +68,7 @@ test.each([
   expect(reason).not.toContain('s3cret');
 });
 
-test('rejects more than 20 headers, values above 4,096 bytes, and duplicates', () => {
-  const headers = (count: number) => Object.fromEntries(Array.from({ length: count }, (_, i) => [`x-${i}`, 'y']));
-  expect([20, 21].map((count) => parseExtraHeaders(headers(count)).ok)).toEqual([true, false]);
+test('rejects values above 4,096 bytes, and duplicates', () => {
   expect([4_096, 4_097].map((bytes) => parseExtraHeaders({ a: 'x'.repeat(bytes) }).ok)).toEqual([true, false]);
   expect(whyOf(parseExtraHeaders({ 'X-Key': 'a', 'x-key': 'b' }))).toContain('twice');
 });
