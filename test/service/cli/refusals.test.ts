@@ -100,13 +100,13 @@ test.each<[args: readonly string[], sentence: string]>([
 });
 
 test.each<[args: readonly string[], sentence: string, document: unknown]>([
-  [['lock', 'list', 'sample'], 'No path of the workspace "sample" is locked.', { locks: [] }],
+  [['lock', 'list', 'sample'], 'No locks found in the workspace "sample".', { locks: [] }],
   [
     ['hook', 'list', 'sample'],
     'The workspace "sample" has no hooks. Register one with POST /v1/workspaces/sample/hooks',
     { hooks: [] },
   ],
-  [['audit', '--actor', 'nobody'], 'No entry matches.\n', { entries: [], next: null }],
+  [['audit', '--actor', 'nobody'], 'No entries found.\n', { entries: [], next: null }],
 ])('an empty list says so: %j', async (args, sentence, document) => {
   const { code, stdout } = await run(...args);
   expect(code).toBe(0);

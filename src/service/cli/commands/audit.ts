@@ -77,7 +77,7 @@ export const audit = defineStorageCommand({
         ACTION: ({ action }) => action,
         DETAIL: ({ detail }) => formatDetail(detail),
       },
-      Object.values(query).some((filter) => filter !== undefined) ? 'No entry matches.' : 'The audit log is empty.',
+      'No entries found.',
     );
     const older = next === undefined ? [] : ['', `There are older entries: add --before ${next}.`];
     return { document: { entries, next: next ?? null }, lines: [...table, ...older] };

@@ -19,13 +19,9 @@ const common = {
   },
 } as const;
 
-const isAll = ({ prefix, owner }: Filter): boolean => prefix === undefined && owner === undefined;
+const noLocksText = (workspace: string): string => `No locks found in the workspace "${workspace}".`;
 
-const noLocksText = (workspace: string, filter: Filter): string =>
-  isAll(filter) ? `No path of the workspace "${workspace}" is locked.` : 'No such path is locked.';
-
-const noQueueText = (filter: Filter): string =>
-  isAll(filter) ? 'Nobody waits for a lock.' : 'Nobody waits for such a lock.';
+const noQueueText = 'No waiting requests found.';
 
 /** No workspace has more. */
 const maxLocks = 10_000_000;
@@ -39,13 +35,13 @@ const remote = defineRemoteCommand({
       const { items, incomplete } = await client.listQueue({ workspace }, within());
       if (incomplete !== undefined) report(incomplete);
       const queue = items.filter(matches(filter));
-      return { document: { queue: queue.map(({ raw }) => raw) }, lines: waitingTableText(queue, noQueueText(filter)) };
+      return { document: { queue: queue.map(({ raw }) => raw) }, lines: waitingTableText(queue, noQueueText) };
     }
     const { items, incomplete } = await client.listLocks({ workspace, filter }, within());
     if (incomplete !== undefined) report(incomplete);
     return {
       document: { locks: items.map(({ raw }) => raw) },
-      lines: lockTableText(items, client.serverNow(), noLocksText(workspace, filter)),
+      lines: lockTableText(items, client.serverNow(), noLocksText(workspace)),
     };
   },
 });
@@ -58,12 +54,12 @@ const local = defineStorageCommand({
     const filter = { prefix, owner };
     if (waiting) {
       const queue = (await listQueue(storage, { workspace })).filter(matches(filter));
-      return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue, noQueueText(filter)) };
+      return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue, noQueueText) };
     }
     const { locks } = await listLocks(storage, { workspace, ...filter, limit: maxLocks });
     // The clock of the database decides when a lock expires.
     const { now } = await storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow();
-    return { document: { locks }, lines: lockTableText(locks, now, noLocksText(workspace, filter)) };
+    return { document: { locks }, lines: lockTableText(locks, now, noLocksText(workspace)) };
   },
 });
 

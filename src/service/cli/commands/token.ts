@@ -1,9 +1,8 @@
 import { joinFirst, timeCell } from '../../../interface/format.ts';
-import { didYouMean } from '../../../interface/one-of.ts';
 import { scopes } from '../../../interface/scopes.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { createTokenAudited, revokeTokenAudited } from '../../tokens/audited.ts';
-import { scopeLimitProblem, tokenFields, unknownWorkspaces } from '../../tokens/new-token.ts';
+import { scopeLimitProblem, tokenFields } from '../../tokens/new-token.ts';
 import { activeTokensOf, listTokens, type Token } from '../../tokens/tokens.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { CommandError } from '../definition/command.ts';
@@ -11,7 +10,7 @@ import { list, optionalField, required, requiredField } from '../definition/flag
 import { parseScope, parseTokenIdOrName, scopeLine } from '../definition/values.ts';
 import { quoted } from '../output/print.ts';
 import { textTable } from '../output/table.ts';
-import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
+import { defineStorageCommand, operatorActor, requireWorkspaces } from '../storage/storage-command.ts';
 
 /** Permissions of an API token, or of the tokens that a trust rule issues to jobs. */
 export const permissionFlags = {
@@ -43,7 +42,7 @@ export const tokenCreate = defineStorageCommand({
     const { name, owner, expires: lifetime = null } = flags;
     const scopes = [...new Set(flags.scopes)];
     const workspaces = flags.workspaces.length === 0 ? null : [...new Set(flags.workspaces)];
-    if (workspaces !== null) await checkWorkspaces(storage, workspaces);
+    await requireWorkspaces(storage, workspaces ?? []);
     const { token, secret, others } = await storage.commit('global', async (db) => {
       const others = await activeTokensOf(db, storage.now, owner ?? name);
       const newToken = { name, owner, scopes, workspaces, lifetime };
@@ -123,14 +122,6 @@ export function sharedOwnerLines({ owner }: Pick<Token, 'owner'>, others: readon
     `The owner "${owner}" already has ${others.length === 1 ? 'another active token' : 'other active tokens'}: ${names}.`,
     'Each of them can renew and release the locks of the others.',
   ];
-}
-
-async function checkWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
-  const { unknown, known } = await unknownWorkspaces(read, ids);
-  if (unknown.length === 0) return;
-  const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known)}`.trim());
-  const existing = known.length === 0 ? 'There are no workspaces yet' : `The workspaces are ${known.join(', ')}`;
-  throw new CommandError(`${sentences.join(' ')} ${existing}; no token was created.`);
 }
 
 /** The id of a token. A name is accepted if exactly one active token has it. */

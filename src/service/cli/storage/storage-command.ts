@@ -5,8 +5,8 @@ import { didYouMean } from '../../../interface/one-of.ts';
 import type { Actor } from '../../audit/audit.ts';
 import { databaseFile } from '../../storage/sqlite.ts';
 import type { Storage } from '../../storage/storage.ts';
+import { unknownWorkspaces } from '../../tokens/new-token.ts';
 import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
-import { findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import {
   type Command,
   type CommandContext,
@@ -71,7 +71,7 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
       try {
         if (!exists) printLines(io.stderr, [`Created the data folder ${quoted(data)}.`]);
         const workspace: unknown = Reflect.get(context.arguments, 'workspace');
-        if (typeof workspace === 'string') await requireWorkspace(storage, workspace);
+        if (typeof workspace === 'string') await requireWorkspaces(storage, [workspace]);
         const output = await definition.run(context, storage);
         if ('file' in output) await writeFile(io, output.file);
         else printOutput(output.isPiped ? io.stderr : io.stdout, json, output);
@@ -82,11 +82,12 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
   });
 }
 
-async function requireWorkspace({ read }: Storage, id: string): Promise<void> {
-  if ((await findWorkspace(read, id)) !== undefined) return;
-  const ids = (await listWorkspaces(read)).map((known) => known.id);
-  const hint = didYouMean(id, ids) || 'Run "workspace-service workspace list" to list them. ';
-  throw new CommandError(`There is no workspace "${id}". ${hint.trim()}`);
+export async function requireWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
+  const { unknown, known } = await unknownWorkspaces(read, ids);
+  if (unknown.length === 0) return;
+  const advice = 'Run "workspace-service workspace list" to list them. ';
+  const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known) || advice}`);
+  throw new CommandError(sentences.join('').trimEnd());
 }
 
 /** The system user as the actor. Access to the folder or database permits everything, so no token is involved. */
