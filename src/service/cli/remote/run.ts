@@ -90,8 +90,6 @@ interface RunContext {
   readonly retryReport: ReturnType<typeof createRetryReport>;
 }
 
-const requestTimeoutMs = ({ ttl }: RunRequest): number => Math.min(maxAttemptMs, attemptMs(milliseconds(ttl)));
-
 /** A signal goes to the command. Without a running command, it interrupts the requests. */
 function forwardSignals() {
   const interruption = new AbortController();
@@ -186,6 +184,8 @@ async function runWithLocks(
   }
   return stopped === undefined ? code : lockLost;
 }
+
+const requestTimeoutMs = ({ ttl }: RunRequest): number => Math.min(maxAttemptMs, attemptMs(milliseconds(ttl)));
 
 /** Reports the first retry after each start, and when the requests are given up. */
 function createRetryReport(report: (line: string) => void) {
