@@ -1,16 +1,12 @@
 import { GitError } from '../git/git-error.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
 import { CommandError } from './definition/command.ts';
-import { type ProcessIo, processIo } from './output/process-io.ts';
+import { processIo } from './output/process-io.ts';
 import { printLines } from './output/table.ts';
 import { programName, runCli } from './program.ts';
 
 /** Runs the command line and returns the exit code: 0 for success, 1 for failure, 2 for wrong usage. */
-export async function main(
-  args: readonly string[],
-  environment: NodeJS.ProcessEnv,
-  io: ProcessIo = processIo(),
-): Promise<number> {
+export async function main(args: readonly string[], environment: NodeJS.ProcessEnv, io = processIo()) {
   try {
     return await runCli(args, { environment, io });
   } catch (error) {

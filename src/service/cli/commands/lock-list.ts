@@ -19,8 +19,7 @@ const common = {
   },
 } as const;
 
-const noLocksText = (workspace: string): string => `No locks found in the workspace "${workspace}".`;
-
+const noLocksText = (workspace: string) => `No locks found in the workspace "${workspace}".`;
 const noQueueText = 'No waiting requests found.';
 
 /** No workspace has more. */

@@ -139,10 +139,7 @@ async function changePool(
   };
 }
 
-async function itemsOf(
-  { item, itemsFile }: FlagValues<typeof itemFlags>,
-  io: ProcessIo,
-): Promise<readonly NewPoolItem[]> {
+async function itemsOf({ item, itemsFile }: FlagValues<typeof itemFlags>, io: ProcessIo) {
   if (itemsFile === undefined) return item;
   const json = itemsFile === '-' ? text(io.input()) : withFileErrors(itemsFile, readFile(itemsFile, 'utf8'));
   const read = parsePoolItems(await json);

@@ -4,11 +4,7 @@ import { quoted } from '../output/print.ts';
 import { CommandError } from './command.ts';
 
 /** Explains errors of the file. Other errors, such as those of the database, stay as they are. */
-export const withFileErrors = <T>(
-  file: string,
-  work: Promise<T>,
-  texts: Readonly<Record<string, string>> = {},
-): Promise<T> =>
+export const withFileErrors = <T>(file: string, work: Promise<T>, texts: Readonly<Record<string, string>> = {}) =>
   work.catch((error: unknown) => {
     if (!(error instanceof Error && 'syscall' in error)) throw error;
     const reason = texts[errorCode(error)] ?? fileErrors[errorCode(error)] ?? fileErrorText(errorCode(error));

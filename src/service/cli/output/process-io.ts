@@ -36,10 +36,7 @@ export function processIo(): ProcessIo {
 }
 
 /** Calls the listener for each of the signals. Returns a function that restores the default handling. */
-export function onSignals<Name extends NodeJS.Signals>(
-  names: readonly Name[],
-  listener: (signal: Name) => void,
-): () => void {
+export function onSignals<Name extends NodeJS.Signals>(names: readonly Name[], listener: (signal: Name) => void) {
   for (const name of names) process.on(name, listener);
   return () => {
     for (const name of names) process.off(name, listener);

@@ -1,29 +1,23 @@
-import { type KnownLock, listOnPaths, lookupIn, ServiceError } from '../../../client/client.ts';
+import { listOnPaths, lookupIn, ServiceError } from '../../../client/client.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { CommandError } from '../definition/command.ts';
 import { holderText } from '../output/locks.ts';
 import type { RemoteService } from './remote-command.ts';
 
-export interface CheckedPath {
-  readonly path: LockPath;
-  readonly status: 'yours' | 'theirs' | 'free';
-  readonly lock: KnownLock | undefined;
-}
+export type CheckedPath = Awaited<ReturnType<typeof checkLocks>>[number];
 
-export async function checkLocks(
-  { client, workspace, within }: RemoteService,
-  paths: readonly LockPath[],
-): Promise<readonly CheckedPath[]> {
+export async function checkLocks({ client, workspace, within }: RemoteService, paths: readonly LockPath[]) {
   const [owner, find] = await Promise.all([
     client.getOwner(within()),
     lookupIn(listOnPaths(client, workspace, paths, within())),
   ]);
-  return [...new Set(paths)].map((path): CheckedPath => {
+  return [...new Set(paths)].map((path) => {
     const found = find(path);
     if (found.kind === 'failed') throw found.error;
     if (found.kind === 'unknown') throw new CommandError(found.reason);
     const lock = found.kind === 'locked' ? found.lock : undefined;
-    return { path, lock, status: lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs' };
+    const status = lock === undefined ? 'free' : lock.owner === owner ? 'yours' : 'theirs';
+    return { path, lock, status } as const;
   });
 }
 

@@ -49,11 +49,7 @@ export async function* pushedFiles({ before, after }: PushedBranch): AsyncGenera
 }
 
 /** Files that differ between a branch of the repository and a commit; all if there is no such branch. */
-export async function filesThatDiffer(
-  branch: string,
-  commit: string,
-  files: ReadonlySet<string>,
-): Promise<ReadonlySet<string>> {
+export async function filesThatDiffer(branch: string, commit: string, files: ReadonlySet<string>) {
   const head = outputOf(noReplace, 'rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`)?.trim();
   if (head === undefined) return files;
   const differing = new Set<string>();

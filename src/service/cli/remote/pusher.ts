@@ -7,10 +7,7 @@ import { withFileErrors } from '../definition/system-errors.ts';
 export const pusherVariables = ['GL_USERNAME', 'GITEA_PUSHER_NAME', 'GITHUB_USER_LOGIN', 'REMOTE_USER'] as const;
 
 /** The owner of the locks of the person who pushes; undefined if unknown. The file maps names of the forge to owners. */
-export async function pusherOf(
-  environment: NodeJS.ProcessEnv,
-  ownersFile: string | undefined,
-): Promise<string | undefined> {
+export async function pusherOf(environment: NodeJS.ProcessEnv, ownersFile: string | undefined) {
   // Gitea and Forgejo name the owner of the repository for each of its deploy keys.
   if ((environment['GITEA_DEPLOY_KEY_ID'] ?? '0') !== '0') return undefined;
   const owners = ownersFile === undefined ? undefined : await readOwners(ownersFile);

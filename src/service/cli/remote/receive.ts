@@ -81,11 +81,7 @@ async function refusingLocks(
 }
 
 /** Omits files whose pushed version is already on the branch that the lock was taken for, as after a merge of it. */
-async function withoutTakenOver(
-  locks: readonly CheckedLock[],
-  { after }: PushedBranch,
-  files: readonly PushedFile[],
-): Promise<readonly KnownLock[]> {
+async function withoutTakenOver(locks: readonly CheckedLock[], { after }: PushedBranch, files: readonly PushedFile[]) {
   if (locks.length === 0) return [];
   const head = headBranch();
   // On a service with --windows-paths, the case of a locked path may differ.

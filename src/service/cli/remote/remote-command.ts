@@ -160,11 +160,7 @@ export async function connectTo(
 
 async function readVariables(environment: NodeJS.ProcessEnv, allowHttp: boolean) {
   const problems: string[] = [];
-  function read<T>(
-    [name, description]: readonly [string, string],
-    parse: (text: string) => Parsed<T>,
-    secret = false,
-  ): T | undefined {
+  function read<T>([name, description]: readonly [string, string], parse: (text: string) => Parsed<T>, secret = false) {
     const text = environment[name] ?? '';
     const parsed = text === '' ? undefined : parse(text);
     if (parsed?.ok) return parsed.value;

@@ -57,10 +57,11 @@ export async function runUnderLocks(
   const retryReport = createRetryReport((line) => remote.report(line));
   retryReport.start(withoutWaitMs);
   const { onRetry } = retryReport;
-  const terms = { requestTimeoutMs: requestTimeoutMs(request), retries: 1_000, branch: request.branch, onRetry };
+  const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
+  const terms = { requestTimeoutMs, retries: 1_000, branch: request.branch, onRetry };
   const remote = await connect(signals.interrupted, terms);
   const session = openCommandSession(remote, request.ttl);
-  const context = { request, remote, session, signals, retryReport };
+  const context = { request, remote, session, signals, retryReport, requestTimeoutMs };
   // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
   const forgetSuspension = onSignals(['SIGTSTP'], () =>
     remote.report('Not suspended: locks and the place in line would be lost.'),
@@ -88,6 +89,7 @@ interface RunContext {
   readonly session: CommandSession;
   readonly signals: ReturnType<typeof forwardSignals>;
   readonly retryReport: ReturnType<typeof createRetryReport>;
+  readonly requestTimeoutMs: number;
 }
 
 /** A signal goes to the command. Without a running command, it interrupts the requests. */
@@ -149,23 +151,19 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
 
 /** Renews the locks while the command runs, and then releases them. */
 async function runWithLocks(
-  { request, remote: { report }, session, signals }: RunContext,
+  { request, remote: { report }, session, signals, requestTimeoutMs }: RunContext,
   acquired: AcquiredGoal,
 ): Promise<number> {
   let child: Child | undefined;
   let stopped: Promise<void> | undefined;
   const graceMs = milliseconds(request.grace);
   const marginMs = Math.min(graceMs, milliseconds(request.ttl) / 4);
-  const stopKeeping = keepLocks(
-    session,
-    { marginMs, requestTimeoutMs: requestTimeoutMs(request) },
-    (reason, msLeft) => {
-      const stopsCommand = request.onLost === 'stop';
-      report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
-      child?.closePipe();
-      if (stopsCommand) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
-    },
-  );
+  const stopKeeping = keepLocks(session, { marginMs, requestTimeoutMs }, (reason, msLeft) => {
+    const stopsCommand = request.onLost === 'stop';
+    report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
+    child?.closePipe();
+    if (stopsCommand) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
+  });
   let folder: string | undefined;
   let code: number;
   try {
@@ -184,8 +182,6 @@ async function runWithLocks(
   }
   return stopped === undefined ? code : lockLost;
 }
-
-const requestTimeoutMs = ({ ttl }: RunRequest): number => Math.min(maxAttemptMs, attemptMs(milliseconds(ttl)));
 
 /** Reports the first retry after each start, and when the requests are given up. */
 function createRetryReport(report: (line: string) => void) {

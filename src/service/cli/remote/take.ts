@@ -27,10 +27,7 @@ interface TakeRequest {
 }
 
 /** Locks all paths or none, and waits up to `wait` for paths that others hold. */
-export async function acquireRemoteLocks(
-  remote: RemoteService,
-  request: TakeRequest,
-): Promise<readonly AcquiredLock[]> {
+export async function acquireRemoteLocks(remote: RemoteService, request: TakeRequest) {
   const { paths: named, ttl, note, wait, priority } = request;
   const { client, acquired } = createPersonClient(remote.client, note);
   const { context, releaseAfterFailure } = openCommandSession({ ...remote, client }, ttl);

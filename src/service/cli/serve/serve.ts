@@ -51,8 +51,7 @@ export async function runService(
   prepareDataFolder(data);
   const database = {
     ...{ data, environment },
-    advice:
-      'Stop it first, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.',
+    advice: 'Stop it, choose another folder with --data, or use PostgreSQL (DATABASE_URL) to run several services.',
     onCommit: (changes: number) => metrics.commits.observe(changes),
     onIdleError: (error: Error) => log.warn({ err: error }, 'database connection lost'),
     onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>

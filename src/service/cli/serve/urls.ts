@@ -6,10 +6,7 @@ import type { ServeSettings } from './settings.ts';
 export const loopbackNetworks = ['127.0.0.0/8', '::1/128'].map(cidr);
 
 /** In development on a loopback address, the URL is known without a setting. */
-export function publicUrlOf(
-  { publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>,
-  port: number,
-): string | undefined {
+export function publicUrlOf({ publicUrl, dev, host }: Pick<ServeSettings, 'publicUrl' | 'dev' | 'host'>, port: number) {
   return publicUrl ?? (dev && isLoopback(host) ? originAt(host, port) : undefined);
 }
 

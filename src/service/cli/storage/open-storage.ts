@@ -3,7 +3,6 @@ import { sqliteErrorText, systemErrorText } from '../../platform/system-errors.t
 import { makeFolder } from '../../storage/make-folder.ts';
 import { type Migration, NewerSchemaError } from '../../storage/migrate.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
-import type { Storage } from '../../storage/storage.ts';
 import { CommandError } from '../definition/command.ts';
 import { errorCode } from '../definition/system-errors.ts';
 import { quoted } from '../output/print.ts';
@@ -16,11 +15,7 @@ export interface StorageEvents {
   readonly onIdleError?: (error: Error) => void;
 }
 
-export async function openStorage(
-  data: string,
-  environment: NodeJS.ProcessEnv,
-  events: StorageEvents,
-): Promise<Storage> {
+export async function openStorage(data: string, environment: NodeJS.ProcessEnv, events: StorageEvents) {
   const url = databaseUrl(environment);
   try {
     if (url === null) return await openSqlite({ folder: data, ...events });
