@@ -11,10 +11,7 @@ type Gauges = Pick<Metrics, 'locks' | 'lastSync' | 'lockWaiters' | 'expiringToke
 
 /** Gauges of the database. Every instance measures them, with the same results. */
 export function createDatabaseGauges({ read, now }: Pick<Storage, 'read' | 'now'>, metrics: Gauges) {
-  /**
-   * Counts entries of the primary key. A condition on `expires_at` would read every lock, and expired ones are removed
-   * soon.
-   */
+  /** Counts entries of the primary key: a condition on `expires_at` would read every lock. */
   const measure = (workspace: string) =>
     read
       .selectNoFrom(({ selectFrom }) => [

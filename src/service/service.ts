@@ -31,9 +31,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/**
- * Starts an instance: it answers requests, and shares syncs and deliveries with all other instances on its database.
- */
+/** Starts an instance, which shares syncs and deliveries with all other instances on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { storage, host, metrics, log, freeDisk } = options;
   await setHookQuotas(storage, options);

@@ -4,10 +4,7 @@ import type { ServiceParts } from './parts.ts';
 import { endAllLeases } from './runtime/lease.ts';
 import { listWorkspaces } from './workspaces/workspaces.ts';
 
-/**
- * Cleans up after earlier processes. A database without workspaces may be the wrong one, or wait for a restore: the
- * mirrors then stay.
- */
+/** Cleans up after earlier processes. Without workspaces, the database may be the wrong one: the mirrors then stay. */
 export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
   const { storage, git, dataFolder, log } = parts;
   // Only with SQLite, the instance lock ensures that no other process uses the folder.

@@ -16,9 +16,7 @@ export interface FolderQuery {
   readonly limits: Limits;
 }
 
-/**
- * Entries of one folder of a commit, in the order of git. Reads only this folder, and stops after `max` wanted entries.
- */
+/** Entries of one folder of a commit, in the order of git. Reads only this folder, up to `max` wanted entries. */
 export async function listFolder(
   git: GitCommand,
   { commit, folder, isWanted, max, limits }: FolderQuery,

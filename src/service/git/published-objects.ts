@@ -93,10 +93,7 @@ async function areReachable(search: Search, commits: readonly string[], tips: re
   return beyond === '';
 }
 
-/**
- * Whether all of these trees and blobs are reachable from the tips. Partial clones mostly request objects of the newest
- * commits, which are found first.
- */
+/** As areReachable(), for trees and blobs. Newest commits first, because partial clones mostly request theirs. */
 async function areContained(search: Search, objects: readonly string[], tips: readonly string[]): Promise<boolean> {
   const missing = new Set(objects);
   const found = new AbortController();

@@ -13,10 +13,7 @@ export interface Published {
 /** git serves the refs in this namespace on request, but does not advertise them. */
 export const unnamedRefs = 'refs/unnamed/';
 
-/**
- * Runs `use` on a temporary repository with the objects of the mirror and exactly these refs. Concurrent syncs of the
- * mirror do not change them.
- */
+/** Runs `use` on a temporary repository with the objects of the mirror and exactly these refs, even during syncs. */
 export async function withPublishedView<T>(
   mirror: Mirror,
   { branches, unnamed }: Published,

@@ -13,10 +13,7 @@ export interface GitWork {
   readonly limits: Limits;
   readonly input?: Uint8Array | undefined;
   readonly onErrorLine?: ((line: string) => void) | undefined;
-  /**
-   * Receives the output in chunks as it arrives. Reading continues when the promise settles; after a rejection, the
-   * caller must end the work.
-   */
+  /** Receives chunks of the output, one after the other. After a rejection, the caller must end the work. */
   readonly onOutput?: ((chunk: Buffer) => Promise<void>) | undefined;
   /** Runs with low priority, so that it does not delay other work. */
   readonly inBackground?: boolean | undefined;

@@ -19,10 +19,7 @@ const maxDivider = 2;
 /** `want ID` in gitprotocol-v2(5). In gitprotocol-pack(5), capabilities follow the first id. */
 const wantedId = /^want ([0-9a-f]{40}(?:[0-9a-f]{24})?)(?![0-9a-f])/i;
 
-/**
- * `command` in gitprotocol-v2(5). git also has `object-info`, which reveals whether any object exists, and may add more
- * commands.
- */
+/** `command` in gitprotocol-v2(5), without `object-info`, which reveals whether any object exists. */
 const served = new Set(['command=ls-refs', 'command=fetch']);
 
 /** Packets between yields: a checkout of a partial clone can request hundreds of thousands of objects at once. */

@@ -68,9 +68,7 @@ export function closeWithoutStacks(server: Server): void {
   });
 }
 
-/**
- * Maximum number of checks for connections that the system has accepted but Node has not. Node accepts one per check.
- */
+/** Maximum number of checks for connections that only the system has accepted. Node accepts one per check. */
 const maxAcceptChecks = 100;
 
 interface CloseTimes {
@@ -79,10 +77,7 @@ interface CloseTimes {
   readonly requestsMs: number;
 }
 
-/**
- * Returns a function that closes the server: it stops accepting connections, answers requests on open connections
- * within the given times, and then closes those.
- */
+/** Returns a function that stops accepting connections, and closes those that are open within the given times. */
 export function createDrain(server: Server) {
   const connections = new Set<Socket>();
   const beingAnswered = new Set<ServerResponse>();

@@ -6,10 +6,7 @@ import { createFairScheduler, type FairScheduler } from './fair-scheduler.ts';
 
 export type RequestScheduler = ReturnType<typeof createRequestScheduler>;
 
-/**
- * Attributes the time of the work to these tokens in equal parts. It matters on SQLite, where nothing else runs
- * meanwhile: a lock with a hundred hooks to notify takes as long as ten without hooks.
- */
+/** Charges the time of the work to these tokens in equal parts: on SQLite, nothing else runs meanwhile. */
 export async function measureCost<T>(
   { measured }: Pick<RequestScheduler, 'measured'>,
   tokenIds: readonly string[],

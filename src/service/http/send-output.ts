@@ -3,10 +3,7 @@ import { disconnection } from './context.ts';
 
 export type OutputResponse = ReturnType<typeof sendOutput>;
 
-/**
- * A response that is written in chunks, each after the previous one has left the memory of this process. Sends status
- * 200 and these headers with the first chunk, unless a head was written before.
- */
+/** A response in chunks, each sent after the previous one has left this process. The first one sends the head. */
 export function sendOutput(
   outgoing: HttpBindings['outgoing'],
   headers: Readonly<Record<string, string>>,

@@ -3,9 +3,7 @@ import { pointerTo } from '../contract/validate.ts';
 
 const maxNameLength = 100;
 
-/**
- * Rejects unknown parameters: with a misspelled filter, the response would be the complete list. Ignores empty names.
- */
+/** Rejects unknown parameters: with a misspelled filter, the response would be the full list. Ignores empty names. */
 export function refuseUnknownParameters(requestTarget: string, names: readonly string[]): void {
   const [, query = ''] = /\?([^#]*)/.exec(requestTarget) ?? [];
   for (const parameter of query.split('&')) {

@@ -7,9 +7,7 @@ import { type IndexedRequest, recallAll, rememberAll } from './remembered-respon
 export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
 
-/**
- * Rules for requests that are decided in batches, such as for locks. A refusal is a possible result of each request.
- */
+/** Rules for requests that are decided in batches. A refusal is a possible result of each request. */
 interface BatchRules<Asked> {
   /** Refuses early, based on committed data. */
   readonly refuseEarly: (details: Asked) => Promise<Refusal | undefined>;
@@ -17,10 +15,7 @@ interface BatchRules<Asked> {
   readonly decide: (db: Database, details: readonly Asked[]) => Promise<readonly (ApiResponse | Refusal)[]>;
 }
 
-/**
- * Runs a request once per key: the change and its remembered response are one transaction. `onRemembered` receives the
- * size of the response in bytes.
- */
+/** Runs a request once per key, in one transaction with its response. `onRemembered` receives its bytes. */
 export function createIdempotency(storage: Storage, onRemembered: (bytes: number) => void = () => undefined) {
   const running = new Set<string>();
 

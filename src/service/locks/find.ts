@@ -47,10 +47,7 @@ const selectLocks = batchQuery((db, members, now) =>
   ),
 );
 
-/**
- * The lock on the path of each key, in input order. For keys with a folded path, otherwise a live lock on a path that
- * differs only in case.
- */
+/** The lock on each path, in input order; with a folded path, otherwise a live lock that differs only in case. */
 export async function findLocks(
   db: Database,
   now: Now,

@@ -43,9 +43,7 @@ export async function recordLockChanges(db: Database, now: Now, changes: readonl
   await recordEvents(db, now, changes.map(eventOf));
 }
 
-/**
- * Far more than jobs add in 90 days, but too few to fill the disk if a client acquires and releases locks in a loop.
- */
+/** More than jobs add in 90 days, and too few for a client that locks in a loop to fill the disk. */
 const maxRowsOfWorkspace = 5_000_000;
 
 export async function removeOldLockHistory(

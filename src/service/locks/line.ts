@@ -218,10 +218,7 @@ export const removePlaces = batchQuery((db, members) =>
     .returning('id'),
 );
 
-/**
- * Other instances and later requests wait for these places for this much longer. With a request, only if it is the
- * newest of its client.
- */
+/** Others wait for these places this much longer. With a request, only if it is the newest of its client. */
 export const keepPresent = batchQuery((db, members, now) =>
   db
     .updateTable('lock_places')

@@ -35,10 +35,7 @@ const countAgainMs = 1_000;
 /** Share of a quota that an instance may use before it counts again: other instances grant locks, too. */
 const uncounted = 1 / 20;
 
-/**
- * Counts in memory, and in the database only if a workspace may be full: the cost of a count grows with the number of
- * locks. `clock` counts milliseconds.
- */
+/** Counts in memory, and in the database only if a workspace may be full: that costs more with each lock. */
 export function createLockQuota({ maxLocks, maxLocksPerOwner }: LockQuotas, clock: () => number): LockQuota {
   const workspaces = new Map<string, KnownCount>();
   const maxUncounted = Math.ceil(Math.min(maxLocks, maxLocksPerOwner) * uncounted);

@@ -24,10 +24,7 @@ export interface HistoryQuery {
 
 export type HistoryPage = Awaited<ReturnType<typeof readLockHistory>>;
 
-/**
- * Maximum number of rows scanned for one page. Filters by owner, kind or prefix have no index, and on SQLite a scan
- * blocks all other requests.
- */
+/** Rows scanned for a page. Most filters have no index, and on SQLite a scan blocks all other requests. */
 const maxLookedAt = 20_000;
 
 export async function readLockHistory({ read }: Pick<Storage, 'read'>, query: HistoryQuery, lookAt = maxLookedAt) {

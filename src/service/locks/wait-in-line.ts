@@ -215,10 +215,7 @@ export async function joinAndNotify(
   return joined;
 }
 
-/**
- * A key names a place. Keys that differ only after their last slash name the same one, for a client that asks for
- * several paths.
- */
+/** Keys that differ only after their last slash name one place, for a client that asks for several paths. */
 function placeOf(
   keyed: KeyedRequest | undefined,
   { workspace }: LinePath,

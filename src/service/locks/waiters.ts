@@ -42,10 +42,7 @@ export interface PathState {
 interface LockWaitersOptions {
   /** Rejected when the database does not answer. */
   readonly readPath: (line: LinePath) => Promise<PathState>;
-  /**
-   * Calls back with each change of a lock or line by other processes, or with undefined if any may have changed.
-   * Returns how to stop.
-   */
+  /** Calls back with each change by other processes, or undefined if any may have changed. Returns how to stop. */
   readonly watchOthers: (onChange: (line: LinePath | undefined) => void) => () => void;
   readonly onCount: (workspace: string, change: 1 | -1) => void;
   readonly onError: (error: unknown) => void;

@@ -55,9 +55,7 @@ export function watchLocks(storage: Storage, { pollMs, onError }: LockWatchOptio
   }
 
   return {
-    /**
-     * Yields at the start and after each change of the workspace's locks, until aborted. Rejects if the database fails.
-     */
+    /** Yields at the start and after each change of the locks, until aborted. Rejects if the database fails. */
     async *follow(workspace: string, gone: AbortSignal): AsyncGenerator<void, void, undefined> {
       if (gone.aborted) return;
       const follower = {};

@@ -1,9 +1,6 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 
-/**
- * See "Naming Files, Paths, and Namespaces" in the Win32 documentation. An extension, also after spaces, does not
- * matter.
- */
+/** See "Naming Files, Paths, and Namespaces" in the Win32 documentation. An extension does not matter. */
 const deviceName = /^(?:con|prn|aux|nul|(?:com|lpt)[0-9¹²³]|conin\$|conout\$) *(?:\.|$)/i;
 
 const reservedCharacter = /[<>:"|?*]/;

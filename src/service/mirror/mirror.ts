@@ -14,10 +14,7 @@ export type MirrorParts = AccessControl &
 
 const address = '/v1/workspaces/:id/git';
 
-/**
- * A read-only git remote for each workspace, which serves its synced branches: gitprotocol-http(5). Separate from the
- * API because git displays errors only as plain text.
- */
+/** A read-only git remote for each workspace: gitprotocol-http(5). Not in the API: git displays only plain text. */
 export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): App {
   const { storage } = parts;
   const app: App = new Hono<Environment>();

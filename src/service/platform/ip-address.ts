@@ -4,9 +4,7 @@ import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 
 export type IpAddress = ipaddr.IPv4 | ipaddr.IPv6;
 
-/**
- * The address if the host of a URL is an IP address and not a name. The URL parser has normalized unusual spellings.
- */
+/** The IP address in the host of a URL; undefined for a name. The URL parser has normalized its spelling. */
 export function addressInHost(hostname: string): string | undefined {
   const text = hostname.startsWith('[') ? hostname.slice(1, -1) : hostname;
   return isIPv4(text) || isIPv6(text) ? text : undefined;
@@ -66,9 +64,6 @@ export function subscriberOf(address: string): string {
 const networkOf = (address: IpAddress, prefix: number): IpAddress =>
   (address instanceof ipaddr.IPv4 ? ipaddr.IPv4 : ipaddr.IPv6).networkAddressFromCIDR(`${address}/${prefix}`);
 
-/**
- * Converts `::ffff:192.0.2.7` to `192.0.2.7`. A socket for both versions reports IPv4 peers in the mapped form (RFC
- * 4291, section 2.5.5.2).
- */
+/** Converts `::ffff:192.0.2.7` to `192.0.2.7`: dual-stack sockets report IPv4 peers like this (RFC 4291, 2.5.5.2). */
 export const unmapped = (address: IpAddress): IpAddress =>
   address instanceof ipaddr.IPv6 && address.isIPv4MappedAddress() ? address.toIPv4Address() : address;

@@ -70,9 +70,7 @@ export function keepLease(renew: () => Promise<boolean>, everyMs: number, stoppi
   return { signal: AbortSignal.any([stopping, lost.signal]), lose: () => lost.abort(), end };
 }
 
-/**
- * Long enough to survive a pause of the process, short enough that the work of a crashed instance is soon taken over.
- */
+/** Long enough to survive a pause of the process, short enough that work of a crashed instance is soon taken over. */
 export const leaseMs = 30_000;
 
 export const leasedUntil = (now: Now) => sql<number>`${now} + ${sql.lit(leaseMs)}`;

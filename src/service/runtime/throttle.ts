@@ -1,9 +1,6 @@
 import { limitRate } from './limit-rate.ts';
 
-/**
- * For events that clients can cause at will: reports `max` at once and in each interval, with the number of events that
- * were skipped before, if any.
- */
+/** Reports `max` events at once and in each interval, each with the number of events that were skipped before. */
 export function throttle({ max, everyMs }: { readonly max: number; readonly everyMs: number }, clock: () => number) {
   const { admit } = limitRate({ burst: max, perSecond: (max * 1_000) / everyMs }, clock);
   let skipped = 0;

@@ -97,9 +97,7 @@ export function inInputOrder<Row extends { readonly index: number }>(
   return found;
 }
 
-/**
- * PostgreSQL estimates 100 rows for any list, and would scan a complete table instead. The limit has the real number.
- */
+/** PostgreSQL estimates 100 rows for any list, and would scan a complete table. The limit has the real number. */
 const countedMembers = sql<MemberRow>`(select key, value from json_each(${anyList}) limit ${anyLength})`.as('asked');
 
 const membersFor = (db: Database): Members =>

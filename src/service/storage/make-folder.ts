@@ -1,10 +1,7 @@
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
-/**
- * Creates a private folder that survives a power failure: SQLite flushes the folder of its files, but not the folders
- * above it (fsync(2)).
- */
+/** Creates a private folder that survives a power failure: SQLite flushes only the folder of its files (fsync(2)). */
 export function makeFolder(folder: string): void {
   let path = resolve(folder);
   if (make(path) === undefined) return;
@@ -34,9 +31,7 @@ function make(path: string): string | undefined {
   }
 }
 
-/**
- * On a read-only disk, a recursive mkdir of Node fails with ENOENT. Without `recursive`, its error has the real reason.
- */
+/** On a read-only disk, a recursive mkdir fails with ENOENT. Without `recursive`, the error has the real reason. */
 function throwReason(path: string): void {
   let missing = path;
   while (!existsSync(dirname(missing))) missing = dirname(missing);

@@ -20,10 +20,7 @@ export async function isMigrated(db: Kysely<Tables>): Promise<boolean> {
   return rows[0]?.version === migrations.length;
 }
 
-/**
- * Migrates the tables to the schema of this version, or to an earlier schema in tests of upgrades. Must run in a
- * transaction that excludes all other writers.
- */
+/** Migrates the tables; tests of upgrades name an earlier schema. Must run in a transaction without other writers. */
 export async function migrate(db: Kysely<Tables>, dialect: Dialect, to = migrations.length) {
   const startedAt = performance.now();
   await sql`create table if not exists schema_version (version integer not null)`.execute(db);

@@ -111,9 +111,7 @@ export async function openPostgres({
  */
 const writersLock = 7_241_553_019;
 
-/**
- * First key of the locks of workspaces. PostgreSQL keeps locks with two 32-bit keys separate from those with one key.
- */
+/** First key of the locks of workspaces. PostgreSQL separates locks with two 32-bit keys from those with one. */
 const workspaceLocks = 724_155_301;
 
 /** First key of the lock for changes of tokens. */

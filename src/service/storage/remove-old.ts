@@ -76,10 +76,7 @@ export async function removeBeyond(
 /** Pause for changes of other processes: longer than the pause between two of their attempts. */
 export const pauseMs = maxBusyPauseMs + 5;
 
-/**
- * Removes rows in batches, in ascending order, and returns their number. Each transaction calls `mayContinue`, which can
- * end the removal early.
- */
+/** Removes rows in ascending order, and returns their number. In each transaction, `mayContinue` can end it early. */
 export async function removeInBatches(
   { read, commit }: Pick<Storage, 'read' | 'commit'>,
   { table, time, workspace, atOnce = 1_000 }: Rows,

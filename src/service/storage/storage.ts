@@ -15,10 +15,7 @@ export type Now = RawBuilder<number>;
  */
 export type CommitScope = { readonly workspace: string } | 'tokens' | 'global';
 
-/**
- * Messages between processes on the same database. They may be lost, so nothing depends on them: the change itself is
- * in the database.
- */
+/** Messages between processes on the same database. Nothing may depend on them, because they may be lost. */
 export interface Broadcast {
   /** Resolves when the message has been sent, or sending has failed. */
   send(message: string): Promise<void>;

@@ -1,9 +1,6 @@
 import { sqliteErrorText } from '../platform/system-errors.ts';
 
-/**
- * SQLSTATE classes (PostgreSQL manual, appendix A): connection, resources, operator intervention, system error. A
- * standby that has not been promoted rejects changes with 25006.
- */
+/** SQLSTATE classes of connection, resource, operator and system errors. 25006: a standby rejects changes. */
 const postgresTrouble = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
 
 const networkCalls = new Set(['connect', 'getaddrinfo', 'read', 'write']);

@@ -69,9 +69,7 @@ export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts 
   return worker;
 }
 
-/**
- * Runs a claimed sync. If the service stops or the lease is lost, the sync is left to the next instance that claims it.
- */
+/** Runs a claimed sync. If the service stops or the lease is lost, the next instance that claims it continues. */
 export async function runSync(
   parts: SyncRunParts,
   sync: ClaimedSync,
@@ -158,10 +156,7 @@ async function fetchBranchAndObjects(
   }
 }
 
-/**
- * Finishes the sync, updates the branches and queues the event, atomically. Returns the branches that the remote no
- * longer has; undefined if the lease was lost.
- */
+/** Finishes a sync atomically. Returns the branches that the remote deleted; undefined if the lease was lost. */
 async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): Promise<readonly string[] | undefined> {
   const row = await finishSync(db, now, sync, end);
   if (row === undefined) return undefined;

@@ -7,10 +7,7 @@ import type { Limits } from '../git/run-git.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { StoredWorkspace } from './workspaces.ts';
 
-/**
- * Limits the git processes that requests start. One workspace gets at most half of them, so that a remote that does not
- * respond cannot use them all.
- */
+/** One workspace gets at most half of the processes: a remote that does not respond cannot use them all. */
 const processes = {
   max: 8,
   maxPerKey: 4,
