@@ -30,31 +30,17 @@ export interface ServeParts {
  * text.
  */
 export function createServe(parts: ServeParts) {
-  const { storage, git, metrics, log, limits, slots } = parts;
-  const noteMissing = logMissing(log);
+  const { storage, git, metrics, limits, slots } = parts;
+  const noteMissing = logMissing(parts.log);
 
   return async (c: Context<Environment>, workspace: string, request?: UploadPackRequest): Promise<Response> => {
     const kind = request === undefined ? 'info-refs' : request.wants.length === 0 ? 'ls-refs' : 'fetch';
     const content = request === undefined ? 'advertisement' : 'result';
     const bearer = bearerOf(c);
-    const { id: token, owner } = bearer;
     const requestId = c.get('requestId');
-    const response = sendOutput(
-      c.env.outgoing,
-      responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` }),
-      limits.maxMsPerChunk,
-    );
-    const startedAt = performance.now();
-
-    function note(outcome: GitOutcomeLabel, error?: string): void {
-      metrics.gitRequests.inc({ request: kind satisfies GitRequestLabel, outcome });
-      metrics.gitSentBytes.inc(response.sentBytes());
-      const duration_ms = Math.round(performance.now() - startedAt);
-      const about = { request_id: requestId, workspace, token, bytes: response.sentBytes(), duration_ms, outcome };
-      if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...about, error }, 'mirror request failed');
-      else if (kind === 'fetch') log.info(about, 'mirror fetch ended');
-    }
-
+    const headers = responseHeaders(c, { 'content-type': `application/x-git-upload-pack-${content}` });
+    const response = sendOutput(c.env.outgoing, headers, limits.maxMsPerChunk);
+    const report = createReport(parts, response, kind, { request_id: requestId, workspace, token: bearer.id });
     /** Resolves when the response has started, or has ended without output. */
     const { promise, resolve, reject } = Promise.withResolvers<void>();
 
@@ -79,37 +65,61 @@ export function createServe(parts: ServeParts) {
         stopChecks();
         metrics.gitServing.dec();
       }
-    }
-
-    async function fail(error: unknown): Promise<void> {
-      const hasStarted = response.sentBytes() > 0;
-      if (!(error instanceof GitError)) {
-        if (hasStarted) response.cut();
-        note('failed', String(error));
-        return reject(error);
-      }
-      const outcome = outcomeOf(error, response);
-      if (!hasStarted && outcome !== 'gone') {
-        const message = messageOf(error, requestId);
-        if (kind === 'info-refs') reject(unavailable(message));
-        else await response.write(errorPacket(message));
-      }
-      // If git failed, it has sent the reason to the client. Otherwise a truncated response must not look complete.
-      if (hasStarted && outcome !== 'failed') response.cut();
-      else if (kind !== 'info-refs') response.end();
-      note(outcome, error.message);
+      response.end();
+      report('served');
     }
 
     const slot = kind === 'fetch' ? slots.clones : slots.quick;
-    slot(owner, run)
-      .then(() => {
-        response.end();
-        note('served');
-      }, fail)
+    slot(bearer.owner, run)
+      .catch((error) => endFailed(error, kind, response, requestId, report))
       .then(resolve, reject);
     await promise;
     return RESPONSE_ALREADY_SENT;
   };
+}
+
+type Report = (outcome: GitOutcomeLabel, error?: string) => void;
+
+function createReport(
+  { metrics, log }: ServeParts,
+  response: OutputResponse,
+  request: GitRequestLabel,
+  about: Readonly<Record<'request_id' | 'workspace' | 'token', string>>,
+): Report {
+  const startedAt = performance.now();
+  return (outcome, error) => {
+    const bytes = response.sentBytes();
+    metrics.gitRequests.inc({ request, outcome });
+    metrics.gitSentBytes.inc(bytes);
+    const fields = { ...about, bytes, duration_ms: Math.round(performance.now() - startedAt), outcome };
+    if (outcome === 'failed' || outcome === 'timeout') log.warn({ ...fields, error }, 'mirror request failed');
+    else if (request === 'fetch') log.info(fields, 'mirror fetch ended');
+  };
+}
+
+/** Ends the response, or throws if it has not started and the client displays the text of an error response. */
+async function endFailed(
+  error: unknown,
+  kind: GitRequestLabel,
+  response: OutputResponse,
+  requestId: string,
+  report: Report,
+): Promise<void> {
+  const hasStarted = response.sentBytes() > 0;
+  if (!(error instanceof GitError)) {
+    if (hasStarted) response.cut();
+    report('failed', String(error));
+    throw error;
+  }
+  const outcome = outcomeOf(error, response);
+  const message = messageOf(error, requestId);
+  const needsReason = !hasStarted && outcome !== 'gone';
+  if (needsReason && kind !== 'info-refs') await response.write(errorPacket(message));
+  // If git failed, it has sent the reason to the client. Otherwise a truncated response must not look complete.
+  if (hasStarted && outcome !== 'failed') response.cut();
+  else if (kind !== 'info-refs') response.end();
+  report(outcome, error.message);
+  if (needsReason && kind === 'info-refs') throw unavailable(message);
 }
 
 /** Repeats the checks of a running response until the returned function is called. */
