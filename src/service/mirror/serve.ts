@@ -115,8 +115,8 @@ async function endFailed(
   const message = messageOf(error, requestId);
   const needsReason = !hasStarted && outcome !== 'gone';
   if (needsReason && kind !== 'info-refs') await response.write(errorPacket(message));
-  // If git failed, it has sent the reason to the client. Otherwise a truncated response must not look complete.
-  if (hasStarted && outcome !== 'failed') response.cut();
+  // A truncated response must not look complete. If git failed in a later request, it has sent the reason itself.
+  if (hasStarted && (outcome !== 'failed' || kind === 'info-refs')) response.cut();
   else if (kind !== 'info-refs') response.end();
   report(outcome, error.message);
   if (needsReason && kind === 'info-refs') throw unavailable(message);

@@ -1,0 +1,36 @@
+import { Hono } from 'hono';
+import pino from 'pino';
+import { expect, onTestFinished, test } from 'vitest';
+import { GitError } from '../../../src/service/git/git-error.ts';
+import type { App, Environment } from '../../../src/service/http/context.ts';
+import { startServer } from '../../../src/service/http/server.ts';
+import { createMirrorSlots, defaultMirrorLimits } from '../../../src/service/mirror/limits.ts';
+import { createServe } from '../../../src/service/mirror/serve.ts';
+import { createMetrics } from '../../../src/service/runtime/metrics.ts';
+import { sqlite } from '../../support/databases.ts';
+import { sharedStorage } from '../../support/shared-storage.ts';
+
+const storage = sharedStorage(sqlite, { workspaces: ['game'] });
+
+test('a list of branches that git does not complete is cut off, and not left open', async () => {
+  const limits = { ...defaultMirrorLimits, parallelClones: 1 };
+  const serve = createServe({
+    ...{ storage, limits, slots: createMirrorSlots(limits), metrics: createMetrics(), log: pino({ level: 'silent' }) },
+    git: {
+      async serve(_workspace, { onOutput }) {
+        await onOutput(Buffer.from('0000'));
+        throw new GitError('failed', 'git could not serve the mirror: it was killed with SIGKILL.');
+      },
+    },
+  });
+  const app: App = new Hono<Environment>();
+  app.get('/', (c) => {
+    c.set('bearer', { id: 'tok_1', name: 'ada', owner: 'ada', scopes: [], workspaces: null });
+    c.set('requestId', 'req_1');
+    return serve(c, 'game');
+  });
+  const { port, close } = await startServer(app, '127.0.0.1', 0);
+  onTestFinished(() => close({ idleMs: 0, requestsMs: 0 }));
+  const response = await fetch(`http://127.0.0.1:${port}/`, { signal: AbortSignal.timeout(4_000) });
+  await expect(response.text()).rejects.toThrow('terminated');
+});
