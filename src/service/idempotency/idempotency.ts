@@ -8,11 +8,11 @@ export type Idempotency = ReturnType<typeof createIdempotency>;
 export type Idempotent = Idempotency['idempotent'];
 
 /** Rules for requests that are decided in batches. A refusal is a possible result of each request. */
-interface BatchRules<Asked> {
+interface BatchRules<Details> {
   /** Refuses early, based on committed data. */
-  readonly refuseEarly: (details: Asked) => Promise<Refusal | undefined>;
+  readonly refuseEarly: (details: Details) => Promise<Refusal | undefined>;
   /** Returns one result per request, in the same order. */
-  readonly decide: (db: Database, details: readonly Asked[]) => Promise<readonly (ApiResponse | Refusal)[]>;
+  readonly decide: (db: Database, details: readonly Details[]) => Promise<readonly (ApiResponse | Refusal)[]>;
 }
 
 /** Runs a request once per key, in one transaction with its response. `onRemembered` receives its bytes. */
@@ -66,9 +66,12 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
   }
 
   /** Like idempotent(), for requests that are decided in batches of all waiting ones. */
-  function idempotentBatch<Asked extends { readonly workspace: string }>({ refuseEarly, decide }: BatchRules<Asked>) {
+  function idempotentBatch<Details extends { readonly workspace: string }>({
+    refuseEarly,
+    decide,
+  }: BatchRules<Details>) {
     const commit = storage.batchCommits(
-      ({ details }: { readonly details: Asked; readonly request: IndexedRequest | undefined }) => ({
+      ({ details }: { readonly details: Details; readonly request: IndexedRequest | undefined }) => ({
         workspace: details.workspace,
       }),
       async (db, waiting) => {
@@ -89,7 +92,7 @@ export function createIdempotency(storage: Storage, onRemembered: (bytes: number
       },
     );
 
-    return (keyed: KeyedRequest | undefined, details: Asked): Promise<ApiResponse> => {
+    return (keyed: KeyedRequest | undefined, details: Details): Promise<ApiResponse> => {
       const request = keyed && { ...keyed, workspace: details.workspace };
       return runExclusively(request, async () => {
         const refusal = await refuseEarly(details);

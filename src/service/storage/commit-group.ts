@@ -132,15 +132,6 @@ export function groupCommits(
   };
 }
 
-const queuedWork = new WeakMap<Database, Set<Work>>();
-
-/** Must be called by each change that queues work or makes it due: its `commit` wakes the workers of this instance. */
-export function noteQueued(db: Database, work: Work): void {
-  queuedWork.set(db, queuedIn(db).add(work));
-}
-
-const queuedIn = (db: Database): Set<Work> => queuedWork.get(db) ?? new Set();
-
 /** The result of a change that is made, for the time after its commit. */
 interface Outcome {
   settle(): void;
@@ -180,6 +171,15 @@ async function run(db: Database, { make, changes }: Unit): Promise<readonly Outc
   };
   return [{ settle, queued: queuedIn(db) }];
 }
+
+const queuedWork = new WeakMap<Database, Set<Work>>();
+
+/** Must be called by each change that queues work or makes it due: its `commit` wakes the workers of this instance. */
+export function noteQueued(db: Database, work: Work): void {
+  queuedWork.set(db, queuedIn(db).add(work));
+}
+
+const queuedIn = (db: Database): Set<Work> => queuedWork.get(db) ?? new Set();
 
 function nextGroup({ waiting }: Queue): readonly Unit[] {
   let [units, size] = [0, 0];
