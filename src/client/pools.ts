@@ -41,6 +41,12 @@ function readItem(entry: Json): readonly PoolItem[] {
     const text = nameIn(value);
     return text === undefined ? [] : [[name, text] as const];
   });
-  const names = (isArray(secret) ? secret : []).filter((name) => typeof name === 'string');
-  return [{ path: parsed.value, properties: Object.fromEntries(values), secret: names }];
+  return [{ path: parsed.value, properties: Object.fromEntries(values), secret: secretNames(secret, values) }];
+}
+
+/** With unreadable names, all properties are secret. */
+function secretNames(secret: Json | undefined, properties: readonly (readonly [name: string, value: string])[]) {
+  if (secret === undefined) return [];
+  const isReadable = isArray(secret) && secret.every((name) => typeof name === 'string');
+  return isReadable ? secret : properties.map(([name]) => name);
 }

@@ -26,6 +26,14 @@ test('items of a pool without a valid path do not count', async () => {
   expect(await poolOf(client)).toMatchObject({ items: [{ path: 'seats/1', properties: {}, secret: [] }] });
 });
 
+test.each([{ serial: true }, 'serial', [{ name: 'serial' }], null])(
+  'all properties of an item are secret if their names are %j',
+  async (secret) => {
+    const { client } = await clientOf(json(200, { items: [{ path: 'seats/1', properties: { serial: 'A' }, secret }] }));
+    expect(await poolOf(client)).toMatchObject({ items: [{ secret: ['serial'] }] });
+  },
+);
+
 test.each<[string, Answer]>([
   ['does not know the route', problem(404, { detail: 'There is nothing at "/v1/workspaces/game/pools/unity-pro".' })],
   ['allows no GET there', problem(405, { detail: 'GET is not allowed.' })],
