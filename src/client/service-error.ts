@@ -198,7 +198,7 @@ function explainDeadline({ last, retryAfterMs, limited }: OutOfTime, server: str
   const [reason, advice] = explain(last, server);
   return retryAfterMs === undefined
     ? [`${reason} There was no time left to try again.`, advice]
-    : [`${reason} ${server} asks to wait for ${spanOfMs(retryAfterMs)}, and less time is left.`, advice];
+    : [`${reason} ${server} asked to wait ${spanOfMs(retryAfterMs)}, longer than the time left.`, advice];
 }
 
 function explainConnection({ untrusted, notTls, message }: ConnectionFailed): Explanation {

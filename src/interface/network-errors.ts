@@ -1,11 +1,11 @@
 const texts: Readonly<Record<string, string>> = {
-  ENOTFOUND: 'its host name does not resolve',
-  EAI_AGAIN: 'its host name does not resolve now',
-  ECONNREFUSED: 'nothing listens at its host and port',
-  ECONNRESET: 'it closes the connection',
-  EHOSTUNREACH: 'its host cannot be reached',
-  ENETUNREACH: 'its network cannot be reached',
-  ETIMEDOUT: 'it does not answer in time',
+  ENOTFOUND: 'its host name could not be resolved',
+  EAI_AGAIN: 'its host name could not be resolved, because no name server answered',
+  ECONNREFUSED: 'nothing is listening on its host and port',
+  ECONNRESET: 'it closed the connection',
+  EHOSTUNREACH: 'its host could not be reached',
+  ENETUNREACH: 'its network could not be reached',
+  ETIMEDOUT: 'it did not answer in time',
 };
 
 /** The reason why a server did not answer, to complete a sentence, by the code of errno(3) or getaddrinfo(3). */

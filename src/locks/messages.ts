@@ -34,7 +34,7 @@ export function blockedText({ conflicts, count, of }: Blocked, now?: number, wit
   const tooFew =
     free === 0
       ? `None of the ${formatNumber(of)} paths is free`
-      : `At most ${formatNumber(free)} of the ${formatNumber(of)} paths can be free, and \`any\` asks for ${formatNumber(count)}`;
+      : `At most ${formatNumber(free)} of the ${formatNumber(of)} paths can be free, and ${formatNumber(count)} are needed`;
   const named = [one, ...more].slice(0, maxNamed).join('; ');
   const others = conflicts.length - maxNamed;
   return `${tooFew}: ${named}${others > 0 ? `; and ${formatNumber(others)} more` : ''}`;

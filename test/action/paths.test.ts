@@ -128,7 +128,7 @@ test.each(['Content/Nothing/*.umap', 'Content/*/', 'content/**/*.UMAP'])(
 
 test.each(['Content/Maps/*.umap\n!**', '!a'])('rejects lines that exclude all paths: %j', async (lines) => {
   expect(await problems(lines)).toEqual([
-    'Input `path` names no path: the lines with "!" remove everything the other lines name.',
+    'Input `path` selects nothing: its lines with "!" exclude everything that the other lines select.',
   ]);
 });
 

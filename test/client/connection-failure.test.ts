@@ -38,8 +38,12 @@ describe('a connection failure', () => {
 });
 
 test.each([
-  ['ECONNREFUSED', 'connect ECONNREFUSED ::1:4', 'nothing listens at its host and port (connect ECONNREFUSED ::1:4)'],
-  ['ECONNRESET', 'socket hang up', 'it closes the connection (ECONNRESET)'],
+  [
+    'ECONNREFUSED',
+    'connect ECONNREFUSED ::1:4',
+    'nothing is listening on its host and port (connect ECONNREFUSED ::1:4)',
+  ],
+  ['ECONNRESET', 'socket hang up', 'it closed the connection (ECONNRESET)'],
   ['EPIPE', 'write EPIPE', 'write EPIPE'],
   ['ECONNRESET', 'tunneling socket could not be established', 'tunneling socket could not be established (ECONNRESET)'],
 ])('explains the code %s of %s to users, if it is the reason', (code, message, expected) => {

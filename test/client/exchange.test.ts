@@ -281,7 +281,7 @@ describe('an exchange', () => {
     const { client } = await exchangingClient(nothing(429, { 'retry-after': '3600' }));
     const { message } = await errorOf(client.ask(60_000));
     expect(message).toMatch(
-      /^The service did not issue a token to this job\. .*asks to wait for 1 h, and less time is left/,
+      /^The service did not issue a token to this job\. .*asked to wait 1 h, longer than the time left/,
     );
     expect(client.sleeps).toEqual([]);
   });

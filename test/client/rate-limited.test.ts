@@ -60,7 +60,7 @@ test('a Retry-After beyond the deadline ends all calls at once, even unsent ones
   for (const _ of [1, 2]) {
     const error = await errorOf(client.ask());
     expect(error.failure).toMatchObject({ kind: 'deadline', last: { status: 429 } });
-    expect(error.message).toMatch(/The service asks to wait for (10|11) min, and less time is left \(/);
+    expect(error.message).toMatch(/The service asked to wait (10|11) min, longer than the time left \(/);
   }
   expect(server.requests).toHaveLength(1);
   expect(client.sleeps).toEqual([]);

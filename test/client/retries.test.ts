@@ -86,9 +86,9 @@ describe('Retry-After', () => {
     [
       'is beyond the deadline',
       '600',
-      /^Slow down\. The service asks to wait for 10 min, and less time is left \(GET [^)]+\)\.$/,
+      /^Slow down\. The service asked to wait 10 min, longer than the time left \(GET [^)]+\)\.$/,
     ],
-    ['exceeds all limits', '9'.repeat(400), /The service asks to wait for \d+ d \d+ h, and less time/],
+    ['exceeds all limits', '9'.repeat(400), /The service asked to wait \d+ d \d+ h, longer than the time/],
   ])('ends the operation at once if it %s, and the error says so', async (_, seconds, message) => {
     const { server, client } = await clientOf(json(429, { message: 'Slow down' }, { 'retry-after': seconds }));
     const error = await errorOf(client.ask());

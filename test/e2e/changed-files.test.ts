@@ -264,7 +264,7 @@ describe.each(forms(['GitHub']))('%s', () => {
     [
       'asks to wait longer than the step has',
       always(json(403, busy, { 'retry-after': '3600' })),
-      / GitHub asks to wait for 1 h, and less time is left.* \(GET \S+: 403 Forbidden/,
+      / GitHub asked to wait 1 h, longer than the time left.* \(GET \S+: 403 Forbidden/,
     ],
     ['redirects in a circle', ({ url }) => nothing(302, { location: url }), /302/],
     [

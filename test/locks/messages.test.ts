@@ -14,7 +14,7 @@ test('names the first three holders of several paths, and counts the rest', () =
     new RegExp(`^None of the 5 paths is free: ${named}$`),
   );
   expect(blockedText({ conflicts: five, count: 3, of: 7 }, start)).toMatch(
-    new RegExp(`^At most 2 of the 7 paths can be free, and \`any\` asks for 3: ${named}$`),
+    new RegExp(`^At most 2 of the 7 paths can be free, and 3 are needed: ${named}$`),
   );
 });
 

@@ -67,9 +67,9 @@ export function parseChange(event: string, payload: Json): Parsed<Change> {
   }
   if (event === 'push') return parsePush(payload);
   if (event === 'merge_group') return parseMergeGroup(payload);
-  const what = event === '' ? 'The run has no event' : `The event of the run is ${JSON.stringify(event)}`;
+  if (event === '') return refused(`GITHUB_EVENT_NAME is not set, so the changed files are unknown. ${pathAdvice}`);
   return refused(
-    `${what}, which has no list of changed files. Supported events: push, merge_group and those with a pull request (pull_request, pull_request_target, pull_request_review and others). ${pathAdvice}`,
+    `The event of the run is ${JSON.stringify(event)}, which has no list of changed files. Supported events: push, merge_group and those with a pull request (pull_request, pull_request_target, pull_request_review and others). ${pathAdvice}`,
   );
 }
 

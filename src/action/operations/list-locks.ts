@@ -137,7 +137,7 @@ const covers = ({ path, excludes }: ResolvedFolder, locked: string): boolean =>
 function asOutput(lock: KnownLock) {
   const { raw, path, type, id, etag, owner, note, acquired_at, fence, expires_at } = lock;
   const known = Object.entries({ type, id, etag, owner, note, acquired_at, fence, expires_at });
-  // Without an id and an etag that are no proof.
+  // An id or ETag that cannot be sent as proof is left out.
   return { ...raw, path, id, etag, ...Object.fromEntries(known.filter(([, value]) => value !== undefined)) };
 }
 

@@ -1,5 +1,5 @@
 import { type KnownLock, withRequest } from '../../client/client.ts';
-import { clockTime, joinFirst, pluralize } from '../../interface/format.ts';
+import { clockTime, formatNumber, joinFirst, pluralize } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
 import { heldText } from '../../locks/messages.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
@@ -33,7 +33,7 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
   if (first === undefined) return undefined;
   const text =
     named.length > 1
-      ? `This job has no lock on ${pluralize(named.length, 'of the paths', 'of the paths')}, and left their current locks alone: ${joinFirst(named.map(({ path }) => path))}.`
+      ? `This job has no lock on ${formatNumber(named.length)} of the paths, and left their current locks alone: ${joinFirst(named.map(({ path }) => path))}.`
       : first.kind === 'held'
         ? `${heldText(first.path, first.holder, now)}, and not by this job: it was left alone.`
         : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
@@ -138,7 +138,7 @@ function sentenceOf(results: readonly UnlockResult[], { workspace, selection }: 
   const owners = new Set(ofKind(results, 'held').map(({ holder }) => holder?.owner ?? 'someone else'));
   const phrase = (text: string, ...kinds: readonly UnlockResult['kind'][]): string => {
     const number = results.filter(({ kind }) => kinds.includes(kind)).length;
-    return number === 0 ? '' : `, ${number} ${text}`;
+    return number === 0 ? '' : `, ${formatNumber(number)} ${text}`;
   };
   return [
     `${what} in ${workspace}`,

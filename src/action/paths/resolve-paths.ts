@@ -100,7 +100,7 @@ export async function resolvePaths(lines: readonly PathLine[], options: ResolveO
 
   for (const line of lines) await choose(line);
   if (problems.length === 0 && lines.length > 0 && chosen.size + folders.size === 0) {
-    problems.push('Input `path` names no path: the lines with "!" remove everything the other lines name.');
+    problems.push('Input `path` selects nothing: its lines with "!" exclude everything that the other lines select.');
   }
   if (problems.length > 0) throw new InputError(problems);
   const unknownLines = [...unknown].flatMap(([path, text]) => (chosen.has(path) ? [text] : []));

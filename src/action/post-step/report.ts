@@ -145,7 +145,7 @@ const ambiguousText = (ambiguous: ResultOf<'ambiguous'>, now: number): string =>
   `The service gave no id or ETag to identify the lock on ${ambiguous.grant.path} (${untilText(ambiguous, now)}): the current lock was left alone.`;
 
 const expiredText = (expired: ResultOf<'gone'>, now: number): string =>
-  `The lock on ${expired.grant.path} expired at ${pastMoment(endOf(expired), now)}, before the job did.`;
+  `The lock on ${expired.grant.path} expired at ${pastMoment(endOf(expired), now)}, before the job ended.`;
 
 function lineOf(result: CandidateResult, now: number): string {
   const id = 'grant' in result ? result.grant.lock.id : undefined;

@@ -26,16 +26,18 @@ export async function raiseFences(
     .updateTable('fences')
     .set({ value: sql<number>`value + ${sql.lit(raisedBy)}` })
     .execute();
-  if (replaced.length === 0) return raisedBy;
-  await db
-    .insertInto('fences')
-    .values(replaced)
-    .onConflict((conflict) =>
-      conflict
-        .column('workspace_id')
-        .doUpdateSet({ value: sql<number>`excluded.value` })
-        .where(sql<boolean>`fences.value < excluded.value`),
-    )
-    .execute();
+  // One by one: a statement has a limited number of parameters, and there is a fence for each workspace that ever was.
+  for (const fence of replaced) {
+    await db
+      .insertInto('fences')
+      .values(fence)
+      .onConflict((conflict) =>
+        conflict
+          .column('workspace_id')
+          .doUpdateSet({ value: sql<number>`excluded.value` })
+          .where(sql<boolean>`fences.value < excluded.value`),
+      )
+      .execute();
+  }
   return raisedBy;
 }

@@ -80,10 +80,12 @@ async function offerFromMirror(
   const upstream = await findUpstream(askUpstream, workspace, missing);
   if (upstream === undefined) return undefined;
   const responses = objects.map((object): ObjectResponse => {
+    const found = upstream.get(object.oid);
+    if (found !== undefined) return found;
     const { text, expiresAt } = urlSigner.sign(workspace.id, object);
     const href = `${origin}${basePath.replace(':id', workspace.id)}/objects/${object.oid}?${text}`;
     const download = { href, expires_in: urlLifetimeSeconds, expires_at: expiresAt.toISOString() };
-    return upstream.get(object.oid) ?? { ...object, authenticated: true, actions: { download } };
+    return { ...object, authenticated: true, actions: { download } };
   });
   return lfsResponse(200, { transfer: 'basic', objects: responses, hash_algo: 'sha256' });
 }

@@ -51,7 +51,7 @@ export const ownLocks = (
   limit: number,
 ): Promise<LockRow[]> =>
   visibleLocks(storage, workspaces)
-    // The same condition as in isOwnLock().
+    // As in isOwnLock(), but by the index of owners: a lock that is stored under the name of a token.
     .where(({ or, and, eb }) => or([eb('owner', '=', owner), and([eb('owner', '=', name), eb('token_id', '=', id)])]))
     .orderBy('workspace_id')
     .orderBy('path')

@@ -1,4 +1,5 @@
 import { accepted, type Parsed } from '../../interface/parsed.ts';
+import { hookFormats } from '../../interface/resources.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import type { HookRow } from '../outbox/hook-row.ts';
 import { isChatFormat } from './chat-formats.ts';
@@ -69,7 +70,7 @@ export function requestSecrets(hook: HookRow, signature: string): readonly strin
     signature,
     signature.slice(signature.indexOf(',') + 1),
     ...valuesIn(search.slice(1)),
-    ...(isChatFormat(formatOf(hook)) ? secretsInPath(pathname) : []),
+    ...(hasSecretPath(hook) ? secretsInPath(pathname) : []),
     ...Object.values(headersOf(hook)).flatMap(credentialsIn),
   ].filter((text) => text !== '');
 }
@@ -79,9 +80,13 @@ export function requestSecrets(hook: HookRow, signature: string): readonly strin
  */
 export function redactedUrl(hook: Pick<HookRow, 'url' | 'format'>): string {
   const { origin, pathname, search } = new URL(hook.url);
-  if (isChatFormat(formatOf(hook))) return `${origin}/…`;
+  if (hasSecretPath(hook)) return `${origin}/…`;
   return `${origin}${pathname}${search === '' ? '' : '?…'}`;
 }
+
+/** Formats of later versions may be those of chats. */
+const hasSecretPath = ({ format }: Pick<HookRow, 'format'>): boolean =>
+  isChatFormat(format) || !hookFormats.includes(format);
 
 /** The complete query, and each of its values, encoded and decoded. A name without a value counts as a value. */
 function valuesIn(query: string): readonly string[] {

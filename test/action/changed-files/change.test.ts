@@ -64,7 +64,7 @@ describe('the change of an event', () => {
       { issue: { number: 7, pull_request: {} } },
       'Supported events: push, merge_group and those with a pull request',
     ],
-    ['an event without a name', '', {}, 'The run has no event, which has no list of changed files'],
+    ['an event without a name', '', {}, 'GITHUB_EVENT_NAME is not set, so the changed files are unknown'],
     [
       'a pull request without a number',
       'pull_request',

@@ -47,8 +47,8 @@ test('lock take is refused for the files that the checked-out branch has outdate
   expect(refused.stderr).toContain(
     'Merge release/1.4 first.\nworkspace-service: 1 of 2 paths is outdated. Nothing was locked.\n',
   );
-  expect((await lock('list')).stdout).toMatch(/^No locks found in the workspace "\S+"\.\n$/);
-  expect((await lock('list', '--prefix=x/')).stdout).toMatch(/^No locks found in the workspace "\S+"\.\n$/);
+  expect((await lock('list')).stdout).toMatch(/^No locks found\.\n$/);
+  expect((await lock('list', '--prefix=x/')).stdout).toMatch(/^No locks found\.\n$/);
   // The branch has the version, but the files of the clone are those of another one.
   const other = await lock('take', 'b.umap', '--branch', 'release/1.4');
   expect(other.stderr).toContain('Your copy of b.umap is 1 version behind release/1.4');
@@ -85,7 +85,7 @@ test('lock take compares the files of the clone again after it has waited', asyn
   expect([await waiting.ended(), waiting.stdout()]).toEqual([1, '']);
   expect(waiting.stderr()).toContain('Your copy of c.umap is 1 version behind feature');
   expect(waiting.stderr()).toContain('1 of 2 paths is outdated. Nothing was locked.');
-  expect((await lock('list')).stdout).toMatch(/^No locks found in the workspace "\S+"\.\n$/);
+  expect((await lock('list')).stdout).toMatch(/^No locks found\.\n$/);
 });
 
 test('lock take warns of outdated files, and locks them, if the workspace only warns', async () => {

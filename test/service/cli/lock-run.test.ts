@@ -103,7 +103,7 @@ describe('a command under a lock', () => {
   test('returns 127 or 126 if it cannot start, and releases the locks', async () => {
     expect(await run([path], 'no-such-program')).toMatchObject({
       code: 127,
-      stderr: expect.stringContaining('Could not start no-such-program: there is no such program.\n'),
+      stderr: expect.stringContaining('Could not start no-such-program: it, or its interpreter, does not exist.\n'),
     });
     const file = join(temporaryFolder(), 'not-executable');
     await writeFile(file, 'echo');

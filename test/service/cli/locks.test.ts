@@ -49,9 +49,7 @@ describe('lock list', () => {
 test('lock list --waiting shows who waits for which lock', async () => {
   expect((await run('lock', 'list', 'sample', '--waiting')).stdout).toBe('No waiting requests found.\n');
   expect((await run('lock', 'list', 'sample', '--waiting', '--prefix=x/')).stdout).toBe('No waiting requests found.\n');
-  expect((await run('lock', 'list', 'sample', '--prefix=x/')).stdout).toBe(
-    'No locks found in the workspace "sample".\n',
-  );
+  expect((await run('lock', 'list', 'sample', '--prefix=x/')).stdout).toBe('No locks found.\n');
   await lock('waited/for');
   const headers = { prefer: 'wait=30', referer: run42 };
   const waiting = ask('POST', '/workspaces/sample/locks', {

@@ -100,7 +100,7 @@ test.each<[args: readonly string[], sentence: string]>([
 });
 
 test.each<[args: readonly string[], sentence: string, document: unknown]>([
-  [['lock', 'list', 'sample'], 'No locks found in the workspace "sample".', { locks: [] }],
+  [['lock', 'list', 'sample'], 'No locks found.', { locks: [] }],
   [
     ['hook', 'list', 'sample'],
     'The workspace "sample" has no hooks. Register one with POST /v1/workspaces/sample/hooks',

@@ -129,7 +129,7 @@ describe('workspace update', () => {
     const flags = ['--latest', 'refuse', '--latest-branches', 'main, release/*', '--release-on', 'main'];
     const { stdout } = await run('workspace', 'update', 'compared', ...flags);
     expect(stdout).toContain(
-      "A lock on a file with a newer version on another branch is refused. Branches to compare with: main, release/*. People's locks are released by changes on main.",
+      'A lock on a file with a newer version on another branch is refused. Branches to compare with: main, release/*. A lock of a person is released when its file has changed on main.',
     );
     expect(
       await json('workspace', 'update', 'compared', '--release-on', 'none', '--push-locks', 'branch'),

@@ -5,7 +5,7 @@ import { redact, spellingsOf } from '../../../src/interface/redact.ts';
 import { type HookFormat, hookFormats } from '../../../src/interface/resources.ts';
 import { type HookEventOccurrence, isSyncEvent } from '../../../src/service/outbox/event.ts';
 import type { HookRow } from '../../../src/service/outbox/hook-row.ts';
-import { deliveryRequest, redactedRequest } from '../../../src/service/webhooks/delivery-request.ts';
+import { deliveryRequest, redactedRequest, redactedUrl } from '../../../src/service/webhooks/delivery-request.ts';
 import { subscriptionProblem } from '../../../src/service/webhooks/formats.ts';
 import { runs } from '../../support/runs.ts';
 import { valueIn } from '../../support/value-in.ts';
@@ -42,9 +42,10 @@ test('the github format is a repository dispatch with the standard payload and t
   });
 });
 
-test('a format of a later version of the service is sent in the standard one', () => {
+test('a format of a later version of the service is sent in the standard one, and its path may be secret', () => {
   // As a database that both versions use has it.
-  const row = { ...hookRow({}), format: 'later' as HookFormat };
+  const row = { ...hookRow({ url: 'https://chat.example.com/hooks/s3cret' }), format: 'later' as HookFormat };
+  expect(redactedUrl(row)).toBe('https://chat.example.com/…');
   const request = deliveryRequest(row, released, new Date(0));
   expect(request.ok && JSON.parse(request.value.body)).toEqual(bodyOf('standard', released));
 });

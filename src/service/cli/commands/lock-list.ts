@@ -19,7 +19,7 @@ const common = {
   },
 } as const;
 
-const noLocksText = (workspace: string) => `No locks found in the workspace "${workspace}".`;
+const noLocksText = 'No locks found.';
 const noQueueText = 'No waiting requests found.';
 
 /** No workspace has more. */
@@ -40,7 +40,7 @@ const remote = defineRemoteCommand({
     if (incomplete !== undefined) report(incomplete);
     return {
       document: { locks: items.map(({ raw }) => raw) },
-      lines: lockTableText(items, client.serverNow(), noLocksText(workspace)),
+      lines: lockTableText(items, client.serverNow(), noLocksText),
     };
   },
 });
@@ -58,7 +58,7 @@ const local = defineStorageCommand({
     const { locks } = await listLocks(storage, { workspace, ...filter, limit: maxLocks });
     // The clock of the database decides when a lock expires.
     const { now } = await storage.read.selectNoFrom(storage.now.as('now')).executeTakeFirstOrThrow();
-    return { document: { locks }, lines: lockTableText(locks, now, noLocksText(workspace)) };
+    return { document: { locks }, lines: lockTableText(locks, now, noLocksText) };
   },
 });
 

@@ -132,7 +132,9 @@ function settingsText({ latest, latest_branches, ...settings }: ReturnType<typeo
     ...(lfs_limit === null ? [] : [`The mirror stores at most ${byteSize(lfs_limit)} of objects.`]),
     workspaceFields.latest.meanings[latest],
     ...(isCompared ? [`Branches to compare with: ${latest_branches?.join(', ') ?? 'the default branch'}.`] : []),
-    release_on === null ? 'Merges release no locks.' : `People's locks are released by changes on ${release_on}.`,
+    release_on === null
+      ? 'Merges release no locks.'
+      : `A lock of a person is released when its file has changed on ${release_on}.`,
     workspaceFields.push_locks.meanings[push_locks],
   ].join(' ');
 }

@@ -1,5 +1,5 @@
 import { errorMessage } from '../../../interface/format.ts';
-import { fileErrorText } from '../../platform/system-errors.ts';
+import { errorCode, fileErrorText } from '../../platform/system-errors.ts';
 import { quoted } from '../output/print.ts';
 import { CommandError } from './command.ts';
 
@@ -23,13 +23,9 @@ export const startErrorText = (error: unknown): string =>
   startErrors[errorCode(error)] ?? fileErrorText(errorCode(error)) ?? errorMessage(error);
 
 const startErrors: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such program',
+  ENOENT: 'it, or its interpreter, does not exist',
   EACCES: 'this user may not run it',
   E2BIG: 'its arguments and variables are too long',
   ENOBUFS: 'its output is too long',
   ETIMEDOUT: 'it did not end in time',
 };
-
-/** Empty if the error has no code. */
-export const errorCode = (error: unknown): string =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';

@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { errorMessage } from '../../../interface/format.ts';
 import { parseTokenOwner } from '../../tokens/new-token.ts';
 import { CommandError } from '../definition/command.ts';
 import { withFileErrors } from '../definition/system-errors.ts';
+import { quoted } from '../output/print.ts';
 
 /** The variables in which GitLab, Gitea and Forgejo, GitHub Enterprise Server, and web servers name who pushes. */
 export const pusherVariables = ['GL_USERNAME', 'GITEA_PUSHER_NAME', 'GITHUB_USER_LOGIN', 'REMOTE_USER'] as const;
@@ -18,7 +20,7 @@ export async function pusherOf(environment: NodeJS.ProcessEnv, ownersFile: strin
 /** Lines `NAME = OWNER`, and comments. */
 async function readOwners(file: string): Promise<ReadonlyMap<string, string>> {
   const owners = new Map<string, string>();
-  const lines = (await withFileErrors(file, readFile(file, 'utf8'))).split('\n');
+  const lines = (await readOwnersFile(file)).split('\n');
   for (const [index, line] of lines.entries()) {
     const text = line.trim();
     if (text === '' || text.startsWith('#')) continue;
@@ -31,4 +33,13 @@ async function readOwners(file: string): Promise<ReadonlyMap<string, string>> {
     owners.set(name, owner.value);
   }
   return owners;
+}
+
+async function readOwnersFile(file: string): Promise<string> {
+  try {
+    return await withFileErrors(file, readFile(file, 'utf8'));
+  } catch (error) {
+    const reason = `The file ${quoted(file)} cannot be used: ${errorMessage(error)}.`;
+    throw new CommandError(error instanceof CommandError ? error.message : reason, 2);
+  }
 }

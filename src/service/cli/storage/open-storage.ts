@@ -1,10 +1,9 @@
 import { accessSync, constants } from 'node:fs';
-import { sqliteErrorText, systemErrorText } from '../../platform/system-errors.ts';
+import { errorCode, sqliteErrorText, systemErrorText } from '../../platform/system-errors.ts';
 import { makeFolder } from '../../storage/make-folder.ts';
 import { type Migration, NewerSchemaError } from '../../storage/migrate.ts';
 import { openSqlite } from '../../storage/sqlite.ts';
 import { CommandError } from '../definition/command.ts';
-import { errorCode } from '../definition/system-errors.ts';
 import { quoted } from '../output/print.ts';
 import type { ProcessIo } from '../output/process-io.ts';
 import { printLines } from '../output/table.ts';

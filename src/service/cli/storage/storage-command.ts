@@ -85,9 +85,10 @@ export function defineStorageCommand<F extends Flags = None, A extends Flags = N
 export async function requireWorkspaces({ read }: Storage, ids: readonly string[]): Promise<void> {
   const { unknown, known } = await unknownWorkspaces(read, ids);
   if (unknown.length === 0) return;
-  const advice = 'Run "workspace-service workspace list" to list them. ';
-  const sentences = unknown.map((id) => `There is no workspace "${id}". ${didYouMean(id, known) || advice}`);
-  throw new CommandError(sentences.join('').trimEnd());
+  const suggestions = unknown.map((id) => didYouMean(id, known));
+  const sentences = unknown.map((id, index) => `There is no workspace "${id}". ${suggestions[index]}`);
+  const advice = suggestions.includes('') ? 'Run "workspace-service workspace list" to list them.' : '';
+  throw new CommandError(`${sentences.join('')}${advice}`.trimEnd());
 }
 
 /** The system user as the actor. Access to the folder or database permits everything, so no token is involved. */

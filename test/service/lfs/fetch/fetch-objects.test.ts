@@ -325,7 +325,7 @@ describe('a sync', () => {
     const { fetch, store } = await oneObject();
     await expect(fetch({ lfsUrl: null })).rejects.toThrow('their URL is unknown');
     await store.close();
-    await expect(fetch()).rejects.toThrow('cannot be reached: nothing listens at its host and port');
+    await expect(fetch()).rejects.toThrow('cannot be reached: nothing is listening on its host and port');
   });
 
   test('fails if many objects in a row fail', async () => {
