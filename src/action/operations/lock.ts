@@ -28,8 +28,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
   const jobLocks = readJobLocks(ledger, service, workspace);
-  const { pool, paths } = await pathsToLock(context, task, jobLocks);
-  const wanted = wantedOf(task.any, paths);
+  const { pool, paths, wanted } = await goalOf(context, task, jobLocks);
   // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
   const step = crypto.randomUUID();
@@ -85,20 +84,24 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   }
 }
 
-/** The paths from the input, or those of the items of a pool. */
-async function pathsToLock(
-  context: Context,
-  task: TaskOf<'lock'>,
-  { held }: JobLocks,
-): Promise<{ readonly paths: readonly LockPath[]; readonly pool?: Pool }> {
+interface Goal {
+  /** From the input, or of the items of a pool. */
+  readonly paths: readonly LockPath[];
+  readonly wanted: number;
+  readonly pool?: Pool;
+}
+
+async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks): Promise<Goal> {
   if (task.from.kind === 'pool') {
     const pool = await openPoolOfStep(context, task, task.from);
-    return { paths: pool.paths, pool };
+    return { paths: pool.paths, wanted: wantedOf(task.any, pool.paths), pool };
   }
   const isLocked = (path: LockPath): boolean => held.has(path);
-  const { paths, warning } = await resolvePaths(task.from.paths, { ...context.runner, isLocked });
-  if (warning !== undefined) context.log.warn(warning);
-  return { paths: paths.map(({ path }) => path) };
+  const resolved = await resolvePaths(task.from.paths, { ...context.runner, isLocked });
+  const paths = resolved.paths.map(({ path }) => path);
+  const wanted = wantedOf(task.any, paths);
+  if (resolved.warning !== undefined) context.log.warn(resolved.warning);
+  return { paths, wanted };
 }
 
 /** Records entries. Saves the step after the first one, before its request: from then on, there may be locks to release. */
