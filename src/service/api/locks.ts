@@ -85,8 +85,11 @@ const acquireHeaders = z.object({
 const headersOfLock = requiredHeaders('ETag', 'Location');
 
 export function addLockRoutes(api: Api, parts: ApiParts): void {
-  const { storage, locks } = parts;
+  addAcquireRoute(api, parts);
+  addReleaseRoute(api, parts);
+}
 
+function addAcquireRoute(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'acquireLock',
     summary: 'Take a lock on a path, or renew one (If-Match)',
@@ -108,7 +111,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       const ifMatch = c.req.header('if-match');
       const key = keyedRequestOf(c);
       const caller = { workspace: workspace.id, bearer: bearerOf(c) };
-      if (ifMatch !== undefined) return locks.renew(key, { ...body, ...caller, match: parseIfMatch(ifMatch) });
+      if (ifMatch !== undefined) return parts.locks.renew(key, { ...body, ...caller, match: parseIfMatch(ifMatch) });
       requireFreeDisk(parts);
       const branch = lockBranchOf(c);
       const compare = () => parts.compare({ workspace, branch, syncsBranch: true, paths: [body.path] });
@@ -122,6 +125,40 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       });
     },
   });
+}
+
+async function acquireOrWait(
+  c: Context<Environment>,
+  { storage, locks }: ApiParts,
+  key: KeyedRequest | undefined,
+  request: LockRequest,
+): Promise<ApiResponse> {
+  const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
+  if (preferred === undefined) return locks.acquire(key, request);
+  const gone = disconnection(c.env);
+  const startedAt = performance.now();
+  const authenticate = () => authenticateRequest(c, { storage });
+  try {
+    const terms = { ...preferred, urgency: urgencyOf(c.req.header('priority')), gone, authenticate };
+    return await locks.acquire(key, request, terms);
+  } catch (error) {
+    if (gone.aborted) return clientIsGone;
+    throw error;
+  } finally {
+    if (preferred.seconds > 0) c.set('waitedMs', performance.now() - startedAt);
+  }
+}
+
+function lockBranchOf(c: Context<Environment>): BranchName | undefined {
+  const text = c.req.header('lock-branch');
+  if (text === undefined) return undefined;
+  const branch = parseBranchName(Buffer.from(text, 'latin1').toString());
+  if (!branch.ok) throw invalid({ pointer: '#/Lock-Branch', detail: branch.reason });
+  return branch.value;
+}
+
+function addReleaseRoute(api: Api, parts: ApiParts): void {
+  const { storage, locks } = parts;
 
   addOperation(api, parts, {
     operationId: 'releaseLock',
@@ -197,36 +234,6 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
       }
     },
   });
-}
-
-async function acquireOrWait(
-  c: Context<Environment>,
-  { storage, locks }: ApiParts,
-  key: KeyedRequest | undefined,
-  request: LockRequest,
-): Promise<ApiResponse> {
-  const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
-  if (preferred === undefined) return locks.acquire(key, request);
-  const gone = disconnection(c.env);
-  const startedAt = performance.now();
-  const authenticate = () => authenticateRequest(c, { storage });
-  try {
-    const terms = { ...preferred, urgency: urgencyOf(c.req.header('priority')), gone, authenticate };
-    return await locks.acquire(key, request, terms);
-  } catch (error) {
-    if (gone.aborted) return clientIsGone;
-    throw error;
-  } finally {
-    if (preferred.seconds > 0) c.set('waitedMs', performance.now() - startedAt);
-  }
-}
-
-function lockBranchOf(c: Context<Environment>): BranchName | undefined {
-  const text = c.req.header('lock-branch');
-  if (text === undefined) return undefined;
-  const branch = parseBranchName(Buffer.from(text, 'latin1').toString());
-  if (!branch.ok) throw invalid({ pointer: '#/Lock-Branch', detail: branch.reason });
-  return branch.value;
 }
 
 /** Whether this request would release a committed lock of its own owner. */

@@ -18,10 +18,8 @@ export interface RefreshParts {
   readonly remoteMemory: Pick<RemoteMemory, 'known' | 'ask'>;
 }
 
-type RefreshMirror = ReturnType<typeof createRefreshMirror>;
-
 /** The heads in the mirror of the branches that locks are compared with, and of the branch of a request. */
-export type ComparedHeads = Awaited<ReturnType<RefreshMirror>>;
+export type ComparedHeads = ReturnType<typeof comparedHeads>;
 
 const timeoutMs = 5_000;
 const pollMs = 200;
@@ -157,34 +155,42 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
   }
 
   return async (request: RefreshRequest, maxAgeMs: number) => {
-    const { workspace, branch } = request;
-    const { at, isCurrent, fetched } = await lastRefresh(request, maxAgeMs);
+    const { workspace } = request;
+    const refreshed = await lastRefresh(request, maxAgeMs);
     const heads = new Map(await syncedBranches(storage, workspace.id));
-    for (const [name, head] of fetched) {
+    for (const [name, head] of refreshed.fetched) {
       if ((heads.get(name)?.syncedAt ?? 0) < head.syncedAt) heads.set(name, head);
     }
-    const { listing } = remoteMemory.known(workspace);
-    const isCompared = comparedWith(workspace, listing?.defaultBranch);
-    const isRelevant = (name: string): boolean => name === branch || isCompared(name);
-    const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
-    // A branch that the remote no longer has does not count, unless a sync has found it since then.
-    const considered = [...heads].filter(
-      ([name, { syncedAt }]) =>
-        isRelevant(name) && (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
-    );
-    const isDefaultUnknown = listing === undefined && patternsOf(workspace) === null;
-    const lacksAny = isDefaultUnknown || [...(listed ?? [])].some(([name]) => isRelevant(name) && !heads.has(name));
-    return {
-      compared: new Map(considered.flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
-      own: branch === undefined ? undefined : heads.get(branch)?.head,
-      /**
-       * Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. Infinite
-       * if the mirror lacks a branch, or if it is unknown which branches count.
-       */
-      asOf: lacksAny ? Infinity : isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
-      /** When the mirror was last compared with the remote, by the clock of this process. */
-      refreshedAt: at,
-    };
+    return comparedHeads(request, refreshed, remoteMemory.known(workspace).listing, heads);
+  };
+}
+
+function comparedHeads(
+  { workspace, branch }: RefreshRequest,
+  { at, isCurrent }: Refresh,
+  listing: RemoteListing | undefined,
+  heads: SyncedBranches,
+) {
+  const isCompared = comparedWith(workspace, listing?.defaultBranch);
+  const isRelevant = (name: string): boolean => name === branch || isCompared(name);
+  const listed: ReadonlyMap<string, string> | undefined = listing?.branches;
+  // A branch that the remote no longer has does not count, unless a sync has found it since then.
+  const considered = [...heads].filter(
+    ([name, { syncedAt }]) =>
+      isRelevant(name) && (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
+  );
+  const isDefaultUnknown = listing === undefined && patternsOf(workspace) === null;
+  const lacksAny = isDefaultUnknown || [...(listed ?? [])].some(([name]) => isRelevant(name) && !heads.has(name));
+  return {
+    compared: new Map(considered.flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
+    own: branch === undefined ? undefined : heads.get(branch)?.head,
+    /**
+     * Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. Infinite
+     * if the mirror lacks a branch, or if it is unknown which branches count.
+     */
+    asOf: lacksAny ? Infinity : isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
+    /** When the mirror was last compared with the remote, by the clock of this process. */
+    refreshedAt: at,
   };
 }
 

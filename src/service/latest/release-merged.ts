@@ -64,9 +64,8 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
     }
   }
 
-  return async ({ workspace, branch, head, startedAt }) => {
-    const mergedInto = parseBranchName(branch);
-    if (!mergedInto.ok) return;
+  /** The locks whose base becomes the new head, and those whose file has changed. Those that stay are in neither. */
+  async function classifyLocks({ workspace, branch, head, startedAt }: Parameters<ReleaseMerged>[0]) {
     const moved: string[] = [];
     const merged: { readonly id: string; readonly path: string }[] = [];
     const changes = new Map<string, ChangedFiles | undefined>();
@@ -84,6 +83,14 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
       if (isMerged) merged.push({ id, path });
       else moved.push(id);
     }
+    return { moved, merged };
+  }
+
+  return async (sync) => {
+    const { workspace, branch, head } = sync;
+    const mergedInto = parseBranchName(branch);
+    if (!mergedInto.ok) return;
+    const { moved, merged } = await classifyLocks(sync);
     if (moved.length + merged.length === 0) return;
     await locks.commitReleases(workspace, async (db, release) => {
       // The setting may have changed since then, and with it the bases.

@@ -57,7 +57,9 @@ export async function runService(
     onMigrated: ({ from, to, durationMs: duration_ms }: Migration) =>
       log.info({ from, to, duration_ms, to_go_back: downgradeAdvice }, 'migrated the database'),
   };
-  await withOwnDatabase(database, (storage) => serveOn({ settings, storage, git, metrics, log, environment, io }));
+  await withOwnDatabase(database, (storage) =>
+    serveUntilStopped({ settings, storage, git, metrics, log, environment, io }),
+  );
 }
 
 /** Older versions lack some of the settings that keep a remote from making git run commands. */
@@ -83,12 +85,12 @@ interface ServeContext {
   readonly io: ProcessIo;
 }
 
-async function serveOn(context: ServeContext): Promise<void> {
+async function serveUntilStopped(context: ServeContext): Promise<void> {
   const { settings, storage, git, log, io } = context;
   await cleanUpAtStart({ storage, git, log, dataFolder: settings.data });
   const stop = awaitStop(io);
   try {
-    const service = await listen(context);
+    const service = await startInstance(context);
     try {
       const link = await offerSignInLink(storage);
       announce(context, { port: service.port, link, dev: settings.dev ? await setUpDev(storage, git) : null });
@@ -103,7 +105,7 @@ async function serveOn(context: ServeContext): Promise<void> {
   }
 }
 
-async function listen({ settings, ...context }: ServeContext): Promise<Service> {
+async function startInstance({ settings, ...context }: ServeContext): Promise<Service> {
   const { metrics, log } = context;
   const { dev, host, port, data, minFreeDisk, allowHookNetwork, trustedProxy } = settings;
   // With SQLite, no other instance could accept the requests during a delay.
