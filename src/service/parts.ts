@@ -1,6 +1,5 @@
 import type { Logger } from 'pino';
 import type { Duration } from '../interface/duration.ts';
-import { sessionSecretIn } from './dashboard/frame/session.ts';
 import type { Git } from './git/git.ts';
 import { byBearerOrPassword } from './http/access.ts';
 import { createClientAddress } from './http/client-address.ts';
@@ -18,6 +17,7 @@ import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { throttle } from './runtime/throttle.ts';
+import { sessionSecretIn } from './sessions/session-cookie.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { createLastUse } from './tokens/last-use.ts';

@@ -37,7 +37,6 @@ import { lockRequestSchema, plainText } from '../../src/service/contract/schemas
 import { parseRequestPart } from '../../src/service/contract/validate.ts';
 import { matching, parseListQuery, sorted } from '../../src/service/dashboard/elements/lock-list.ts';
 import { filledIn, parseForm } from '../../src/service/dashboard/frame/form.ts';
-import { sessionSecretIn } from '../../src/service/dashboard/frame/session.ts';
 import { readNewHook } from '../../src/service/dashboard/pages/new-hook-form.ts';
 import { readNewLock } from '../../src/service/dashboard/pages/new-lock.ts';
 import { readNewToken } from '../../src/service/dashboard/pages/new-token.ts';
@@ -69,6 +68,7 @@ import { parseCidr, parseIpAddress } from '../../src/service/platform/ip-address
 import { safeText } from '../../src/service/platform/safe-text.ts';
 import { parsePoolItems, parsePoolItemWords } from '../../src/service/pools/pool-item.ts';
 import { unsealed } from '../../src/service/sessions/sealed.ts';
+import { sessionSecretIn } from '../../src/service/sessions/session-cookie.ts';
 import { parsePushEvent } from '../../src/service/syncs/push-event.ts';
 import { parseAuditActor } from '../../src/service/tokens/audit-actor.ts';
 import { parseTokenName, parseTokenOwner } from '../../src/service/tokens/new-token.ts';
@@ -300,7 +300,7 @@ export const parsers: readonly Parser[] = [
   ),
   row('service/dashboard/frame/form.ts parseForm', orRefusal(parseForm), 'a&', ['a=', '=', ''], '%C3%A9'),
   row(
-    'service/dashboard/frame/session.ts sessionSecretIn',
+    'service/sessions/session-cookie.ts sessionSecretIn',
     (text) => sessionSecretIn(incoming({ cookie: text })),
     'a=b; ',
     ['a="', '"', ''],

@@ -1,13 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Context, MiddlewareHandler } from 'hono';
 import { html } from 'hono/html';
-import { parse, serialize } from 'hono/utils/cookie';
-import { isLoopback } from '../../../interface/loopback.ts';
 import { Refusal } from '../../contract/problem.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import { type Access, type AccessControl, admitBearer, unauthorized } from '../../http/access.ts';
 import { type Environment, send } from '../../http/context.ts';
-import { authenticateSession, looksLikeSessionSecret, sessionMs } from '../../sessions/sessions.ts';
+import { sessionSecretIn } from '../../sessions/session-cookie.ts';
+import { authenticateSession } from '../../sessions/sessions.ts';
 import { withNotice } from './notices.ts';
 import { pageHeaders, seeOther, wantsPage } from './response.ts';
 
@@ -80,42 +79,4 @@ function isSameOrigin({ headers, headersDistinct }: IncomingMessage): boolean {
   if (site !== undefined) return site === 'same-origin';
   const host = URL.parse(origin)?.host;
   return host !== undefined && host === headersDistinct['host']?.[0]?.toLowerCase();
-}
-
-export const sessionCookie = (incoming: IncomingMessage, secret: string): string =>
-  cookie(incoming, secret, sessionMs / 1_000);
-
-export const endedCookie = (incoming: IncomingMessage): string => cookie(incoming, '', 0);
-
-function cookie(incoming: IncomingMessage, secret: string, maxAge: number): string {
-  const secure = speaksHttps(incoming);
-  const settings = { path: '/', httpOnly: true, sameSite: 'Strict', secure, maxAge } as const;
-  return serialize(secure ? names.secure : names.plain, secret, settings);
-}
-
-/**
- * RFC 6265bis section 4.1.3.2: browsers accept the prefix only over https, for exactly this host, with the path `/`.
- */
-const names = { secure: '__Host-workspace-session', plain: 'workspace-session' } as const;
-
-/**
- * The secret of the session; undefined if missing. Over https, only the cookie with the prefix counts, which can only
- * be set over https. The other one can also be set by other hosts of the domain, and by anyone who intercepts plain
- * http.
- */
-export function sessionSecretIn(incoming: IncomingMessage): string | undefined {
-  const all = parse(incoming.headers.cookie ?? '');
-  const counted = speaksHttps(incoming) ? [all[names.secure]] : [all[names.secure], all[names.plain]];
-  return counted.find((value) => value !== undefined && looksLikeSessionSecret(value));
-}
-
-/**
- * Whether the browser uses https, which a service behind a proxy cannot see. Forms have it in `Origin`. Other requests
- * have no `Origin`, but browsers send `Sec-Fetch-Site` only over https and to loopback (Fetch Metadata, section 2,
- * "potentially trustworthy URL").
- */
-function speaksHttps({ headers: { origin, ...headers }, headersDistinct }: IncomingMessage): boolean {
-  if (origin !== undefined) return origin.startsWith('https:');
-  const host = URL.parse(`http://${headersDistinct['host']?.[0]}`)?.hostname ?? '';
-  return headers['sec-fetch-site'] !== undefined && !isLoopback(host);
 }

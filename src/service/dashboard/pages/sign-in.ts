@@ -6,6 +6,7 @@ import { admitToken } from '../../http/access.ts';
 import { actorOf, addressOf, type Environment, send } from '../../http/context.ts';
 import { subscriberOf } from '../../platform/ip-address.ts';
 import { type Admission, limitRate, perMinute } from '../../runtime/limit-rate.ts';
+import { endedCookie, sessionCookie, sessionSecretIn } from '../../sessions/session-cookie.ts';
 import { authenticateSession, endSession, startSession } from '../../sessions/sessions.ts';
 import { looksLikeLinkSecret, useSignInLink } from '../../sessions/sign-in-link.ts';
 import { looksLikeTokenSecret } from '../../tokens/secret.ts';
@@ -16,7 +17,7 @@ import { readForm } from '../frame/form.ts';
 import { noticeText } from '../frame/notices.ts';
 import { addAction, queryOf, type Site, type View } from '../frame/page.ts';
 import { seeOther } from '../frame/response.ts';
-import { endedCookie, refuseOtherSites, sessionCookie, sessionSecretIn } from '../frame/session.ts';
+import { refuseOtherSites } from '../frame/session.ts';
 
 /** Limit per address. People do not mistype a token ten times a minute. */
 const attempts = perMinute(10);

@@ -1,6 +1,7 @@
 import { html } from 'hono/html';
 import { Refusal } from '../../contract/problem.ts';
 import { actorOf } from '../../http/context.ts';
+import { endedCookie } from '../../sessions/session-cookie.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { revokeTokenAudited } from '../../tokens/audited.ts';
 import { type Dependents, dependentsOf } from '../../tokens/dependents.ts';
@@ -10,7 +11,6 @@ import { buttonLink, postForm } from '../elements/fields.ts';
 import { hiddenHeading, type Row, stateLinks } from '../elements/list.ts';
 import { empty, faint, literal, type Markup, plural, time, userText } from '../elements/text.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
-import { endedCookie } from '../frame/session.ts';
 import { ownerTable, scopeList, workspaceList } from './permissions.ts';
 
 /** States, in the order of the list: active tokens come first. */
