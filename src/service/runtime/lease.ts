@@ -8,6 +8,9 @@ export interface Leased {
   readonly lease: string;
 }
 
+/** The columns of a row that no instance works on. */
+export const noLease = { lease_owner: null, lease_until: null };
+
 /** Renews the lease and records the progress. False if the work was taken over, finished or removed. */
 export async function renewLease(
   { claim, now }: Storage,

@@ -3,7 +3,7 @@ import { type ExpressionBuilder, type Selectable, sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import { syncStatuses } from '../../interface/resources.ts';
 import type { MissingObject, Sync } from '../contract/schemas.ts';
-import { leasedUntil } from '../runtime/lease.ts';
+import { leasedUntil, noLease } from '../runtime/lease.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
@@ -183,7 +183,7 @@ export async function finishSync(
   const outcome = end.kind === 'succeeded' ? receivedColumns(end) : { error: end.error };
   return db
     .updateTable('syncs')
-    .set({ ...outcome, status: end.kind, finished_at: now, lease_owner: null, lease_until: null })
+    .set({ ...outcome, status: end.kind, finished_at: now, ...noLease })
     .where('id', '=', id)
     .where('lease_owner', '=', lease)
     .where('finished_at', 'is', null)

@@ -4,7 +4,7 @@ import { milliseconds } from '../../interface/duration.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence } from '../outbox/event.ts';
 import { type HookRow, isNotRemoved } from '../outbox/hook-row.ts';
-import { type Leased, leasedUntil } from '../runtime/lease.ts';
+import { type Leased, leasedUntil, noLease } from '../runtime/lease.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { DueHook } from './delivery-slots.ts';
@@ -116,8 +116,6 @@ export interface FinishedAttempt {
   readonly durationMs: number;
   readonly response: ReceiverResponse | null;
 }
-
-export const noLease = { lease_owner: null, lease_until: null };
 
 /**
  * Records the result of an attempt. False, without changes, if this instance no longer has the lease, or the hook was

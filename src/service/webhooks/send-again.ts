@@ -2,10 +2,11 @@ import type { Selectable } from 'kysely';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import { Refusal } from '../contract/problem.ts';
 import { changeBacklogs } from '../outbox/backlog.ts';
+import { noLease } from '../runtime/lease.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { firstUnfinished, noLease, notLeased } from './delivery-queue.ts';
+import { firstUnfinished, notLeased } from './delivery-queue.ts';
 import { type HookChange, type InactiveReason, recordHookAudit, requireHook } from './hooks.ts';
 
 const inactiveText: Readonly<Record<InactiveReason, string>> = {
