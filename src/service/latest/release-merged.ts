@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { LockPath } from '../../interface/lock-path.ts';
 import { parseBranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
@@ -107,8 +106,7 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
       await release(
         merged.map(({ id, path }) => ({
           workspace,
-          // A stored path is always valid: only acquireLocks() writes it.
-          path: path as LockPath,
+          path,
           match: (held) => held === id,
           releaser,
           mergedInto: mergedInto.value,

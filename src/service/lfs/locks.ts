@@ -1,5 +1,4 @@
 import type { Context } from 'hono';
-import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
@@ -152,8 +151,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       const bearer = bearerOf(c);
       const release = await locks.release({
         workspace,
-        // A stored path is always valid: only acquireLocks() writes it.
-        path: lock.path as LockPath,
+        path: lock.path,
         match: (held) => held === id,
         releaser: { ...actorOf(c), owner: bearer.owner, force: forceRequested && grants(bearer.scopes, 'locks:admin') },
       });

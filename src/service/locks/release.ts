@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import { type Actor, type AuditEntry, recordAudit } from '../audit/audit.ts';
 import type { BranchName } from '../git/branch-name.ts';
@@ -22,7 +21,7 @@ interface Releaser extends Actor {
 
 export interface ReleaseRequest {
   readonly workspace: string;
-  readonly path: LockPath;
+  readonly path: string;
   readonly match: IdMatch | null;
   readonly releaser: Releaser;
   /** The branch on which the file has changed: the service itself ends the lock of a person. */

@@ -1,6 +1,5 @@
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
-import type { LockPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import { batchQuery, numberOf, textOf } from '../storage/batch-query.ts';
@@ -14,7 +13,7 @@ import { isOwnLock } from './release.ts';
 
 export interface RenewalRequest {
   readonly workspace: string;
-  readonly path: LockPath;
+  readonly path: string;
   readonly ttl: Ttl;
   readonly bearer: Bearer;
   readonly match: IdMatch;

@@ -1,5 +1,4 @@
 import { sql } from 'kysely';
-import { parseHeldPath } from '../../interface/lock-path.ts';
 import type { Lock } from '../../interface/resources.ts';
 import type { Actor } from '../audit/audit.ts';
 import type { CommitReleases, ReleaseWithin } from '../locks/commit-releases.ts';
@@ -79,10 +78,6 @@ async function endLocks(
 ): Promise<readonly Lock[]> {
   const { locks } = await listLocks(storage, { workspace, limit: locksAtOnce });
   const releaser = { ...actor, owner: null, force: true, reason: 'The workspace was removed.' };
-  const requests = locks.flatMap(({ path }) => {
-    const held = parseHeldPath(path);
-    return held.ok ? [{ workspace, path: held.value, match: null, releaser }] : [];
-  });
-  const decisions = await release(requests);
+  const decisions = await release(locks.map(({ path }) => ({ workspace, path, match: null, releaser })));
   return decisions.flatMap((decision) => (decision.kind === 'released' ? [decision.lock] : []));
 }

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { type LockPath, parseHeldPath } from '../../../interface/lock-path.ts';
+import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { locksWithIds } from '../../locks/list.ts';
 import { type LockRow, lockOf } from '../../locks/lock-row.ts';
 import { buttonLink } from '../elements/fields.ts';
@@ -17,23 +17,13 @@ export interface LockSelection {
   readonly back: string;
 }
 
-export type SelectedLock = LockRow & { readonly path: LockPath };
-
 /**
  * The active locks with these ids. Invalid ids are not looked up, because they may contain characters that a database
  * rejects.
  */
-export async function selectedLocks(
-  { storage }: Site,
-  workspace: string,
-  ids: readonly string[],
-): Promise<SelectedLock[]> {
+export async function selectedLocks({ storage }: Site, workspace: string, ids: readonly string[]): Promise<LockRow[]> {
   const valid = ids.filter((id) => /^[!-~]{1,128}$/.test(id));
-  const rows = valid.length === 0 ? [] : await locksWithIds(storage, workspace, valid);
-  return rows.flatMap((row) => {
-    const path = parseHeldPath(row.path);
-    return path.ok ? [{ ...row, path: path.value }] : [];
-  });
+  return valid.length === 0 ? [] : locksWithIds(storage, workspace, valid);
 }
 
 /** Says that the locks no longer exist, and who holds the path of a single one now. */

@@ -23,7 +23,6 @@ import {
   nothingToDo,
   previousList,
   refusedView,
-  type SelectedLock,
   safeListUrl,
   selectedLocks,
 } from './lock-selection.ts';
@@ -42,10 +41,7 @@ const selectedRoute = {
 /** The pages that release the locks that were shown, one or several, never later ones on the same paths. */
 export function addReleasePages(site: Site): void {
   /** The locks that can still be released, or why there are none. */
-  async function releasableLocks(
-    call: WorkspaceCall,
-    selection: LockSelection,
-  ): Promise<readonly SelectedLock[] | View> {
+  async function releasableLocks(call: WorkspaceCall, selection: LockSelection): Promise<readonly LockRow[] | View> {
     const held = await selectedLocks(site, call.workspace.id, selection.ids);
     const title = titleFor(selection);
     if (held.length === 0) return endedLocks(site, call, selection, { title, nothingDone: 'Nothing was released.' });
