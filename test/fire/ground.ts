@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Lock } from '../../src/interface/resources.ts';
-import { lockOf } from '../../src/service/locks/lock-row.ts';
+import { toLock } from '../../src/service/locks/lock-row.ts';
 import type { FigureName } from '../soak/figures.ts';
 import { measured } from '../soak/measured.ts';
 import { sqlite, temporaryDataFolder } from '../support/databases.ts';
@@ -135,7 +135,7 @@ async function openGround(service: RunningService, remote: string): Promise<Grou
         .where('expires_at', '>', Date.now())
         .orderBy('path')
         .execute();
-      return rows.map(lockOf);
+      return rows.map(toLock);
     },
     async hasSync(id) {
       const { status } = await service.ask('GET', `/v1/workspaces/${workspace}/syncs/${id}`, { token: secret });

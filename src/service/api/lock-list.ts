@@ -8,7 +8,7 @@ import { bearerOf, clientIsGone, disconnection, type Environment } from '../http
 import { measureCost } from '../http/request-scheduler.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
 import { type LockQuery, listLocks } from '../locks/list.ts';
-import { lockOf } from '../locks/lock-row.ts';
+import { toLock } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
 import type { ApiParts } from './parts.ts';
@@ -79,7 +79,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
         return respondWith({});
       const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
-      const waited = preferred && (await waitUntilFree(c, parts, { workspace: id, path, seconds: preferred.seconds }));
+      const waited = preferred && (await listWhenFree(c, parts, { workspace: id, path, seconds: preferred.seconds }));
       return waited ?? respondWith({ vary: 'Prefer' });
     },
   });
@@ -106,20 +106,21 @@ function linkToNext(query: LockQuery, cursor: string): string {
 }
 
 /** Undefined if the response must be sent at once. */
-async function waitUntilFree(
+async function listWhenFree(
   c: Context<Environment>,
-  { storage, locks: { find, wait } }: ApiParts,
+  parts: ApiParts,
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const startedAt = performance.now();
-  const waiting = wait({ workspace, path, ms: seconds * 1_000, tokenId: bearerOf(c).id, gone: disconnection(c.env) });
+  const wait = { workspace, path, ms: seconds * 1_000, tokenId: bearerOf(c).id, gone: disconnection(c.env) };
+  const waiting = parts.locks.waitUntilFree(wait);
   if (waiting === undefined) return undefined;
   const { kind } = await waiting;
   c.set('waitedMs', performance.now() - startedAt);
   if (kind === 'gone') return clientIsGone;
-  await authenticateRequest(c, { storage });
-  const found = kind === 'free' ? undefined : await find({ workspace, path });
-  const locks = found?.live ? [lockOf(found)] : [];
+  await authenticateRequest(c, parts);
+  const found = kind === 'free' ? undefined : await parts.locks.find({ workspace, path });
+  const locks = found?.isActive ? [toLock(found)] : [];
   return jsonApiResponse(
     200,
     { locks, next_cursor: null },

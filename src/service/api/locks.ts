@@ -22,7 +22,7 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import { findCommittedLock } from '../locks/find.ts';
 import { parseIfMatch, tagPattern } from '../locks/id-match.ts';
 import { placeKeptMs, urgencyMs } from '../locks/line.ts';
-import type { LockRequest } from '../locks/locks.ts';
+import type { NewAcquireRequest } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { anotherLock, heldBy } from '../locks/responses.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
@@ -131,7 +131,7 @@ async function acquireOrWait(
   c: Context<Environment>,
   { storage, locks }: ApiParts,
   key: KeyedRequest | undefined,
-  request: LockRequest,
+  request: NewAcquireRequest,
 ): Promise<ApiResponse> {
   const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
   if (preferred === undefined) return locks.acquire(key, request);
@@ -242,6 +242,6 @@ async function isOwnAt(c: Context<Environment>, storage: Storage, path: LockPath
   if (!workspace.ok) return false;
   const found = await findCommittedLock(storage, { workspace: workspace.value, path });
   const ifMatch = c.req.header('if-match');
-  const matches = found?.live === true && (ifMatch === undefined || parseIfMatch(ifMatch)(found.id));
+  const matches = found?.isActive === true && (ifMatch === undefined || parseIfMatch(ifMatch)(found.id));
   return matches && isOwnLock(found, bearerOf(c));
 }

@@ -5,7 +5,7 @@ import { migrate } from '../storage/migrate.ts';
 import { schemaVersion } from '../storage/migrations.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { countHeldLocks } from '../workspaces/workspaces.ts';
+import { countActiveLocks } from '../workspaces/workspaces.ts';
 import { emptyDatabase, refuseOtherUsers, refuseStoredData } from './empty.ts';
 import { raiseFences } from './fences.ts';
 import { BackupError, type Header } from './format.ts';
@@ -44,7 +44,7 @@ export const restoreBackup = (
 
     const { time } = await db.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
     const fencesRaisedBy = await raiseFences(db, fencesBefore, time - header.taken_at);
-    const ended = { ...(await endSessions(db)), liveLocks: await countHeldLocks(db, now) };
+    const ended = { ...(await endSessions(db)), activeLocks: await countActiveLocks(db, now) };
     await recordAudit(db, now, {
       actor,
       action: 'backup.restored',

@@ -12,8 +12,8 @@ import { readQuery } from '../http/urlencoded.ts';
 import type { Compare } from '../latest/compare.ts';
 import { writeCursor } from '../locks/cursor.ts';
 import { findCommittedLockById, type StoredLock } from '../locks/find.ts';
-import { type LiveLock, listLiveLocks } from '../locks/list.ts';
-import { lockOf } from '../locks/lock-row.ts';
+import { type ActiveLock, listActiveLocks } from '../locks/list.ts';
+import { toLock } from '../locks/lock-row.ts';
 import type { Locks } from '../locks/locks.ts';
 import { isOwnLock } from '../locks/release.ts';
 import { isLfsRenewalDue } from '../locks/renew.ts';
@@ -68,7 +68,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
   const { storage } = routes;
 
   /** Extends locks of Git LFS users to the full ttl when they are due. */
-  async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly LiveLock[]): Promise<void> {
+  async function renew({ id: workspace, ...settings }: FoundWorkspace, own: readonly ActiveLock[]): Promise<void> {
     const ttl = lfsLockTtl(settings);
     const due = own.filter((lock) => isLfsRenewalDue(lock, ttl));
     if (due.length > 0) await routes.locks.renewLfs(workspace, due, ttl);
@@ -83,11 +83,11 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
       const { path, id, limit, cursor: after } = query;
       if (id !== undefined) {
         const lock = await findById(storage, workspace, id);
-        const isWanted = lock?.live === true && (path === undefined || path === lock.path);
+        const isWanted = lock?.isActive === true && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
       const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], () =>
-        listLiveLocks(storage, { workspace, path, limit, after }),
+        listActiveLocks(storage, { workspace, path, limit, after }),
       );
       return lfsResponse(200, { locks: lfsLocks(locks), ...nextCursor(next) });
     },
@@ -101,7 +101,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
     async handle(c, workspace) {
       const { limit, cursor: after } = parseRequestPart(verifySchema, () => c.get('body'));
       const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], () =>
-        listLiveLocks(storage, { workspace: workspace.id, limit, after }),
+        listActiveLocks(storage, { workspace: workspace.id, limit, after }),
       );
       const { ours = [], theirs = [] } = Object.groupBy(locks, (lock) =>
         isOwnLock(lock, bearerOf(c)) ? 'ours' : 'theirs',
@@ -113,7 +113,7 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
 }
 
 /** Converts stored rows to locks in the format of Git LFS. */
-const lfsLocks = (locks: readonly LiveLock[]) => locks.map((row) => lfsLock(lockOf(row)));
+const lfsLocks = (locks: readonly ActiveLock[]) => locks.map((row) => lfsLock(toLock(row)));
 
 const nextCursor = (next: string | undefined) => next !== undefined && { next_cursor: writeCursor(next) };
 
@@ -140,14 +140,14 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       const { force: forceRequested } = parseRequestPart(releaseSchema, () => c.get('body'));
       const id = c.req.param('lock') ?? '';
       const found = await findById(storage, workspace, id);
-      await admitRelease(c, async () => found?.live === true && isOwnLock(found, bearerOf(c)));
+      await admitRelease(c, async () => found?.isActive === true && isOwnLock(found, bearerOf(c)));
       const absent = lfsError(
         404,
         'There is no lock with this id. It was released, has expired, or was never taken.',
         c.get('requestId'),
       );
       if (found === undefined) return absent;
-      const lock = lockOf(found);
+      const lock = toLock(found);
       const bearer = bearerOf(c);
       const release = await locks.release({
         workspace,

@@ -30,7 +30,7 @@ import {
   requestGapMs,
 } from './line.ts';
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
-import { lockOf } from './lock-row.ts';
+import { toLock } from './lock-row.ts';
 
 export interface AcquireRequest extends LockKey {
   readonly path: LockPath;
@@ -116,7 +116,7 @@ export async function acquireLocks(
   const decisions = requests.map(({ place }, index): AcquireDecision | QuotaExceeded | undefined => {
     const [lock, first] = [found[index], firsts[index]];
     if (superseded[index]) return { kind: 'superseded' };
-    if (lock?.live) return { kind: 'held', lock: lockOf(lock), remainingSeconds: lock.remainingSeconds };
+    if (lock?.isActive) return { kind: 'held', lock: toLock(lock), remainingSeconds: lock.remainingSeconds };
     return first !== undefined && isAhead(first, place?.id ?? null) ? { kind: 'queued', first } : undefined;
   });
 
@@ -130,7 +130,7 @@ export async function acquireLocks(
   for (const [position, { index }] of grantable.entries()) decisions[index] = exceeded[position];
   const withinQuota = grantable.filter((_, position) => exceeded[position] === undefined);
   for (const { index, lock } of await grant(db, now, withinQuota))
-    decisions[index] = { kind: 'acquired', lock: lockOf(lock) };
+    decisions[index] = { kind: 'acquired', lock: toLock(lock) };
 
   const undecided = requests.filter((_, index) => decisions[index] === undefined);
   const later = undecided.length === 0 ? [] : [...(await acquireLocks(db, now, undecided, quota))];

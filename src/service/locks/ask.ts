@@ -117,11 +117,11 @@ async function ask(
     throw new Refusal('invalid-request', 'The token of a job cannot ask for a lock. Wait for the lock instead.');
   }
   const held = await findLock(db, now, { workspace, path, foldedPath: line.path });
-  if (held?.live && isOwnLock(held, bearer)) {
+  if (held?.isActive && isOwnLock(held, bearer)) {
     throw new Refusal('invalid-request', `You hold the lock on ${path} already.`);
   }
   const [first] = await firstInLines(db, now, [{ ...line, placeId }]);
-  if (!held?.live && first === undefined) {
+  if (!held?.isActive && first === undefined) {
     throw new Refusal('invalid-request', `Nobody holds a lock on ${path}, and nobody waits for it. Lock it.`);
   }
   const { asks } = await db

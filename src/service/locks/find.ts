@@ -40,14 +40,14 @@ const selectBy = (db: Database, members: Members, now: Now, column: 'id' | 'path
     .selectAll('locks')
     .select([inputIndex.as('index'), sql<number>`expires_at - ${now}`.as('remaining')]);
 
-/** Locks on the path, and live locks on its other spellings: an expired lock does not block other paths. */
+/** Locks on the path, and active locks on its other spellings: an expired lock does not block other paths. */
 const selectLocks = batchQuery((db, members, now) =>
   selectBy(db, members, now, 'path', 'path').unionAll(
     selectBy(db, members, now, 'folded_path', 'foldedPath').where(sql<boolean>`expires_at > ${now}`),
   ),
 );
 
-/** The lock on each path, in input order; with a folded path, otherwise a live lock that differs only in case. */
+/** The lock on each path, in input order; with a folded path, otherwise an active lock that differs only in case. */
 export async function findLocks(
   db: Database,
   now: Now,
@@ -68,7 +68,7 @@ function foundLock({ index: _, remaining, ...lock }: SelectedLock) {
   return {
     ...lock,
     /** False if the lock has expired and its row has not been removed yet. */
-    live: remaining > 0,
+    isActive: remaining > 0,
     remainingMs: remaining,
     /** Rounded up, so that a client that waits this long does not retry too early. */
     remainingSeconds: Math.ceil(remaining / 1_000),

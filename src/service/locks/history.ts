@@ -7,7 +7,7 @@ import { batchQuery, insertFrom, numbersOf, textsOf } from '../storage/batch-que
 import { type Retention, removeBeyond, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type LockRow, lockOf, noteOf } from './lock-row.ts';
+import { type LockRow, noteOf, toLock } from './lock-row.ts';
 
 /** Kinds of changes in the history. Renewals are not recorded: a long job has many of them. */
 export const lockChangeKinds = ['acquired', 'released', 'force-released', 'merged', 'expired'] as const;
@@ -97,7 +97,7 @@ export function eventOf(change: LockChange): OutboxEvent {
 const aboutLock = (lock: LockRow, at: number) => ({
   workspace: lock.workspace_id,
   occurredAt: asTimestamp(at),
-  data: { lock: lockOf(lock) },
+  data: { lock: toLock(lock) },
 });
 
 function historyRow(change: LockChange) {

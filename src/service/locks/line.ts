@@ -144,7 +144,7 @@ const lastByName = <Row>(rows: readonly Row[], nameOf: (row: Row) => string): re
   ...new Map(rows.map((row) => [nameOf(row), row])).values(),
 ];
 
-/** Whether the place is in a line. Coalesces concurrent questions. */
+/** Whether the place is in a line. Coalesces concurrent queries. */
 export const isInLine = coalesceReads(async (db, now, places: readonly { readonly placeId: string }[]) =>
   inInputOrder(places, await existingPlaces(db, now, places)).map((known) => known !== undefined),
 );
@@ -158,8 +158,8 @@ export const newestRequests = batchQuery((db, members) =>
     .select(inputIndex.as('index')),
 );
 
-/** A question about the line of a path, from the view of a place if there is one. */
-export interface LineQuestion extends LinePath {
+/** A query about the line of a path, from the view of a place if there is one. */
+export interface LineQuery extends LinePath {
   readonly placeId: string | null;
 }
 
@@ -195,14 +195,14 @@ const firstPlaces = batchQuery((db, members, now) =>
 
 export type FirstInLine = Awaited<ReturnType<typeof firstPlaces>>[number];
 
-/** The first present place of each line, in the order of the questions. */
+/** The first present place of each line, in the order of the queries. */
 export async function firstInLines(
   db: Database,
   now: Now,
-  questions: readonly LineQuestion[],
+  queries: readonly LineQuery[],
 ): Promise<readonly (FirstInLine | undefined)[]> {
-  if (questions.length === 0) return [];
-  return inInputOrder(questions, await firstPlaces(db, now, questions));
+  if (queries.length === 0) return [];
+  return inInputOrder(queries, await firstPlaces(db, now, queries));
 }
 
 export const committedFirstInLine = coalesceReads(firstInLines);

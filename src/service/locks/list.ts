@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { isPresent } from './line.ts';
-import { type LockRow, lockOf, noteOf } from './lock-row.ts';
+import { type LockRow, noteOf, toLock } from './lock-row.ts';
 
 export interface LockQuery {
   readonly workspace: string;
@@ -16,15 +16,15 @@ export interface LockQuery {
 
 /** `next` is the `after` of the next page; undefined on the last page. */
 export async function listLocks(storage: Storage, query: LockQuery) {
-  const { locks, next } = await listLiveLocks(storage, query);
-  return { locks: locks.map(lockOf), next };
+  const { locks, next } = await listActiveLocks(storage, query);
+  return { locks: locks.map(toLock), next };
 }
 
 /**
  * All locks of a workspace, by path. They stay rows, because a page converts only the few of maybe 100,000 that it
  * shows.
  */
-export async function heldLocks(storage: Storage, workspace: string): Promise<readonly LockRow[]> {
+export async function activeLocksOf(storage: Storage, workspace: string): Promise<readonly LockRow[]> {
   const rows = await workspaceLocks(storage, workspace).orderBy('path').execute();
   return rows.map((row) => (row.note === noteOf(row) ? row : { ...row, note: null }));
 }
@@ -59,12 +59,12 @@ export const ownLocks = (
     .execute();
 
 const visibleLocks = (storage: Storage, workspaces: Bearer['workspaces']) =>
-  liveLocks(storage).$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));
+  activeLocks(storage).$if(workspaces !== null, (locks) => locks.where('workspace_id', 'in', workspaces ?? []));
 
 const workspaceLocks = (storage: Storage, workspace: string) =>
-  liveLocks(storage).where('workspace_id', '=', workspace);
+  activeLocks(storage).where('workspace_id', '=', workspace);
 
-const liveLocks = ({ read, now }: Storage) =>
+const activeLocks = ({ read, now }: Storage) =>
   read.selectFrom('locks').selectAll().where(sql<boolean>`expires_at > (select ${now})`);
 
 /**
@@ -95,7 +95,7 @@ const linesSignature = ({ read, now }: Storage, workspace: string) =>
       sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(lock_lines.rank), 0) as text)`.as('signature'),
     );
 
-export interface LiveLock extends LockRow {
+export interface ActiveLock extends LockRow {
   readonly remainingMs: number;
 }
 
@@ -103,7 +103,7 @@ export interface LiveLock extends LockRow {
 export const lastSortKey = '\u{10FFFF}';
 
 /** Like listLocks(), with all stored columns. */
-export async function listLiveLocks({ read, now }: Storage, query: LockQuery) {
+export async function listActiveLocks({ read, now }: Storage, query: LockQuery) {
   const { workspace, path, prefix, owner, after, limit } = query;
   const rows = await read
     .selectFrom('locks')
@@ -120,6 +120,6 @@ export async function listLiveLocks({ read, now }: Storage, query: LockQuery) {
     .orderBy('path')
     .limit(limit + 1)
     .execute();
-  const locks: readonly LiveLock[] = rows.slice(0, limit);
+  const locks: readonly ActiveLock[] = rows.slice(0, limit);
   return { locks, next: rows.length > limit ? locks.at(-1)?.path : undefined };
 }

@@ -5,7 +5,7 @@ import { asTimestamp } from '../storage/timestamp.ts';
 
 export type LockRow = Selectable<Tables['locks']>;
 
-export const lockOf = (row: LockRow): Lock => ({
+export const toLock = (row: LockRow): Lock => ({
   id: row.id,
   path: row.path,
   type: typeOf(row.type),

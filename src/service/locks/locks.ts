@@ -12,12 +12,12 @@ import { createCommitReleases, createLineBroadcast } from './commit-releases.ts'
 import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { committedFirstInLine, type LinePath } from './line.ts';
-import type { LiveLock } from './list.ts';
+import type { ActiveLock } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
-import { lockOf } from './lock-row.ts';
+import { toLock } from './lock-row.ts';
 import { listQueue } from './read-queue.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
-import { extendLock, extendLocks, type RenewalRequest, renewLock } from './renew.ts';
+import { extendLock, extendLocks, type RenewRequest, renewLock } from './renew.ts';
 import { acquireResponse, locked, outdatedRefusal, renewResponse } from './responses.ts';
 import { createWaitingLine, type WaitTerms } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
@@ -26,7 +26,7 @@ import { foldCase, windowsPathProblem } from './windows-path.ts';
 
 export type Locks = ReturnType<typeof createLocks>;
 
-export type LockRequest = Omit<AcquireRequest, 'foldedPath' | 'place'>;
+export type NewAcquireRequest = Omit<AcquireRequest, 'foldedPath' | 'place'>;
 
 interface LocksOptions {
   readonly storage: Storage;
@@ -67,7 +67,7 @@ export function createLocks(options: LocksOptions) {
       committedFirstInLine(storage, { ...line, placeId: null }),
     ]);
     // The clock of the database counts: that of this process may differ.
-    return { remainingMs: found?.live ? found.remainingMs : undefined, first };
+    return { remainingMs: found?.isActive ? found.remainingMs : undefined, first };
   }
 
   const waiters = createLockWaiters({
@@ -96,7 +96,7 @@ export function createLocks(options: LocksOptions) {
       const refusal = outdatedRefusal(request, request.comparison);
       if (refusal !== undefined) return refusal;
       const found = await find(request);
-      return found?.live ? locked(request.path, lockOf(found), found.remainingSeconds) : undefined;
+      return found?.isActive ? locked(request.path, toLock(found), found.remainingSeconds) : undefined;
     },
     async decide(db, requests) {
       const acquisitions = await measureCost(
@@ -144,16 +144,16 @@ export function createLocks(options: LocksOptions) {
   return {
     ...asking,
     /** With terms, the request waits in line, and acquires the lock at its turn. */
-    acquire: (keyed: KeyedRequest | undefined, request: LockRequest, terms?: WaitTerms) =>
+    acquire: (keyed: KeyedRequest | undefined, request: NewAcquireRequest, terms?: WaitTerms) =>
       line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, terms),
-    async renew(keyed: KeyedRequest | undefined, request: RenewalRequest): Promise<ApiResponse> {
+    async renew(keyed: KeyedRequest | undefined, request: RenewRequest): Promise<ApiResponse> {
       const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
       const response = await idempotency.idempotent(request.workspace, keyed, async () => undefined, renew);
       onEndsChange([request]);
       return response;
     },
     /** Renewal by a person: never shortens the lock. */
-    async extend(request: RenewalRequest) {
+    async extend(request: RenewRequest) {
       const extension = await storage.commit({ workspace: request.workspace }, (db) =>
         extendLock(db, storage.now, request),
       );
@@ -161,7 +161,7 @@ export function createLocks(options: LocksOptions) {
       return extension;
     },
     /** Renews locks of a Git LFS user for the full ttl. */
-    async renewLfs(workspace: string, locks: readonly LiveLock[], ttl: Ttl): Promise<void> {
+    async renewLfs(workspace: string, locks: readonly ActiveLock[], ttl: Ttl): Promise<void> {
       await storage.commit({ workspace }, (db) => extendLocks(db, storage.now, locks, ttl));
       onEndsChange(locks.map(({ path }) => ({ workspace, path })));
     },
@@ -173,14 +173,15 @@ export function createLocks(options: LocksOptions) {
     },
     commitReleases: createCommitReleases(storage, async (released) => onEndsChange(released)),
     find,
-    /** Committed live locks on many paths, each once. */
+    /** Committed active locks on many paths, each once. */
     async findAll(workspace: string, paths: readonly string[]) {
       const keys = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));
       const found = await findLocks(storage.read, storage.now, keys);
-      return [...new Map(found.flatMap((lock) => (lock?.live ? [[lock.id, lock] as const] : []))).values()];
+      return [...new Map(found.flatMap((lock) => (lock?.isActive ? [[lock.id, lock] as const] : []))).values()];
     },
     /** Waits until nobody holds the path. Undefined if too many clients already wait. */
-    wait: (request: Omit<Wait, keyof LinePath> & LockKey) => waiters.watch({ ...request, ...lineOf(request) }),
+    waitUntilFree: (request: Omit<Wait, keyof LinePath> & LockKey) =>
+      waiters.waitUntilFree({ ...request, ...lineOf(request) }),
     queue: ({ workspace, path }: { readonly workspace: string; readonly path?: string | undefined }) =>
       listQueue(storage, { workspace, path: path === undefined ? undefined : lineOf({ workspace, path }).path }),
     /** Called periodically. Returns the number of removed locks. */

@@ -4,17 +4,17 @@ import { batchQuery, inInputOrder, inputIndex, textOf } from '../storage/batch-q
 import { coalesceReads } from '../storage/coalesce-reads.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { defaultUrgency, isPresent, type LineQuestion } from './line.ts';
+import { defaultUrgency, isPresent, type LineQuery } from './line.ts';
 import type { LockRow } from './lock-row.ts';
 
 /** The position that each place has, or would get, and the number of those who wait. */
 export async function queuePositions(
   db: Database,
   now: Now,
-  questions: readonly LineQuestion[],
+  queries: readonly LineQuery[],
 ): Promise<readonly QueuePosition[]> {
-  const rows = await countLines(db, now, questions);
-  return inInputOrder(questions, rows).map((row): QueuePosition => {
+  const rows = await countLines(db, now, queries);
+  return inInputOrder(queries, rows).map((row): QueuePosition => {
     const length = Number(row?.length ?? 0);
     return { position: 1 + Number(row?.isIn ? row.ahead : length), length };
   });

@@ -7,7 +7,7 @@ import type { Database, Now } from '../storage/storage.ts';
 import { findLocks, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
 import type { IdMatch } from './id-match.ts';
-import { type LockRow, lockOf } from './lock-row.ts';
+import { type LockRow, toLock } from './lock-row.ts';
 
 /** The caller: a token, or the operator at the command line. */
 interface Releaser extends Actor {
@@ -48,8 +48,8 @@ export async function releaseLocks(
   const granted = new Map<string, Granted>();
   const releases = requests.map((request, index): ReleaseDecision => {
     const found = locks[index];
-    if (!found?.live || granted.has(found.id)) return { kind: 'absent' };
-    const lock = lockOf(found);
+    if (!found?.isActive || granted.has(found.id)) return { kind: 'absent' };
+    const lock = toLock(found);
     const { match, releaser, mergedInto } = request;
     if (match !== null && !match(found.id)) return { kind: 'another-lock', lock };
     const own = isOwnLock(found, { owner: releaser.owner, id: releaser.tokenId });

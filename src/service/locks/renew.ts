@@ -7,11 +7,11 @@ import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
 import { findLock } from './find.ts';
 import type { IdMatch } from './id-match.ts';
-import type { LiveLock } from './list.ts';
-import { type LockRow, lockOf } from './lock-row.ts';
+import type { ActiveLock } from './list.ts';
+import { type LockRow, toLock } from './lock-row.ts';
 import { isOwnLock } from './release.ts';
 
-export interface RenewalRequest {
+export interface RenewRequest {
   readonly workspace: string;
   readonly path: string;
   readonly ttl: Ttl;
@@ -26,25 +26,25 @@ export type RenewDecision =
 type Extension = RenewDecision | { readonly kind: 'not-longer'; readonly lock: Lock };
 
 /** A renewal by a person, which must not shorten the lock. Programs may shorten theirs. */
-export async function extendLock(db: Database, now: Now, request: RenewalRequest): Promise<Extension> {
+export async function extendLock(db: Database, now: Now, request: RenewRequest): Promise<Extension> {
   const { bearer, match, ttl } = request;
   const found = await findLock(db, now, request);
-  const own = found?.live === true && match(found.id) && isOwnLock(found, bearer);
-  if (own && found.remainingMs >= milliseconds(ttl)) return { kind: 'not-longer', lock: lockOf(found) };
+  const own = found?.isActive === true && match(found.id) && isOwnLock(found, bearer);
+  if (own && found.remainingMs >= milliseconds(ttl)) return { kind: 'not-longer', lock: toLock(found) };
   return renewLock(db, now, request);
 }
 
 export async function renewLock(
   db: Database,
   now: Now,
-  { workspace, path, ttl, bearer, match }: RenewalRequest,
+  { workspace, path, ttl, bearer, match }: RenewRequest,
 ): Promise<RenewDecision> {
   const found = await findLock(db, now, { workspace, path });
-  if (!found?.live) return { kind: 'absent' };
-  if (!match(found.id)) return { kind: 'another-lock', lock: lockOf(found) };
-  if (!isOwnLock(found, bearer)) return { kind: 'another-owner', lock: lockOf(found) };
+  if (!found?.isActive) return { kind: 'absent' };
+  if (!match(found.id)) return { kind: 'another-lock', lock: toLock(found) };
+  if (!isOwnLock(found, bearer)) return { kind: 'another-owner', lock: toLock(found) };
   const [renewed] = await extendLocks(db, now, [found], ttl);
-  return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: lockOf({ ...found, ...renewed }) };
+  return renewed === undefined ? { kind: 'absent' } : { kind: 'renewed', lock: toLock({ ...found, ...renewed }) };
 }
 
 const updateLocks = batchQuery((db, members, now) =>
@@ -69,5 +69,5 @@ export function extendLocks(db: Database, now: Now, locks: readonly LockRow[], t
 const renewedBelow = 0.9;
 
 /** For locks of Git LFS users. Jobs renew their own locks, with a ttl of their choice. */
-export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: LiveLock, ttl: Ttl): boolean =>
+export const isLfsRenewalDue = ({ id, desk_id, remainingMs }: ActiveLock, ttl: Ttl): boolean =>
   desk_id === id && remainingMs < renewedBelow * milliseconds(ttl);

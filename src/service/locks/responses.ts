@@ -8,7 +8,7 @@ import { entityTag } from './id-match.ts';
 import type { FirstInLine } from './line.ts';
 import type { LockQuotas, QuotaExceeded } from './lock-quota.ts';
 import type { QueuedRequest } from './read-queue.ts';
-import type { RenewalRequest, RenewDecision } from './renew.ts';
+import type { RenewDecision, RenewRequest } from './renew.ts';
 
 export function acquireResponse(
   { workspace, path }: Pick<AcquireRequest, 'workspace' | 'path'>,
@@ -44,7 +44,7 @@ export function outdatedRefusal(
   return new Refusal('outdated', `${outdatedText(outdated, branch)}${age}`, { outdated });
 }
 
-export function renewResponse({ workspace, path }: RenewalRequest, renewal: RenewDecision): ApiResponse {
+export function renewResponse({ workspace, path }: RenewRequest, renewal: RenewDecision): ApiResponse {
   switch (renewal.kind) {
     case 'renewed':
       return lockResponse(200, workspace, renewal.lock);

@@ -209,7 +209,7 @@ export async function joinAndNotify(
   const locks = await findLocks(db, now, asked);
   const events = fresh.flatMap(({ owner, origin, note, since }, index) => {
     const lock = locks[index];
-    return lock?.live ? requestedEvent(lock, { owner, origin, note }, since) : [];
+    return lock?.isActive ? requestedEvent(lock, { owner, origin, note }, since) : [];
   });
   await recordEvents(db, now, events);
   return joined;

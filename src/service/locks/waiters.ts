@@ -191,7 +191,7 @@ export function createLockWaiters({ readPath, watchOthers, onCount, onError }: L
     [...waits].flatMap(([end, wait]) => ('placeId' in wait ? [{ ...wait, giveWay: () => end({ kind: 'gone' }) }] : []));
 
   return {
-    watch: (wait: Wait) =>
+    waitUntilFree: (wait: Wait) =>
       admit(wait, (end) => {
         const line = lineOf(wait);
         line.watchers.add(end);

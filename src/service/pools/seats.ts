@@ -11,7 +11,7 @@ export const seatsOf = (locks: Pick<Locks, 'find'>, { workspace, items }: Stored
   Promise.all(
     items.map(async (item) => {
       const found = await locks.find({ workspace, path: item.path });
-      const lock = found?.live ? found : undefined;
+      const lock = found?.isActive ? found : undefined;
       const isOwn = lock !== undefined && isOwnLock(lock, bearer);
       return { item: isOwn ? item : withoutSecrets(item), lock };
     }),

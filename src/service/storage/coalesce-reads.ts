@@ -1,8 +1,8 @@
 import type { Database, Now, Storage } from './storage.ts';
 
-interface Waiting<Question, Reply> {
-  readonly question: Question;
-  readonly resolve: (reply: Reply) => void;
+interface Waiting<Key, Result> {
+  readonly key: Key;
+  readonly resolve: (result: Result) => void;
   readonly reject: (error: unknown) => void;
 }
 
@@ -10,39 +10,39 @@ interface Waiting<Question, Reply> {
  * For data that almost every request needs: requests that arrive at the same time share one query. It runs after all of
  * them have arrived, so each gets current data. Nothing is cached.
  */
-export function coalesceReads<Question, Reply>(
-  ask: (db: Database, now: Now, questions: readonly Question[]) => Promise<readonly Reply[]>,
-): (storage: Pick<Storage, 'read' | 'now'>, question: Question) => Promise<Reply> {
-  const arrived = new WeakMap<Database, Waiting<Question, Reply>[]>();
+export function coalesceReads<Key, Result>(
+  query: (db: Database, now: Now, keys: readonly Key[]) => Promise<readonly Result[]>,
+): (storage: Pick<Storage, 'read' | 'now'>, key: Key) => Promise<Result> {
+  const arrived = new WeakMap<Database, Waiting<Key, Result>[]>();
 
-  async function askAll({ read, now }: Pick<Storage, 'read' | 'now'>): Promise<void> {
+  async function queryAll({ read, now }: Pick<Storage, 'read' | 'now'>): Promise<void> {
     const waiting = arrived.get(read) ?? [];
     arrived.delete(read);
     try {
-      // Without duplicates: requests with the same token ask the same question.
-      const asked = [...Map.groupBy(waiting, ({ question }) => question)];
-      const replies = await ask(
+      // Without duplicates: requests with the same token have the same key.
+      const byKey = [...Map.groupBy(waiting, ({ key }) => key)];
+      const results = await query(
         read,
         now,
-        asked.map(([question]) => question),
+        byKey.map(([key]) => key),
       );
-      for (const [index, reply] of replies.entries()) {
-        for (const { resolve } of asked[index]?.[1] ?? []) resolve(reply);
+      for (const [index, result] of results.entries()) {
+        for (const { resolve } of byKey[index]?.[1] ?? []) resolve(result);
       }
     } catch (error) {
       for (const { reject } of waiting) reject(error);
     }
   }
 
-  return (storage, question) =>
+  return (storage, key) =>
     new Promise((resolve, reject) => {
-      const one = { question, resolve, reject };
+      const one = { key, resolve, reject };
       const others = arrived.get(storage.read);
       if (others !== undefined) {
         others.push(one);
         return;
       }
       arrived.set(storage.read, [one]);
-      setImmediate(askAll, storage);
+      setImmediate(queryAll, storage);
     });
 }

@@ -1,6 +1,6 @@
 import type { Sync } from '../contract/schemas.ts';
 import type { Storage } from '../storage/storage.ts';
-import { type SyncRow, syncOf, syncsIn } from './queue.ts';
+import { type SyncRow, syncsIn, toSync } from './queue.ts';
 
 export type RecordedSync = ReturnType<typeof recordedSyncOf>;
 
@@ -47,7 +47,7 @@ export async function listSyncs(
 /** Queued and running syncs: at most one of each per branch. */
 export async function unfinishedSyncs({ read }: Pick<Storage, 'read'>, workspace: string): Promise<readonly Sync[]> {
   const rows = await syncsIn(read, workspace).where('finished_at', 'is', null).orderBy('created_at').execute();
-  return rows.map(syncOf);
+  return rows.map(toSync);
 }
 
 export async function findRecordedSync(
@@ -60,7 +60,7 @@ export async function findRecordedSync(
 }
 
 const recordedSyncOf = (row: SyncRow) => ({
-  ...syncOf(row),
+  ...toSync(row),
   /** Name of the token that requested it first; null if an earlier version of the service queued it. */
   requested_by: row.requested_by,
 });

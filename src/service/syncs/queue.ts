@@ -46,7 +46,7 @@ export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise
     .executeTakeFirst();
   if (inserted !== undefined) {
     noteQueued(db, 'syncs');
-    return syncOf(inserted);
+    return toSync(inserted);
   }
   // A worker may have claimed the queued one between the two statements.
   return (await findQueued(db, workspace, branch)) ?? enqueue(db, now, sync);
@@ -54,7 +54,7 @@ export async function enqueue(db: Database, now: Now, sync: QueuedSync): Promise
 
 export async function findSync(db: Database, workspace: string, id: string): Promise<Sync | undefined> {
   const row = await syncsIn(db, workspace).where('id', '=', id).executeTakeFirst();
-  return row && syncOf(row);
+  return row && toSync(row);
 }
 
 /** A sync that was interrupted more often probably crashes its instance, or always fails unexpectedly. */
@@ -197,13 +197,13 @@ export const removeOldSyncs = (storage: Storage, { keepSyncs }: Pick<Retention, 
 export async function findQueued(db: Database, workspace: string, branch: string): Promise<Sync | undefined> {
   const queued = syncsIn(db, workspace).where('branch', '=', branch).where('status', '=', 'queued');
   const row = await queued.executeTakeFirst();
-  return row && syncOf(row);
+  return row && toSync(row);
 }
 
 export const syncsIn = (db: Database, workspace: string) =>
   db.selectFrom('syncs').selectAll().where('workspace_id', '=', workspace);
 
-export const syncOf = (row: SyncRow): Sync => ({
+export const toSync = (row: SyncRow): Sync => ({
   sync_id: row.id,
   // Only this folder writes the column.
   status: syncStatuses.find((status) => status === row.status) ?? 'queued',

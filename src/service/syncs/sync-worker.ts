@@ -15,7 +15,7 @@ import type { Database, Now, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { removeVanished } from '../workspaces/vanished-branches.ts';
 import { type FetchObjects, LfsError } from './lfs-objects.ts';
-import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, syncOf } from './queue.ts';
+import { type ClaimedSync, claimSync, countsOf, finishSync, maxSyncAttempts, type SyncEnd, toSync } from './queue.ts';
 import { createSyncSlots, maxParallelSyncs } from './sync-slots.ts';
 
 /** Renewals also store the progress, so they are frequent. The lease is many times longer. */
@@ -181,7 +181,7 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
       type: end.kind === 'succeeded' ? 'sync.succeeded' : 'sync.failed',
       workspace: sync.workspace,
       occurredAt: asTimestamp(row.finished_at ?? row.created_at),
-      data: { sync: syncOf(row) },
+      data: { sync: toSync(row) },
     },
   ]);
   return removed;

@@ -3,7 +3,7 @@ import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
 import { allSyncedBranches, type SyncedBranches } from '../workspaces/synced-branches.ts';
 import { toWorkspace } from '../workspaces/workspaces.ts';
-import { syncOf } from './queue.ts';
+import { toSync } from './queue.ts';
 
 export type WorkspaceOverview = Awaited<ReturnType<typeof overviewOfWorkspaces>>[number];
 
@@ -66,7 +66,7 @@ async function lastSyncs({ read }: Storage) {
       {
         id: row.id,
         branch: row.branch,
-        status: syncOf(row).status,
+        status: toSync(row).status,
         /** Time of its end, start or creation: the latest that is known. */
         at: asTimestamp(row.finished_at ?? row.started_at ?? row.created_at),
       },

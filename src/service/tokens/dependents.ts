@@ -10,10 +10,10 @@ const maxListedLocks = 5;
  * last of them to expire, and the number of dashboard sessions, which end with it.
  */
 export async function dependentsOf({ read, now }: Storage, tokenId: string) {
-  const live = read.selectFrom('locks').where('token_id', '=', tokenId).where(sql<boolean>`expires_at > ${now}`);
+  const active = read.selectFrom('locks').where('token_id', '=', tokenId).where(sql<boolean>`expires_at > ${now}`);
   const [count, someLocks, sessions] = await Promise.all([
-    live.select(({ fn }) => fn.countAll<number>().as('locks')).executeTakeFirstOrThrow(),
-    live
+    active.select(({ fn }) => fn.countAll<number>().as('locks')).executeTakeFirstOrThrow(),
+    active
       .select(['workspace_id as workspace', 'path'])
       .orderBy('expires_at', 'desc')
       .orderBy('workspace_id')

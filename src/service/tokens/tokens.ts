@@ -26,7 +26,7 @@ export interface Bearer {
   };
 }
 
-export type Token = ReturnType<typeof tokenOf>;
+export type Token = ReturnType<typeof toToken>;
 export type TokenState = Token['state'];
 
 export interface NewToken {
@@ -61,11 +61,11 @@ export async function createToken(
   const expires_at = lifetime && sql<number>`created_at + ${milliseconds(lifetime)}`;
   const stored = db.updateTable('tokens').set({ expires_at }).where('id', '=', id);
   const row = await stored.returningAll().returning(now.as('now')).executeTakeFirstOrThrow();
-  return { token: tokenOf(row), secret };
+  return { token: toToken(row), secret };
 }
 
 export async function listTokens({ read, now }: Storage): Promise<Token[]> {
-  return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(tokenOf);
+  return (await withNow(read, now).orderBy('created_at').orderBy('id').execute()).map(toToken);
 }
 
 /** Tokens that can currently renew and release the locks of the owner, oldest first. */
@@ -75,12 +75,12 @@ export async function activeTokensOf(db: Database, now: Now, owner: string): Pro
     .orderBy('created_at')
     .orderBy('id')
     .execute();
-  return rows.map(tokenOf).filter(({ state }) => state === 'active');
+  return rows.map(toToken).filter(({ state }) => state === 'active');
 }
 
 export async function findToken(db: Database, now: Now, id: string): Promise<Token | undefined> {
   const row = await withNow(db, now).where('id', '=', id).executeTakeFirst();
-  return row && tokenOf(row);
+  return row && toToken(row);
 }
 
 /** Supports exchanged tokens, too. False after the row is removed: the token has expired before that. */
@@ -142,7 +142,7 @@ export function checkToken(row: Row & { readonly now: number }): Authentication 
   }
 }
 
-const tokenOf = (row: Row & { readonly now: number }) => ({
+const toToken = (row: Row & { readonly now: number }) => ({
   ...bearerOf(row),
   state: stateOf(row, row.now),
   /** Id of the successor, if the token was rotated. */

@@ -62,13 +62,13 @@ const parallel = {
 };
 
 /** One query for all concurrent requests: there can be many rules, and anyone can send such requests. */
-const readRules = coalesceReads(async (read, clock, questions: readonly 'all'[]) => {
+const readRules = coalesceReads(async (read, clock, keys: readonly 'all'[]) => {
   const [rules, { rows }] = await Promise.all([
     listTrustRules({ read }),
     sql<{ now: number }>`select ${clock} as now`.execute(read),
   ]);
   const trust = { rules, issuers: new Set(rules.map(({ issuer }) => issuer)), now: Number(rows[0]?.now) };
-  return questions.map(() => trust);
+  return keys.map(() => trust);
 });
 
 /** The subject is for createRefusalLimits() only. */

@@ -2,7 +2,7 @@ import { hookQuota } from '../outbox/hook-quotas.ts';
 import { isNotRemoved } from '../outbox/hook-row.ts';
 import type { Database } from '../storage/storage.ts';
 import { asTimestamp, asTimestampOrNull } from '../storage/timestamp.ts';
-import { hookOf } from './hooks.ts';
+import { toHook } from './hooks.ts';
 
 export async function listHooks(db: Database, workspace: string) {
   const rows = await withDeliveries(db)
@@ -68,7 +68,7 @@ export type HookOverview = ReturnType<typeof overviewOf>;
 
 /** A hook and the state of its deliveries, for the operator. */
 const overviewOf = (row: OverviewRow) => ({
-  ...hookOf(row),
+  ...toHook(row),
   inactive_why: row.inactive_why,
   /** Every attempt since then has failed; null if the last one succeeded. */
   failing_since: asTimestampOrNull(row.failing_since),

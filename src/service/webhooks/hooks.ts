@@ -55,7 +55,7 @@ export async function registerHook(
     if (was_inactive !== null) noteQueued(db, 'deliveries');
     const changes = { ...values, ...(was_inactive !== null && { resumed_at: now }) };
     const hook = await updateHook(db, now, replaced.id, { changes, secret, actor, more: { was_inactive } });
-    return { hook: hookOf(hook), isNew: false, newSecret: null };
+    return { hook: toHook(hook), isNew: false, newSecret: null };
   }
   await requireHookQuota(db, workspace);
   const signing = secret ?? newWebhookSecret();
@@ -66,7 +66,7 @@ export async function registerHook(
     .returningAll()
     .executeTakeFirstOrThrow();
   await recordHookAudit(db, now, { actor, action: 'hook.registered', hook, more: registrationDetail(hook) });
-  return { hook: hookOf(hook), isNew: true, newSecret: secret === undefined ? signing : null };
+  return { hook: toHook(hook), isNew: true, newSecret: secret === undefined ? signing : null };
 }
 
 async function requireHookQuota(db: Database, workspace: string): Promise<void> {
@@ -189,12 +189,12 @@ const settingsOf = ({ events, branches, format, headers }: Settings) => ({
 });
 
 function registrationDetail(row: HookRow): Readonly<Record<string, unknown>> {
-  const { events, branches, format, header_names } = hookOf(row);
+  const { events, branches, format, header_names } = toHook(row);
   return { events, branches, format, header_names };
 }
 
 /** Public fields of a hook: neither its secret nor the values of its headers. */
-export const hookOf = (row: HookRow): Hook => ({
+export const toHook = (row: HookRow): Hook => ({
   id: row.id,
   url: row.url,
   events: eventsOf(row),

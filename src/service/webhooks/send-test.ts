@@ -5,7 +5,7 @@ import { changeBacklogs } from '../outbox/backlog.ts';
 import type { HookEventOccurrence, RecordedEntry } from '../outbox/event.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type HookChange, hookOf, recordHookAudit, requireHook } from './hooks.ts';
+import { type HookChange, recordHookAudit, requireHook, toHook } from './hooks.ts';
 
 /** Queues one attempt, due now and independent of other deliveries of the hook. */
 export async function sendTest(db: Database, now: Now, { workspace, id, actor }: HookChange) {
@@ -21,7 +21,7 @@ export async function sendTest(db: Database, now: Now, { workspace, id, actor }:
       id: delivery,
       hook_id: id,
       ordering_key: delivery,
-      event: JSON.stringify(exampleOf(about, hookOf(hook), actor.name)),
+      event: JSON.stringify(exampleOf(about, toHook(hook), actor.name)),
       // No automatic retry: a user checks the result.
       status: 'again',
       attempts: 0,

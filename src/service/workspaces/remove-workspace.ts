@@ -5,7 +5,7 @@ import type { CommitReleases, ReleaseWithin } from '../locks/commit-releases.ts'
 import { listLocks } from '../locks/list.ts';
 import { removeInBatches } from '../storage/remove-old.ts';
 import type { Database, Storage } from '../storage/storage.ts';
-import { countHeldLocks, removeWorkspaceAudited } from './workspaces.ts';
+import { countActiveLocks, removeWorkspaceAudited } from './workspaces.ts';
 
 /** A transaction of this size blocks other changes, such as those of a running service, for about 10 ms. */
 const atOnce = 500;
@@ -45,7 +45,7 @@ export async function removeWorkspaceInBatches(
     // Jobs may take new locks in the meantime. The last few end in the transaction that removes the workspace.
     more = locks.length === locksAtOnce;
   }
-  const mayContinue = async (db: Database) => force || (await countHeldLocks(db, now, workspace)) === 0;
+  const mayContinue = async (db: Database) => force || (await countActiveLocks(db, now, workspace)) === 0;
   const ofWorkspace = sql`workspace_id = ${workspace}`;
   const hooks = await read.selectFrom('hooks').select('id').where('workspace_id', '=', workspace).execute();
   const large = [

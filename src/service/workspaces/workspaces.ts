@@ -96,7 +96,7 @@ export async function addWorkspace(db: Database, now: Now, workspace: NewWorkspa
 export async function removeWorkspaceAudited(db: Database, now: Now, actor: Actor, id: string, endedLocks = 0) {
   const workspace = await findWorkspace(db, id);
   if (workspace === undefined) return { kind: 'unknown' } as const;
-  const locks = await countHeldLocks(db, now, id);
+  const locks = await countActiveLocks(db, now, id);
   if (locks > 0) return { kind: 'locked', locks } as const;
   await db.deleteFrom('locks').where('workspace_id', '=', id).execute();
   // Stored responses contain locks and hooks that a later workspace with this id does not have.
@@ -115,14 +115,14 @@ export function findWorkspace(db: Database, id: string): Promise<FoundWorkspace 
     .executeTakeFirst();
 }
 
-export async function countHeldLocks(db: Database, now: Now, workspace?: string): Promise<number> {
-  const { live } = await db
+export async function countActiveLocks(db: Database, now: Now, workspace?: string): Promise<number> {
+  const { count } = await db
     .selectFrom('locks')
-    .select((select) => select.fn.countAll<number>().as('live'))
+    .select((select) => select.fn.countAll<number>().as('count'))
     .$if(workspace !== undefined, (locks) => locks.where('workspace_id', '=', workspace ?? ''))
     .where(sql<boolean>`expires_at > ${now}`)
     .executeTakeFirstOrThrow();
-  return Number(live);
+  return Number(count);
 }
 
 const detailOf = ({ id, remote }: StoredWorkspace) => ({ workspace: id, remote: redactRemote(remote) });

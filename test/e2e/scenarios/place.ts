@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import type { Lock } from '../../../src/interface/resources.ts';
 import { isPresent } from '../../../src/service/locks/line.ts';
-import { lockOf } from '../../../src/service/locks/lock-row.ts';
+import { toLock } from '../../../src/service/locks/lock-row.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
 import { type Job, type JobOptions, openJob, type StepOptions } from '../../support/runner/job.ts';
@@ -105,7 +105,7 @@ export function openPlace(options: PlaceOptions): Place {
     },
     async locks() {
       const rows = storage.read.selectFrom('locks').selectAll().where('workspace_id', '=', workspace);
-      return (await rows.where('expires_at', '>', Date.now()).orderBy('path').execute()).map(lockOf);
+      return (await rows.where('expires_at', '>', Date.now()).orderBy('path').execute()).map(toLock);
     },
     lockOn: async (path) => (await place.locks()).find((lock) => lock.path === path),
     async hasLine() {

@@ -70,7 +70,7 @@ describe.each(pairs)('restore from $from.name to $to.name', ({ from, to }) => {
       rows: Object.fromEntries(counts),
       endedSessions: 1,
       endedLinks: 1,
-      liveLocks: 4,
+      activeLocks: 4,
     });
     const { audit, ...after } = await rowsOf(target);
     const { audit: recorded, ...others } = before;

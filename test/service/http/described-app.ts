@@ -46,7 +46,7 @@ export const noLocks: Locks = {
   grantToPeople: notHere,
   removeExpired: notHere,
   keepPresent: notHere,
-  wait: notHere,
+  waitUntilFree: notHere,
   follow: notHere,
   endWaits: notHere,
   stop: notHere,

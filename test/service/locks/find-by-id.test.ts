@@ -39,7 +39,7 @@ describe.each(databaseKinds)('a lookup of a lock by its id on $name', (kind) => 
   test('finds only that lock', async () => {
     expect(await findCommittedLockById(storage, { workspace: 'game', id })).toMatchObject({
       path: 'many/7',
-      live: true,
+      isActive: true,
     });
     expect(await findCommittedLockById(storage, { workspace: 'film', id })).toBeUndefined();
     expect(await findCommittedLockById(storage, { workspace: 'game', id: 'lock_none' })).toBeUndefined();

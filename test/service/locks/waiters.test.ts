@@ -77,7 +77,7 @@ function createWorld() {
     },
     watch(name: string, { seconds = 30, tokenId = 'tok' } = {}) {
       const { leaving, wait } = arrival('a', seconds, tokenId);
-      return noted(name, waiters.watch(wait), leaving);
+      return noted(name, waiters.waitUntilFree(wait), leaving);
     },
   };
 }

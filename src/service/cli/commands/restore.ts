@@ -60,14 +60,14 @@ function outputOf({ header, rows, ...restored }: Restored): CommandOutput {
       fences_raised_by: restored.fencesRaisedBy,
       sessions_ended: restored.endedSessions,
       sign_in_links_ended: restored.endedLinks,
-      live_locks: restored.liveLocks,
+      live_locks: restored.activeLocks,
     },
     lines: [
       `Restored the backup of ${timeCell(taken_at)}, with schema ${restored.schema}${migrated}:`,
       ...rowCounts(rows),
       '',
       `Fences raised by ${restored.fencesRaisedBy}. Ended dashboard sessions: ${restored.endedSessions}, sign-in links: ${restored.endedLinks}.`,
-      `Locks restored until they expire: ${restored.liveLocks}. Run "workspace-service lock list WORKSPACE" to list them.`,
+      `Locks restored until they expire: ${restored.activeLocks}. Run "workspace-service lock list WORKSPACE" to list them.`,
       'Changes since the backup are undone. Revoke all tokens again that were revoked since then.',
     ],
   };

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { formatDuration } from '../../../interface/duration.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { lockOf } from '../../locks/lock-row.ts';
+import { toLock } from '../../locks/lock-row.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
 import { postForm } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
@@ -35,7 +35,7 @@ export function addExtendPage(site: Site): void {
     const { ids, back } = selection;
     const [row] = await selectedLocks(site, workspace.id, ids);
     if (row === undefined) return endedLocks(site, call, selection, { title, nothingDone: 'Nothing was extended.' });
-    const details = lockFacts(lockOf(row), now);
+    const details = lockFacts(toLock(row), now);
     if (releaseWay(bearer, row) !== 'own') {
       const warning = html`Someone else holds this lock. Only its holder can extend it.`;
       return refusedView({ title, warning, details, back, status: 403 });

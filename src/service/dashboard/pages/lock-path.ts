@@ -4,7 +4,7 @@ import { grants } from '../../../interface/scopes.ts';
 import { invalid } from '../../contract/problem.ts';
 import { lastSegment } from '../../http/request-target.ts';
 import type { StoredLock } from '../../locks/find.ts';
-import { lockOf } from '../../locks/lock-row.ts';
+import { toLock } from '../../locks/lock-row.ts';
 import { readLockHistory } from '../../locks/read-history.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { postForm } from '../elements/fields.ts';
@@ -33,13 +33,13 @@ export function addLockPathPage(site: Site): void {
       locks.queue(key),
       readLockHistory(storage, { ...key, before, limit: pageSize }),
     ]);
-    const lock = found?.live ? found : undefined;
+    const lock = found?.isActive ? found : undefined;
     const own = locks.placeOf({ ...key, bearer: call.bearer });
     const isWaiting = waiting.some(({ placeId }) => placeId === own);
     const { changes, next } = history;
     const none = empty('Nobody holds a lock on this path.', 'It can be locked now.');
     const main = html`${liveState(`/workspaces/${workspace}/locks/events`, call.now)}
-      <section data-part="lock">${lock === undefined ? none : lockFacts(lockOf(lock), call.now)}</section>
+      <section data-part="lock">${lock === undefined ? none : lockFacts(toLock(lock), call.now)}</section>
       <h2>Waiting for it</h2>
       <section data-part="waiting">${waitingTable(call, waiting)}</section>
       <section data-part="withdrawal">${isWaiting ? withdrawal(key) : ''}</section>

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { parseHeldPath } from '../../../interface/lock-path.ts';
 import { locksWithIds } from '../../locks/list.ts';
-import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { buttonLink } from '../elements/fields.ts';
 import { lockFacts } from '../elements/lock.ts';
 import { listUrl, ownLocksUrl, parseListQuery } from '../elements/lock-list.ts';
@@ -35,10 +35,10 @@ export async function endedLocks(
 ): Promise<View> {
   const path = parseHeldPath(text);
   const current = path.ok ? await locks.find({ workspace: workspace.id, path: path.value }) : undefined;
-  if (current?.live) {
+  if (current?.isActive) {
     const warning = html`<strong>${nothingDone}</strong> The lock you were shown is gone, and the path has a new lock. It is held by:`;
     const more = buttonLink(listUrl(workspace.id, { path: current.path }), 'Show the new lock');
-    return refusedView({ title, warning, details: lockFacts(lockOf(current), now), back, more, status: 412 });
+    return refusedView({ title, warning, details: lockFacts(toLock(current), now), back, more, status: 412 });
   }
   const gone = ids.length > 1 ? 'These locks no longer exist.' : 'This lock no longer exists.';
   const reason = 'A lock ends when it is released or expires.';

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { isOwnLock } from '../../locks/release.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
@@ -81,7 +81,7 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
 function lockRow(call: WorkspaceCall, row: LockRow, isBelowFolder: boolean, waiting?: number): Markup {
   const { now } = call;
   const workspace = call.workspace.id;
-  const lock = lockOf(row);
+  const lock = toLock(row);
   const { id, path, origin, acquired_at, expires_at } = lock;
   const way = releaseWay(call.bearer, row);
   return html`<tr data-key="${id}">

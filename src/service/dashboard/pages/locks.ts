@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { heldLocks } from '../../locks/list.ts';
+import { activeLocksOf } from '../../locks/list.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { numberedPages } from '../elements/list.ts';
@@ -43,7 +43,7 @@ export function addLockListPage(site: Site): void {
 
 async function lockList({ storage }: Site, call: WorkspaceCall, requested: ListQuery): Promise<Markup> {
   const workspace = call.workspace.id;
-  const locks = await heldLocks(storage, workspace);
+  const locks = await activeLocksOf(storage, workspace);
   const found = sorted(matching(locks, requested), requested);
   const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
   const query = { ...requested, page: Math.min(requested.page, pages) };

@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import { ownLocks } from '../../locks/list.ts';
-import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { groupedTable, hiddenHeading, type Row } from '../elements/list.ts';
@@ -36,7 +36,7 @@ export function addOwnLocksPage(site: Site): void {
 }
 
 function row({ bearer, now }: PageCall, stored: LockRow, waiting: number): Row {
-  const lock = lockOf(stored);
+  const lock = toLock(stored);
   const { path, note } = lock;
   const workspace = stored.workspace_id;
   const button = (kind: string, text: string, href: string) =>

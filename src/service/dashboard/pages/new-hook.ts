@@ -7,7 +7,7 @@ import { requireFreeDisk } from '../../http/access.ts';
 import { actorOf } from '../../http/context.ts';
 import type { HookRow } from '../../outbox/hook-row.ts';
 import { redactedUrl } from '../../webhooks/delivery-request.ts';
-import { editHook, headersOf, hookOf, registerHook } from '../../webhooks/hooks.ts';
+import { editHook, headersOf, registerHook, toHook } from '../../webhooks/hooks.ts';
 import { checkHookUrl, type HookRequest } from '../../webhooks/registration.ts';
 import type { WebhookSecret } from '../../webhooks/signature.ts';
 import { formatNames, hookUrl } from '../elements/hook.ts';
@@ -124,7 +124,7 @@ export function addEditHookPages(site: Site): void {
 }
 
 function storedHook(row: HookRow): Form {
-  const { events, branches, format, header_names } = hookOf(row);
+  const { events, branches, format, header_names } = toHook(row);
   const headers = header_names.map((name) => `${name}: `).join('\n');
   return filledIn({ event: events, branches: (branches ?? []).join('\n'), format, headers });
 }

@@ -9,7 +9,7 @@ import { invalid, Refusal } from '../../contract/problem.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
 import { requireFreeDisk } from '../../http/access.ts';
 import { isReplayed } from '../../idempotency/remembered-responses.ts';
-import { lockOf } from '../../locks/lock-row.ts';
+import { toLock } from '../../locks/lock-row.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
 import { type FormField, postForm, textInput } from '../elements/fields.ts';
@@ -184,7 +184,7 @@ async function askView(site: Site, call: WorkspaceCall, values: Form, rejection:
     cancel: backLink(pathUrl(workspace, path), 'Cancel'),
   });
   const main = html`${refusal}
-    ${held?.live ? lockFacts(lockOf(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
+    ${held?.isActive ? lockFacts(toLock(held), call.now) : html`<p>Nobody holds a lock on ${literal(path)}.</p>`}
     ${form}`;
   return { title: 'Ask for a lock', main, status };
 }

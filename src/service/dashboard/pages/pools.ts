@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { withoutSecrets } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
-import { lockOf } from '../../locks/lock-row.ts';
+import { toLock } from '../../locks/lock-row.ts';
 import type { QueuedRequest } from '../../locks/read-queue.ts';
 import { findPools, poolWithName, type StoredPool } from '../../pools/pools.ts';
 import { type Seat, seatsOf } from '../../pools/seats.ts';
@@ -63,7 +63,7 @@ function seatRow(
     ...secret.map((name) => `${name} (secret)`),
   ];
   const lockIt = grants(bearer.scopes, 'locks:write') ? html`<a href="${newLockUrl(workspace, path)}">Lock it</a>` : '';
-  const lock = found && lockOf(found);
+  const lock = found && toLock(found);
   return [
     ['Item', pathLink(workspace, path), 'head'],
     ['Properties', html`${texts.map((text) => html`${userText(text)}<br>`)}`],

@@ -1,6 +1,6 @@
 import { html } from 'hono/html';
 import { actorOf } from '../../http/context.ts';
-import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm, textInput } from '../elements/fields.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
@@ -149,7 +149,7 @@ function warningOf(forced: number, rows: readonly LockRow[]): string {
 /** All details of a single lock, and the most important ones of several. */
 function lockDetails({ workspace, bearer, now }: WorkspaceCall, rows: readonly LockRow[]): Markup {
   const [only] = rows;
-  if (only !== undefined && rows.length === 1) return lockFacts(lockOf(only), now);
+  if (only !== undefined && rows.length === 1) return lockFacts(toLock(only), now);
   return htmlTable(
     rows.map(
       (row): Row => [

@@ -8,7 +8,7 @@ import { listBranchesTimeout } from '../../workspaces/remotes.ts';
 import { type EndedLocks, maxNamedLocks, removeWorkspaceInBatches } from '../../workspaces/remove-workspace.ts';
 import {
   addWorkspaceAudited,
-  countHeldLocks,
+  countActiveLocks,
   type FoundWorkspace,
   updateWorkspaceAudited,
 } from '../../workspaces/workspaces.ts';
@@ -90,7 +90,7 @@ export function addWorkspaceRemovalPages(site: Site): void {
   const { storage, locks, removeFiles } = site;
 
   addWorkspacePage(site, removal, async ({ workspace }) =>
-    removalView(site, workspace, await countHeldLocks(storage.read, storage.now, workspace.id)),
+    removalView(site, workspace, await countActiveLocks(storage.read, storage.now, workspace.id)),
   );
 
   addWorkspaceAction(site, removal, async ({ workspace, c, form }) => {

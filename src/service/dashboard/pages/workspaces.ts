@@ -1,7 +1,7 @@
 import { html } from 'hono/html';
 import { grants } from '../../../interface/scopes.ts';
 import { locksEndingWithin, oldestLocks } from '../../locks/list.ts';
-import { type LockRow, lockOf } from '../../locks/lock-row.ts';
+import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../../syncs/workspace-overview.ts';
 import { maySee } from '../../tokens/tokens.ts';
@@ -146,7 +146,7 @@ async function lockSections({ bearer, now }: PageCall, { storage }: Site): Promi
 }
 
 const lockRow = (row: LockRow, name: string, when: Markup): Row => {
-  const { path, owner } = lockOf(row);
+  const { path, owner } = toLock(row);
   const { workspace_id: workspace } = row;
   return [
     ['Path', pathLink(workspace, path), 'head'],
