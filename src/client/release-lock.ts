@@ -51,12 +51,12 @@ export function createReleaseLock(context: ClientContext) {
     const { workspace, path, proof, force, reason, attempts } = request;
     const query = new URLSearchParams({ ...(force && { force: 'true' }), ...(reason && { reason }) }).toString();
     const targetWith = (how: Slashes): string => endpoints.lock(workspace, path, how) + (query && `?${query}`);
-    const raw = targetWith('raw');
+    const otherTarget = slashes === 'encoded' && path.includes('/') ? targetWith('raw') : undefined;
     const result = await call(
       {
         method: 'DELETE',
         target: targetWith(slashes),
-        otherTarget: slashes === 'encoded' && path.includes('/') ? raw : undefined,
+        otherTarget,
         headers: { ...(condition !== undefined && { 'if-match': condition }) },
         attempts,
         expect: expectResource('lock', namesLock),
@@ -68,7 +68,7 @@ export function createReleaseLock(context: ClientContext) {
       within,
     );
     const isUnderstood = result.kind === 'answered' && (isSuccess(result.response) || isRecognized(result.response));
-    if (isUnderstood && result.target === raw) slashes = 'raw';
+    if (isUnderstood && result.target === otherTarget) slashes = 'raw';
     return result;
   }
 

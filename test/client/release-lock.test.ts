@@ -312,6 +312,13 @@ describe('an encoded slash', () => {
     expect(result.kind).toBe('released');
   });
 
+  test('is still sent encoded after the release of a path without slashes', async () => {
+    const { server, client } = await clientOf(nothing(204));
+    await client.releaseLock({ workspace: game, path: lockPath('Hero.uasset'), proof }, client.within());
+    await client.releaseLock({ workspace: game, path: hero, proof }, client.within());
+    expect(server.requests.map(({ url }) => url)).toEqual([`${locks}/Hero.uasset`, encoded]);
+  });
+
   test('is not retried for a path without slashes', async () => {
     const { urls } = await release(listing([], page(404)), { path: lockPath('a%2Fb') });
     expect(urls).toEqual([`${locks}/a%252Fb`]);
