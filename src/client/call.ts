@@ -42,7 +42,7 @@ export interface CallOptions extends AttemptOptions {
  * response.
  */
 export function createCall(options: CallOptions): Call {
-  const { baseUrl, server, clock, serverClock, random } = options;
+  const { server, clock, random } = options;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
   const attempt = createAttempt(options, throttle);
@@ -64,6 +64,8 @@ export function createCall(options: CallOptions): Call {
     let firstSentAt: number | undefined;
     let progress: Progress = { attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true };
     let last: RequestFailure | undefined;
+    const state = (): CallState => ({ method, target: sent.target, firstSentAt, progress });
+    const { answered, giveUp, refuse, fail } = createCallResults(options, state);
 
     try {
       const unsendable = unsendableHeader(sent.headers);
@@ -160,33 +162,6 @@ export function createCall(options: CallOptions): Call {
       const isCancelled = limit.signal.aborted && !limit.isOver();
       return giveUp(isCancelled ? { kind: 'aborted' } : { kind: 'deadline', last, retryAfterMs: undefined, limited });
     }
-
-    function giveUp(failure: RequestFailure): CallResult {
-      return { kind: 'given-up', error: fail(failure), mayBeDone: progress.mayBeDone };
-    }
-
-    function answered(response: ClientResponse): AnsweredCall {
-      const { mayBeDone } = progress;
-      const sentAt = serverClock.now() - (clock() - (firstSentAt ?? clock()));
-      return {
-        kind: 'answered',
-        response,
-        mayBeDone,
-        sentAt,
-        target: sent.target,
-        fail,
-        refuse: () => refuse(response),
-      };
-    }
-
-    function refuse(response: ClientResponse): ServiceError {
-      return fail(refusalOf(response, { baseUrl, serverNow: serverClock.now() }));
-    }
-
-    function fail(failure: RequestFailure): ServiceError {
-      const path = sent.target.replace(/\?.*$/s, '');
-      return new ServiceError({ method, path, attempts: progress.attempts, server }, failure);
-    }
   };
 
   function openTokens(): Promise<TokenSource> | undefined {
@@ -201,6 +176,47 @@ function sentRequest({ method, target, headers, body }: Request, ofAll: Readonly
   };
   const text = body instanceof URLSearchParams ? body.toString() : body === undefined ? null : JSON.stringify(body);
   return { method, target, headers: { 'accept-encoding': 'identity', ...ofAll, ...type, ...headers }, body: text };
+}
+
+interface CallState extends Pick<Request, 'method'> {
+  /** As it was last sent. */
+  readonly target: string;
+  readonly firstSentAt: number | undefined;
+  readonly progress: Progress;
+}
+
+/** The results and errors of a call, each for its state at that time. */
+function createCallResults({ baseUrl, server, clock, serverClock }: CallOptions, state: () => CallState) {
+  function answered(response: ClientResponse): AnsweredCall {
+    const { target, firstSentAt, progress } = state();
+    const now = clock();
+    return {
+      kind: 'answered',
+      response,
+      mayBeDone: progress.mayBeDone,
+      sentAt: serverClock.now() - (now - (firstSentAt ?? now)),
+      target,
+      fail,
+      refuse: () => refuse(response),
+    };
+  }
+
+  const giveUp = (failure: RequestFailure): CallResult => ({
+    kind: 'given-up',
+    error: fail(failure),
+    mayBeDone: state().progress.mayBeDone,
+  });
+
+  const refuse = (response: ClientResponse): ServiceError =>
+    fail(refusalOf(response, { baseUrl, serverNow: serverClock.now() }));
+
+  function fail(failure: RequestFailure): ServiceError {
+    const { method, target, progress } = state();
+    const path = target.replace(/\?.*$/s, '');
+    return new ServiceError({ method, path, attempts: progress.attempts, server }, failure);
+  }
+
+  return { answered, giveUp, refuse, fail };
 }
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
