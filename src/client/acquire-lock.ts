@@ -54,7 +54,12 @@ export interface Conflict {
 }
 
 type AcquireLockResult =
-  | { readonly kind: 'acquired'; readonly lock: AcquiredLock }
+  | {
+      readonly kind: 'acquired';
+      readonly lock: AcquiredLock;
+      /** The service compares the file with its versions on other branches. */
+      readonly isCompared: boolean;
+    }
   /**
    * `mayBeOurs`: an earlier attempt had no response. Without idempotency keys in the service, the holder may be this
    * request.
@@ -111,7 +116,7 @@ export const createAcquireLock = (context: AcquireContext) => {
       return held(answered, request.path, lock, false);
     const comparison = comparisonIn(response);
     if (comparison !== undefined) onCompared?.(comparison);
-    return { kind: 'acquired', lock };
+    return { kind: 'acquired', lock, isCompared: lock.raw['outdated'] !== undefined };
   }
 
   return async (request: AcquireLockRequest, within: CallLimits): Promise<AcquireLockResult> => {

@@ -117,7 +117,7 @@ export function createLockSession(context: SessionContext) {
         case 'acquired': {
           const lock = grantedLock(acquisition.lock);
           const waitedMs = Math.round(clock() - (pathRequestedAt.get(path) ?? clock()));
-          const isCompared = acquisition.lock.raw['outdated'] !== undefined || undefined;
+          const isCompared = acquisition.isCompared || undefined;
           const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, isCompared, at: now() };
           record(grant);
           serviceAnswered = true;
