@@ -127,24 +127,36 @@ export async function acquireLocks(
       // A step that needs several locks waits for one, and is not notified when another path is free.
       const others = needsOne || blocked === undefined ? [] : blocked.conflicts.slice(1);
       const maxSeconds = refresh || others.length > 0 ? secondsBetweenReads : undefined;
-      const waited = blocked === undefined ? {} : await waitInLine(blocked, until, maxSeconds);
-      if (waited.unanswered !== undefined) {
-        unanswered.set(waited.unanswered.key, waited.unanswered);
-        unsettled = { ...unsettled, unanswered: [waited.unanswered] };
-      }
-      start = waited.start;
-      if (start?.kind === 'granted' || (await refreshGoal(until)) || start !== undefined) return;
-      if (blocked === undefined || waited.held === undefined) break;
+      const held = await waitOnce(blocked, until, maxSeconds);
+      if (start?.kind === 'granted') return;
+      const isRefreshed = await refreshGoal(until);
+      if (isRefreshed || start !== undefined) return;
+      if (blocked === undefined || held === undefined) break;
       const mayBeFree = others.filter(({ holder }) => holder !== undefined || read % readsPerKeptPath === 0);
       const free = await findFree(context, mayBeFree, until);
       if (free.length > 0) {
         start = { kind: 'first', paths: free };
         return;
       }
-      lastBlocked = withConflict(blocked, waited.held);
+      lastBlocked = withConflict(blocked, held);
       logWait(lastBlocked);
     }
     await sleep(Math.min(pauseMs(isSettled ? number : 0, retryAfterMs, random), until - clock()), signal);
+  }
+
+  /** Returns the conflict if the path is still held after the full wait, and the step can wait again. */
+  async function waitOnce(
+    blocked: Blocked | undefined,
+    until: number,
+    maxSeconds: number | undefined,
+  ): Promise<Conflict | undefined> {
+    const waited = blocked === undefined ? {} : await waitInLine(blocked, until, maxSeconds);
+    if (waited.unanswered !== undefined) {
+      unanswered.set(waited.unanswered.key, waited.unanswered);
+      unsettled = { ...unsettled, unanswered: [waited.unanswered] };
+    }
+    start = waited.start;
+    return waited.held;
   }
 
   /** True if paths were added, or one that others hold was removed. A goal that could no longer be met stays. */
