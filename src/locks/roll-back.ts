@@ -1,7 +1,8 @@
 import { type CallLimits, inParallel, type ServiceError } from '../client/client.ts';
+import { cleanupLimits } from './cleanup-limits.ts';
 import type { LockContext } from './context.ts';
 import type { Grant, Intent } from './ledger/entry.ts';
-import { cleanupLimits, type ReleaseResult } from './release.ts';
+import type { ReleaseResult } from './release.ts';
 import type { LockSession } from './session.ts';
 
 /** Locks to release, and unanswered requests to repeat. */

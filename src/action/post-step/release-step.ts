@@ -1,7 +1,7 @@
 import { sleep, steadyClock } from '../../client/client.ts';
+import { cleanupLimits } from '../../locks/cleanup-limits.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
 import { createRecorder, ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
-import { cleanupLimits } from '../../locks/release.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
 import { type OnLost, parseBoolean, parseOnLost } from '../inputs/parse.ts';
@@ -13,7 +13,7 @@ import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
 import { cancellation, readRunner } from '../step/runner.ts';
 import { parseSavedState } from '../step/saved-state.ts';
-import { readCandidates } from './candidates.ts';
+import { type CandidateResult, type ReleaseCandidates, readCandidates } from './candidates.ts';
 import { chartOf } from './chart.ts';
 import { releaseCandidates, unreleased } from './release-candidates.ts';
 import { nothingLeft, releaseReport } from './report.ts';
@@ -67,7 +67,9 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
     releases.push(entry);
   };
 
-  const { results, now } = await releaseAll();
+  const { results, now } = nothing
+    ? { results: [], now: Date.now() }
+    : await releaseAll(candidates, { step, raw, reporter, origin, record, cancelled });
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const onLost = onLostOf(state('on-lost'), raw['on-lost']);
   const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost });
@@ -76,29 +78,37 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   // The step itself has rejected an invalid `summary`. Here it means the default.
   const summary = parseBoolean(raw.summary);
   await reporter.finish('Workspace: locks at the end of the job', outcome, !summary.ok || summary.value);
+}
 
-  /** The results, and the current time by the clock of the service. */
-  async function releaseAll() {
-    if (nothing) return { results: [], now: Date.now() };
-    const reader = createReader(raw);
-    const connection = readConnection(reader, process.env);
-    if (connection === undefined)
-      return { results: unreleased(candidates, reader.problems.join(' ')), now: Date.now() };
-    const { baseUrl, requestTimeout } = connection;
-    const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
-    const limits = { retries: 0, requestTimeout: { seconds } };
-    const client = connect({ ...connection, ...limits }, origin, reporter);
-    const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
-    try {
-      const time = { clock: steadyClock, sleep, random: Math.random };
-      const session = createLockSession({ ...time, client, record, step, origin });
-      const { serverNow } = client;
-      const results = await releaseCandidates({ ...time, session, serverNow, log }, baseUrl, candidates, within);
-      return { results, now: serverNow() };
-    } finally {
-      within.stop();
-      client.dispose();
-    }
+interface ReleaseOptions extends Pick<StepToRelease, 'step' | 'raw' | 'reporter'> {
+  readonly origin: string | undefined;
+  readonly record: (entry: Entry) => void;
+  readonly cancelled: AbortSignal;
+}
+
+/** The results, and the current time by the clock of the service. */
+async function releaseAll(
+  candidates: ReleaseCandidates,
+  { step, raw, reporter, origin, record, cancelled }: ReleaseOptions,
+): Promise<{ readonly results: readonly CandidateResult[]; readonly now: number }> {
+  const reader = createReader(raw);
+  const connection = readConnection(reader, process.env);
+  if (connection === undefined) return { results: unreleased(candidates, reader.problems.join(' ')), now: Date.now() };
+  const { baseUrl, requestTimeout } = connection;
+  const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
+  const limits = { retries: 0, requestTimeout: { seconds } };
+  const client = connect({ ...connection, ...limits }, origin, reporter);
+  const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
+  try {
+    const time = { clock: steadyClock, sleep, random: Math.random };
+    const session = createLockSession({ ...time, client, record, step, origin });
+    const { serverNow } = client;
+    const context = { ...time, session, serverNow, log: reporter.log };
+    const results = await releaseCandidates(context, baseUrl, candidates, within);
+    return { results, now: serverNow() };
+  } finally {
+    within.stop();
+    client.dispose();
   }
 }
 
