@@ -49,7 +49,7 @@ function readChange({ name, file }: RunEvent): Parsed<Change> {
   } catch (error) {
     return refused(`The file with the event of the run cannot be read: ${errorMessage(error)}.`);
   }
-  const payload = parseJson(text, (each) => each);
+  const payload = parseJson(text);
   return payload.ok
     ? parseChange(name, payload.value)
     : refused(`The file with the event of the run cannot be used: ${payload.reason}.`);

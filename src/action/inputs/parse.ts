@@ -66,7 +66,7 @@ export const parseAudience = (text: string): Parsed<string> =>
 
 /** Also refuses JSON that is nested too deeply: walking it would exhaust the stack. */
 export function parseJsonObject(text: string): Parsed<JsonObject> {
-  const json = parseJson(text, (each) => each);
+  const json = parseJson(text);
   if (json.ok && isObject(json.value)) return accepted(json.value);
   // The text is not shown: it may contain secrets.
   return refused('It must be a JSON object, such as {"format": "github"}.');
@@ -107,7 +107,7 @@ export function parseHandoffFile(file: string): Parsed<readonly HandoffLock[]> {
  * Parses the `locks` output of a lock step. One invalid entry makes it all invalid: skipping one would leave its lock.
  */
 export function parseHandoff(json: string): Parsed<readonly HandoffLock[]> {
-  const entries = parseJson(json, (each) => each);
+  const entries = parseJson(json);
   if (!entries.ok) return refused('It is not JSON. Pass the output `locks` of a lock step unchanged.');
   if (!isArray(entries.value)) {
     return refused('It is not a JSON list. Pass the output `locks` of a lock step unchanged.');
