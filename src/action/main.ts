@@ -21,7 +21,7 @@ async function main(): Promise<void> {
     : undefined;
   const loaded = loadInputs(raw, core.getInput, process.env, fromLedger);
   if (!loaded.ok) {
-    reporter.refuse(loaded.problems);
+    reporter.failEarly(loaded.problems);
     return;
   }
   const { connection, task, summary, unused } = loaded.inputs;
@@ -35,7 +35,7 @@ async function main(): Promise<void> {
     await reporter.finish(title, await run(context, task), summary);
   } catch (error) {
     if (error instanceof InputError) {
-      reporter.refuse(error.problems);
+      reporter.failEarly(error.problems);
       return;
     }
     for (const line of stackLines(error)) reporter.log.debug(line);

@@ -6,7 +6,7 @@ import { parseBoolean, parseHandoff, parseJsonObject, parseWholeNumber } from '.
 import { parsePathLine } from '../../src/action/inputs/path-line.ts';
 import { operations, readRawInputs } from '../../src/action/inputs/table.ts';
 import { parseRenewalTask } from '../../src/action/renewal/task.ts';
-import { inHtml, oneLine } from '../../src/action/report/redact.ts';
+import { inHtml, oneLine } from '../../src/action/report/escape.ts';
 import { parseSavedState } from '../../src/action/step/saved-state.ts';
 import { parseBaseUrl, parseWorkspaceId as parseNamedWorkspace, parseToken } from '../../src/client/access.ts';
 import { dateOf, timestampIn } from '../../src/client/clock.ts';
@@ -289,7 +289,7 @@ export const parsers: readonly Parser[] = [
   ]),
   row('action/step/saved-state.ts parseSavedState', parseSavedState),
   row('action/renewal/task.ts parseRenewalTask', parseRenewalTask),
-  row('action/report/redact.ts oneLine inHtml', (text) => [oneLine(text), inHtml(text)], ['', '##', '[']),
+  row('action/report/escape.ts oneLine inHtml', (text) => [oneLine(text), inHtml(text)], ['', '##', '[']),
 
   row(
     'service/api/prefer.ts preferredWait urgencyOf',

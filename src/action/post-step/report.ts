@@ -125,8 +125,8 @@ function failedText(failed: readonly ResultOf<'failed'>[], now: number): string 
 export function manualReleaseCommand({ service, workspace, path, lock }: Grant): string {
   const tag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
   const condition = tag === undefined ? '' : ` -H ${shellQuoted(`If-Match: ${tag}`)}`;
-  const address = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
-  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(address)}`;
+  const url = `${service}/workspaces/${encodeURIComponent(workspace)}/locks/${asOneSegment(path)}`;
+  return `curl -X DELETE -H 'Authorization: Bearer <API_TOKEN>'${condition} ${shellQuoted(url)}`;
 }
 
 /** A warning is an annotation of the run: it names a few locks, and refers to the log for the others. */

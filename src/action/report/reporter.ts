@@ -1,6 +1,7 @@
 import * as core from '@actions/core';
 import { errorMessage, formatNumber, pluralize, runName } from '../../interface/format.ts';
 import type { Redact } from '../../interface/redact.ts';
+import { inAttribute, inHtml, oneLine } from './escape.ts';
 import {
   type FileAnnotation,
   fitsVariable,
@@ -9,7 +10,7 @@ import {
   type Outputs,
   outputNames,
 } from './outcome.ts';
-import { createSecretRedactor, inAttribute, inHtml, oneLine } from './redact.ts';
+import { createSecretRedactor } from './redact.ts';
 import type { Cell, Table } from './table.ts';
 
 /** Readers who unfold a group want an overview, not a thousand lines. */
@@ -136,7 +137,7 @@ export function createReporter(secrets: readonly string[]) {
     },
     setOutputs,
     /** Fails the step before it has done anything. */
-    refuse: (problems: readonly string[]): void => annotateFailures(problems, []),
+    failEarly: (problems: readonly string[]): void => annotateFailures(problems, []),
     async finish(title: string, outcome: Outcome, withSummary: boolean): Promise<void> {
       const { outputs, failures, annotations = [] } = outcome;
       setOutputs(outputs);
@@ -179,7 +180,7 @@ function tableHtml({ head, rows, rest }: Table, room: number, redact: Redact): s
   const table = (rowsHtml: readonly string[]): string => `<table>\n${headHtml}${rowsHtml.join('')}</table>\n`;
   const folded = (rowsHtml: readonly string[]): string =>
     `<details>\n<summary>${formatNumber(rowsHtml.length)} more</summary>\n${table(rowsHtml)}</details>\n`;
-  const restLink = rest && `: ${link(redact(rest.text), redact(rest.address))}`;
+  const restLink = rest && `: ${link(redact(rest.text), redact(rest.url))}`;
   const others = (number: number): string => `<p>And ${formatNumber(number)} more${restLink ?? ''}.</p>\n`;
 
   let left = room - bytes(table([]) + folded([]) + others(rows.length));
@@ -200,12 +201,12 @@ const rowHtml = (tag: 'th' | 'td', row: readonly Cell[], redact: Redact): string
 
 function cellHtml(cell: Cell, redact: Redact): string {
   if (typeof cell === 'string') return inHtml(redact(cell));
-  const address = redact(cell.run);
-  const name = runName(address);
-  return name === undefined ? inHtml(address) : link(name, address);
+  const url = redact(cell.run);
+  const name = runName(url);
+  return name === undefined ? inHtml(url) : link(name, url);
 }
 
-const link = (text: string, address: string): string => `<a href="${inAttribute(address)}">${inHtml(text)}</a>`;
+const link = (text: string, url: string): string => `<a href="${inAttribute(url)}">${inHtml(text)}</a>`;
 
 /** Shows texts in backticks as code, because Markdown is not interpreted here. Backticks inside a path mean nothing. */
 const withCode = (html: string): string => html.replace(/(?<![^\s(])`([^`]+)`(?!\w)/g, '<code>$1</code>');

@@ -8,7 +8,7 @@ export interface Table {
   readonly head: readonly string[];
   readonly rows: readonly (readonly Cell[])[];
   /** A link to the rows that do not fit into a summary. */
-  readonly rest?: { readonly text: string; readonly address: string } | undefined;
+  readonly rest?: { readonly text: string; readonly url: string } | undefined;
 }
 
 /** The table of locks in a summary. It has a column for notes only if there are any. */
@@ -31,5 +31,5 @@ export function holderTable(
 /** The page of the dashboard with all locks of a workspace. */
 export const locksPage = (service: string, workspace: string): NonNullable<Table['rest']> => ({
   text: `all locks of ${workspace}`,
-  address: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
+  url: `${service.replace(/\/v1$/, '')}/workspaces/${encodeURIComponent(workspace)}/locks`,
 });

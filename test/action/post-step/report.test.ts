@@ -133,7 +133,7 @@ describe('the report at the end of a job', () => {
           ['f', 'not released', '2026-03-01 13:00 UTC'],
           ['a', 'released', ''],
         ],
-        rest: { text: 'all locks of game', address: 'https://workspaces.example.com/workspaces/game/locks' },
+        rest: { text: 'all locks of game', url: 'https://workspaces.example.com/workspaces/game/locks' },
       },
     ]);
   });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { inHtml } from '../../../src/action/report/redact.ts';
+import { inHtml } from '../../../src/action/report/escape.ts';
 import { summaryHtml } from '../../../src/action/report/reporter.ts';
 import type { Table } from '../../../src/action/report/table.ts';
 import { createRedactor } from '../../../src/interface/redact.ts';
@@ -28,9 +28,9 @@ test.each([
   [`${run}/attempts/3`, 'octo-games/dragon #1040, attempt 3'],
   ['http://github.test:3000/a/.github/actions/runs/7', 'a/.github #7'],
   ['https://gitlab.test/octo-games/engine/dragon/-/pipelines/42', 'octo-games/engine/dragon #42'],
-])('the run at %s becomes a link with its name', (address, name) => {
-  const html = summaryHtml('t', 's', [{ head: ['Run'], rows: [[{ run: address }]] }], asItIs);
-  expect(html).toContain(`<td><a href="${address}">${name.replace('#', '#<wbr>')}</a></td>`);
+])('the run at %s becomes a link with its name', (url, name) => {
+  const html = summaryHtml('t', 's', [{ head: ['Run'], rows: [[{ run: url }]] }], asItIs);
+  expect(html).toContain(`<td><a href="${url}">${name.replace('#', '#<wbr>')}</a></td>`);
 });
 
 test.each([
@@ -44,10 +44,10 @@ test.each([
   'https://ci.example.com/runs/1',
   'by hand',
   '',
-])('an invalid run URL stays text: %s', (address) => {
-  const html = summaryHtml('t', 's', [{ head: ['x'], rows: [[{ run: address }]] }], asItIs);
+])('an invalid run URL stays text: %s', (url) => {
+  const html = summaryHtml('t', 's', [{ head: ['x'], rows: [[{ run: url }]] }], asItIs);
   expect(html).not.toContain('<a');
-  expect(html).toContain(`<td>${inHtml(address)}</td>`);
+  expect(html).toContain(`<td>${inHtml(url)}</td>`);
 });
 
 test('backticks become code in a sentence, but not in a path of a table', () => {
@@ -58,7 +58,7 @@ test('backticks become code in a sentence, but not in a path of a table', () => 
 });
 
 test('fifty rows are open, the next ones up to five hundred are folded, and the rest is a count with a link', () => {
-  const rest = { text: 'all locks of game', address: 'https://a.example/it\'s"&/workspaces/game/locks' };
+  const rest = { text: 'all locks of game', url: 'https://a.example/it\'s"&/workspaces/game/locks' };
   const parts = (count: number, more: Partial<Table> = { rest }) => {
     const rows = Array.from({ length: count }, (_, number) => [`p${number}`]);
     const html = summaryHtml('t', 's', [{ head: ['Path'], rows, ...more }], asItIs);
@@ -88,7 +88,7 @@ test('the summary is one block of HTML with only text and links to runs, whateve
   const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 3 }), { maxLength: 3 });
   fc.assert(
     fc.property(hostileText, rows, rows, hostileText, (sentence, some, others, text) => {
-      const rest = { text, address: `https://a.example/${text}`.replaceAll(/\s/g, '') };
+      const rest = { text, url: `https://a.example/${text}`.replaceAll(/\s/g, '') };
       const tables = [some, others].map((each) => ({ head: ['y', 'x'], rows: each, rest }));
       expect(summaryHtml('Workspace: lock', sentence, tables, asItIs)).toMatch(summaryShape);
     }),
