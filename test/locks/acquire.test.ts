@@ -67,15 +67,15 @@ interface Answering {
   /** Response when the step asks about an unanswered request; the number counts from 0. */
   readonly settle?: (path: LockPath, number: number) => SessionAcquireResult;
   /** Response to a request that waits in line, and the delay before it. */
-  readonly tell?: (
+  readonly waitInLine?: (
     request: WaitingRequest,
     number: number,
   ) => { readonly result: SessionAcquireResult; readonly afterMs: number };
   /** The paths at the refresh with this number, counted from 0. */
-  readonly growing?: (number: number) => readonly string[];
+  readonly refreshed?: (number: number) => readonly string[];
   /** The locked paths in the list with this number, counted from 0. */
   readonly listed?: (number: number) => readonly string[];
-  /** Receives all events in order: `ask a`, `give back a`, `sleep`, `wait a 30`. */
+  /** Receives all events in order: `ask a`, `roll back a`, `sleep`, `wait a 30`. */
   readonly events?: string[];
 }
 
@@ -86,13 +86,13 @@ async function waiting({
   waitSeconds = 600,
   random = () => 0.5,
   settle = () => {
-    throw new Error('Nothing was unclear.');
+    throw new Error('No request was unanswered.');
   },
-  tell = () => {
+  waitInLine = () => {
     throw new Error('The service does not support waiting.');
   },
   count = paths.length,
-  growing,
+  refreshed,
   listed = () => {
     throw new Error('No other path was waited for.');
   },
@@ -105,7 +105,7 @@ async function waiting({
   /** Start of each request, relative to the start of the wait. */
   const askedAt: number[] = [];
   /** Time limits of the rollback requests. */
-  const givingBackMs: number[] = [];
+  const rollbackMs: number[] = [];
   /** The keys of the requests that wait. */
   const keys: string[] = [];
   const client: Pick<Client, 'serverNow' | 'listLocks'> = {
@@ -126,10 +126,10 @@ async function waiting({
       signal: new AbortController().signal,
       withoutWait: { deadline: clock() + 150_000 },
       refresh:
-        growing &&
+        refreshed &&
         (async () => {
           events.push('refresh');
-          const current = growing(events.filter((event) => event === 'refresh').length - 1);
+          const current = refreshed(events.filter((event) => event === 'refresh').length - 1);
           return { paths: current.map(lockPath), count };
         }),
       log: { line: (text) => lines.push(text) },
@@ -152,15 +152,15 @@ async function waiting({
         },
         async waitInLine(request) {
           events.push(`wait ${request.path} ${request.seconds}${request.oneIsEnough ? ' any' : ''}`);
-          const { result, afterMs } = tell(request, keys.length);
+          const { result, afterMs } = waitInLine(request, keys.length);
           keys.push(request.intent.key);
           const answersAt = now + afterMs;
           now = Math.min(request.deadline, answersAt);
           return answersAt > request.deadline ? lost(request.path, request.intent) : result;
         },
         async release({ path }, { deadline }) {
-          events.push(`give back ${path}`);
-          givingBackMs.push(deadline - now);
+          events.push(`roll back ${path}`);
+          rollbackMs.push(deadline - now);
           return { kind: 'released' };
         },
       }),
@@ -168,7 +168,7 @@ async function waiting({
     { paths: paths.map(lockPath), count },
     { wait: { seconds: waitSeconds }, urgency: 3 },
   );
-  return { result, keys, sleeps, lines, events, askedAt, tookMs: now - start, givingBackMs };
+  return { result, keys, sleeps, lines, events, askedAt, tookMs: now - start, rollbackMs };
 }
 
 const chance = fc.double({ min: 0, max: 1, maxExcluded: true, noNaN: true });
@@ -244,7 +244,7 @@ describe('a wait', () => {
       paths: ['a', 'b'],
       response: (path, number) => (path === 'b' && number < 3 ? held(path) : taken(path)),
     });
-    expect(events).toEqual(['ask a', 'ask b', 'give back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
+    expect(events).toEqual(['ask a', 'ask b', 'roll back a', 'sleep', 'ask b', 'sleep', 'ask b', 'ask a']);
     expect(result.round.kind).toBe('acquired');
   });
 });
@@ -259,7 +259,7 @@ describe('an unanswered request', () => {
     });
     expect(events).toEqual([
       ...['ask a', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a', 'sleep', 'settle a'],
-      ...['give back a', 'ask a'],
+      ...['roll back a', 'ask a'],
     ]);
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
   });
@@ -279,8 +279,8 @@ describe('an unanswered request', () => {
 
 test('rolls back within ten seconds, and leaves the rest to the post-step', async () => {
   const response = (path: LockPath) => (path === 'b' ? held(path) : taken(path));
-  const { givingBackMs } = await waiting({ paths: ['a', 'b'], response, waitSeconds: 0 });
-  expect(givingBackMs).toEqual([10 * second]);
+  const { rollbackMs } = await waiting({ paths: ['a', 'b'], response, waitSeconds: 0 });
+  expect(rollbackMs).toEqual([10 * second]);
 });
 
 describe('a wait for paths that may change', () => {
@@ -298,8 +298,8 @@ describe('a wait for paths that may change', () => {
   test('is refreshed every ten seconds without other requests, and takes a new path', async () => {
     const { events, result } = await waiting({
       response: onlyFree('b'),
-      tell: stillHeld,
-      growing: (number) => (number < 2 ? ['a'] : ['a', 'b']),
+      waitInLine: stillHeld,
+      refreshed: (number) => (number < 2 ? ['a'] : ['a', 'b']),
     });
     const unchanged = ['wait a 10 any', 'refresh'];
     const last = ['wait a 10 any', 'refresh', 'ask a', 'ask b', 'refresh'];
@@ -308,9 +308,14 @@ describe('a wait for paths that may change', () => {
   });
 
   test('no longer requests a removed path, unless too few would be left', async () => {
-    const removed = await waiting({ response: onlyFree('b'), tell: stillHeld, growing: () => ['b'] });
+    const removed = await waiting({ response: onlyFree('b'), waitInLine: stillHeld, refreshed: () => ['b'] });
     expect(removed.events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'ask b', 'refresh']);
-    const none = await waiting({ response: onlyFree('b'), tell: stillHeld, growing: () => [], waitSeconds: 30 });
+    const none = await waiting({
+      response: onlyFree('b'),
+      waitInLine: stillHeld,
+      refreshed: () => [],
+      waitSeconds: 30,
+    });
     expect(new Set(none.events.filter((event) => event.startsWith('ask')))).toEqual(new Set(['ask a']));
     expect(none.result.round.kind).toBe('held');
   });
@@ -320,10 +325,10 @@ describe('a wait for paths that may change', () => {
   test('rolls back a lock that is granted on a path that was removed meanwhile, and requests the others', async () => {
     const { events, result } = await waiting({
       response: onlyFree('b'),
-      tell: grantedInLine,
-      growing: () => ['b'],
+      waitInLine: grantedInLine,
+      refreshed: () => ['b'],
     });
-    expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'give back a', 'ask b', 'refresh']);
+    expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'roll back a', 'ask b', 'refresh']);
     expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'b' }] });
   });
 
@@ -332,7 +337,7 @@ describe('a wait for paths that may change', () => {
     const search = vi.spyOn(Array.prototype, 'includes');
     onTestFinished(() => search.mockRestore());
     const response = (path: LockPath, number: number) => (number === 0 ? held(path) : taken(path));
-    const { result } = await waiting({ paths, response, growing: () => paths });
+    const { result } = await waiting({ paths, response, refreshed: () => paths });
     expect(search.mock.calls.filter(([path]) => path === '7')).toEqual([]);
     expect(result.round.kind).toBe('acquired');
   });
@@ -340,11 +345,11 @@ describe('a wait for paths that may change', () => {
   test('rolls back the lock if the refresh fails', async () => {
     const events: string[] = [];
     const refusal = new Error('The pool has no items.');
-    const growing = () => {
+    const refreshed = () => {
       throw refusal;
     };
-    await expect(waiting({ response: onlyFree(), tell: grantedInLine, growing, events })).rejects.toBe(refusal);
-    expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'give back a']);
+    await expect(waiting({ response: onlyFree(), waitInLine: grantedInLine, refreshed, events })).rejects.toBe(refusal);
+    expect(events).toEqual(['ask a', 'wait a 10 any', 'refresh', 'roll back a']);
   });
 });
 
@@ -355,11 +360,11 @@ test('a step that needs several of its paths stays in line for one, and requests
     count: 2,
     random: () => 0,
     response: (path, number) => (number < 2 ? inLine(path, first) : taken(path)),
-    tell: ({ path, seconds }) => ({ result: inLine(path, first), afterMs: seconds * second + 50 }),
+    waitInLine: ({ path, seconds }) => ({ result: inLine(path, first), afterMs: seconds * second + 50 }),
     listed: (number) => (number < 2 ? ['a', 'b'] : ['a']),
   });
   const stillHeld = ['wait a 10', 'list'];
-  const asked = ['ask a', 'ask b', 'ask c', 'give back c'];
+  const asked = ['ask a', 'ask b', 'ask c', 'roll back c'];
   expect(events).toEqual([...asked, ...stillHeld, ...stillHeld, ...stillHeld, 'ask b', 'ask a']);
   expect(result.round.kind).toBe('acquired');
 });
@@ -372,10 +377,10 @@ test('a step that needs several of its paths requests one that is kept for anoth
     random: () => 0,
     response: (path, number) =>
       number === 1 ? { ...inLine(path, first), holder: undefined } : number === 0 ? inLine(path, first) : taken(path),
-    tell: ({ path, seconds }) => ({ result: inLine(path, first), afterMs: seconds * second + 50 }),
+    waitInLine: ({ path, seconds }) => ({ result: inLine(path, first), afterMs: seconds * second + 50 }),
     listed: () => [],
   });
-  const asked = ['ask a', 'ask b', 'ask c', 'give back c'];
+  const asked = ['ask a', 'ask b', 'ask c', 'roll back c'];
   expect(events).toEqual([...asked, ...Array(6).fill('wait a 10'), 'list', 'ask b', 'ask a']);
 });
 
@@ -397,9 +402,9 @@ describe('a wait in line', () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
       response: (path, number) => (path === 'b' && number === 1 ? inLine(path, third) : taken(path)),
-      tell: ({ path }) => granted(path, 7 * second),
+      waitInLine: ({ path }) => granted(path, 7 * second),
     });
-    expect(events).toEqual(['ask a', 'ask b', 'give back a', 'wait b 30', 'ask a']);
+    expect(events).toEqual(['ask a', 'ask b', 'roll back a', 'wait b 30', 'ask a']);
     expect(result).toMatchObject({ round: { kind: 'acquired' }, waitedMs: 7 * second + 3 * requestMs });
   });
 
@@ -407,16 +412,16 @@ describe('a wait in line', () => {
     const { events, result } = await waiting({
       paths: ['a', 'b'],
       response: (path, number) => (number < 2 ? inLine(path, third) : taken(path)),
-      tell: ({ path }) => granted(path, second),
+      waitInLine: ({ path }) => granted(path, second),
     });
-    expect(events).toEqual(['ask a', 'wait a 30', 'ask b', 'give back a', 'wait b 30', 'ask a']);
+    expect(events).toEqual(['ask a', 'wait a 30', 'ask b', 'roll back a', 'wait b 30', 'ask a']);
     expect(result.round.kind).toBe('acquired');
   });
 
   test('asks again with a new key while the path is held, and logs the holder and its place each time', async () => {
     const { events, keys, lines } = await waiting({
       response: blockedAtFirst(1),
-      tell: ({ path, seconds }, number) =>
+      waitInLine: ({ path, seconds }, number) =>
         number < 2 ? stillHeld(path, seconds * second, { position: 2 - number, length: 4 }) : granted(path, 5 * second),
     });
     expect(events).toEqual(['ask a', 'wait a 30 any', 'wait a 30 any', 'wait a 30 any']);
@@ -437,7 +442,7 @@ describe('a wait in line', () => {
     });
     const { lines } = await waiting({
       response: (path, number) => (number === 0 ? free : taken(path)),
-      tell: ({ path }) => granted(path, second),
+      waitInLine: ({ path }) => granted(path, second),
     });
     expect(lines).toEqual([
       'a is free, but others are ahead in line. You are number 2 of 2 in line. Waiting, 10 min left.',
@@ -452,7 +457,7 @@ describe('a wait in line', () => {
           response: (path) => inLine(path, third),
           settle: (path) => held(path),
           waitSeconds,
-          tell: ({ path, seconds }) => stillHeld(path, seconds * second + lateMs),
+          waitInLine: ({ path, seconds }) => stillHeld(path, seconds * second + lateMs),
         });
         expect(result.round.kind).toBe('held');
         expect(tookMs).toBeLessThanOrEqual(waitSeconds * second);
@@ -472,14 +477,14 @@ describe('a wait in line', () => {
     ['confirms only a wait of 0 s', held(lockPath('a'))],
     ['refuses requests that wait', failed(refused(422))],
   ])('polls a service that %s, and does not ask it to wait again', async (_, result) => {
-    const { events } = await waiting({ response: blockedAtFirst(3), tell: () => ({ result, afterMs: 10 }) });
+    const { events } = await waiting({ response: blockedAtFirst(3), waitInLine: () => ({ result, afterMs: 10 }) });
     expect(events).toEqual(['ask a', 'wait a 30 any', 'sleep', 'ask a', 'sleep', 'ask a', 'sleep', 'ask a']);
   });
 
   test('repeats an unanswered request with the same key within 300 ms until the service is back', async () => {
     const { events, sleeps, keys, result } = await waiting({
       response: blockedAtFirst(1),
-      tell: (request, number) => (number < 50 ? cut(request, 5) : granted(request.path, 5)),
+      waitInLine: (request, number) => (number < 50 ? cut(request, 5) : granted(request.path, 5)),
       random: () => 0.999,
     });
     expect(sleeps).toHaveLength(50);
@@ -492,7 +497,7 @@ describe('a wait in line', () => {
   test('asks again within 300 ms while a service shuts down and responds at once', async () => {
     const { sleeps, events } = await waiting({
       response: blockedAtFirst(1),
-      tell: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : granted(path, 5)),
+      waitInLine: ({ path }, number) => (number < 20 ? stillHeld(path, 5) : granted(path, 5)),
     });
     expect(sleeps).toHaveLength(20);
     expect(Math.max(...sleeps)).toBeLessThan(250);
@@ -503,7 +508,7 @@ describe('a wait in line', () => {
     const { result, tookMs, events } = await waiting({
       response: blockedAtFirst(1),
       settle: (path) => held(path),
-      tell: (request) => cut(request, 5),
+      waitInLine: (request) => cut(request, 5),
     });
     expect(events.slice(-2)).toEqual(['settle a', 'ask a']);
     expect(result).toMatchObject({ round: { kind: 'acquired' }, unanswered: [] });
@@ -514,7 +519,7 @@ describe('a wait in line', () => {
     const { events, result } = await waiting({
       response: blockedAtFirst(1),
       settle: (path) => inLine(path, third),
-      tell: (request, number) => (number < 3 ? cut(request, 10 * second) : granted(request.path, 2 * second)),
+      waitInLine: (request, number) => (number < 3 ? cut(request, 10 * second) : granted(request.path, 2 * second)),
     });
     expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(4);
     expect(result.round.kind).toBe('acquired');
@@ -524,7 +529,7 @@ describe('a wait in line', () => {
     const { events } = await waiting({
       response: blockedAtFirst(6),
       settle: (path) => held(path),
-      tell: (request) => cut(request, (request.seconds + 30) * second, { kind: 'timeout', limitMs: 60 * second }),
+      waitInLine: (request) => cut(request, (request.seconds + 30) * second, { kind: 'timeout', limitMs: 60 * second }),
     });
     expect(events.filter((event) => event.startsWith('wait'))).toHaveLength(3);
   });
@@ -532,7 +537,7 @@ describe('a wait in line', () => {
   test('pauses as long as a gateway asks while the service is unavailable', async () => {
     const { sleeps } = await waiting({
       response: blockedAtFirst(1),
-      tell: (request, number) =>
+      waitInLine: (request, number) =>
         number === 0 ? cut(request, 5, refused(503, { retryAfterMs: 7 * second })) : granted(request.path, 5),
     });
     expect(sleeps).toEqual([7 * second]);
@@ -545,9 +550,9 @@ describe('a wait in line', () => {
         if (number === 0) return inLine(path, third);
         return number === 1 ? failed({ kind: 'timeout', limitMs: 1 }) : taken(path);
       },
-      tell: ({ path }) => granted(path, 2 * second),
+      waitInLine: ({ path }) => granted(path, 2 * second),
     });
-    expect(events).toEqual(['ask a', 'wait a 30', 'ask b', 'give back a', 'wait a 30', 'ask b']);
+    expect(events).toEqual(['ask a', 'wait a 30', 'ask b', 'roll back a', 'wait a 30', 'ask b']);
     expect(result.round.kind).toBe('acquired');
   });
 
@@ -555,7 +560,7 @@ describe('a wait in line', () => {
     const { events } = await waiting({
       response: (path) => inLine(path),
       waitSeconds: 60,
-      tell: ({ path }) => ({ result: inLine(path), afterMs: 5 }),
+      waitInLine: ({ path }) => ({ result: inLine(path), afterMs: 5 }),
     });
     expect(events.length).toBeLessThan(60);
     expect(events.filter((event) => event === 'sleep').length).toBeGreaterThan(4);
@@ -567,7 +572,7 @@ describe('a wait in line', () => {
       count: 1,
       random: () => 0,
       response: (path, number) => (number < 3 ? inLine(path, third) : taken(path)),
-      tell: ({ path }) => ({ result: inLine(path, third, [lockPath('c')]), afterMs: 4 * second }),
+      waitInLine: ({ path }) => ({ result: inLine(path, third, [lockPath('c')]), afterMs: 4 * second }),
     });
     expect(events).toEqual(['ask a', 'ask b', 'ask c', 'wait a 30 any', 'ask c']);
     expect(result.round).toMatchObject({ kind: 'acquired', grants: [{ path: 'c' }] });
@@ -579,7 +584,7 @@ describe('a wait in line', () => {
       count: 1,
       waitSeconds: 60,
       response: (path) => inLine(path, third),
-      tell: ({ path }) => ({ result: inLine(path, third, [lockPath('b')]), afterMs: 5 }),
+      waitInLine: ({ path }) => ({ result: inLine(path, third, [lockPath('b')]), afterMs: 5 }),
     });
     expect(events.filter((event) => event === 'sleep').length).toBeGreaterThan(4);
     expect(events.length).toBeLessThan(100);
@@ -591,7 +596,7 @@ describe('a wait in line', () => {
       count: 1,
       random: () => 0,
       response: (path, number) => (number < 2 ? inLine(path) : taken(path)),
-      tell: ({ path, seconds }) => ({ result: inLine(path), afterMs: seconds * second }),
+      waitInLine: ({ path, seconds }) => ({ result: inLine(path), afterMs: seconds * second }),
     });
     expect(events).toEqual(['ask a', 'ask b', 'wait a 5 any', 'sleep', 'ask a']);
   });
@@ -604,10 +609,10 @@ describe('a wait in line', () => {
         return path === 'b' && number === 1 ? lost(path) : taken(path);
       },
       settle: (path, number) => (number < 2 ? lost(path) : held(path)),
-      tell: ({ path }) => granted(path, second),
+      waitInLine: ({ path }) => granted(path, second),
     });
     expect(events).toEqual([
-      ...['ask a', 'wait a 30', 'ask b', 'give back a', 'settle b'],
+      ...['ask a', 'wait a 30', 'ask b', 'roll back a', 'settle b'],
       ...['sleep', 'settle b', 'sleep', 'settle b', 'ask a', 'ask b'],
     ]);
     expect(result.round.kind).toBe('acquired');
