@@ -31,7 +31,7 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, maxAttemptMs / 1_000) };
   const reporter = { log: silentLog, mask: add };
   const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
-    serverAheadMs: task.serverAheadMs,
+    clockOffsetMs: task.clockOffsetMs,
   });
   const context = {
     client,

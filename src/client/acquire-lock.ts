@@ -88,8 +88,8 @@ export const createAcquireLock = (context: AcquireContext) => {
     holder: KnownLock | undefined,
     mayBeOurs: boolean,
   ): AcquireLockResult {
-    const { response, fail, refuse } = answered;
-    const error = isSuccess(response) ? fail(notUnderstood(response, 'it contains an earlier lock')) : refuse();
+    const { response, fail, refusal } = answered;
+    const error = isSuccess(response) ? fail(notUnderstood(response, 'it contains an earlier lock')) : refusal();
     const queue = queueIn(response);
     return {
       kind: 'held',
@@ -151,7 +151,7 @@ export const createAcquireLock = (context: AcquireContext) => {
     if (result.kind === 'given-up') return without(result.error);
     const { response, mayBeDone, found } = result;
     if (isSuccess(response)) return acquired(result, request);
-    const refusal = result.refuse();
+    const refusal = result.refusal();
     const isOutdated = refusal.failure.kind === 'refused' && refusal.failure.outdated !== undefined;
     if (!isOutdated && (response.status === 409 || response.status === 423)) {
       const listed = found?.kind === 'locked' ? found.lock : undefined;

@@ -53,7 +53,7 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle) {
     const isFirst = sent.target === target;
     const sentAt = clock();
     const received = await receive(sent, context).finally(() => {
-      if (throttled && isFirst) throttle.ended();
+      if (throttled && isFirst) throttle.onEnd();
     });
     if (received?.kind !== 'received') return { sent, result: received };
     const { response } = received;
@@ -97,7 +97,7 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle) {
     const status = rateLimitIn(response.headers, serverClock.now());
     if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;
-    if (response.status === 429) throttle.refused(sentAt, retryAfterHeader(response, serverClock.now()), clock());
-    else throttle.served();
+    if (response.status === 429) throttle.onRefusal(sentAt, retryAfterHeader(response, serverClock.now()), clock());
+    else throttle.onAccepted();
   }
 }

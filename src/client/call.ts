@@ -65,7 +65,7 @@ export function createCall(options: CallOptions): Call {
     let progress: Progress = { attempts: 0, failures: 0, counted: 0, mayBeDone: request.keySentBefore === true };
     let last: RequestFailure | undefined;
     const state = (): CallState => ({ method, target: sent.target, firstSentAt, progress });
-    const { answered, giveUp, refuse, fail } = createCallResults(options, state);
+    const { answered, giveUp, refusal, fail } = createCallResults(options, state);
 
     try {
       const unsendable = unsendableHeader(sent.headers);
@@ -92,7 +92,7 @@ export function createCall(options: CallOptions): Call {
           if (issued === undefined || response.status !== 401) return answered(response);
           if (await authorization.replaceToken()) continue;
           const reason = 'The service rejected the token that it had just issued to this job. Its log has the reason.';
-          return giveUp({ kind: 'no-token', reason, request: refuse(response).request, transient: false });
+          return giveUp({ kind: 'no-token', reason, request: refusal(response).request, transient: false });
         }
         // Only now is the connection free for the request that confirms.
         const { unrecognized } = result ?? {};
@@ -125,7 +125,7 @@ export function createCall(options: CallOptions): Call {
       }
       // Time may have run out while waiting for the connection.
       if (!isInterrupted()) return admission;
-      if (throttled) throttle.ended();
+      if (throttled) throttle.onEnd();
       admission.release();
       return giveUpInterrupted();
     }
@@ -197,7 +197,7 @@ function createCallResults({ baseUrl, server, clock, serverClock }: CallOptions,
       sentAt: serverClock.now() - (now - (firstSentAt ?? now)),
       target,
       fail,
-      refuse: () => refuse(response),
+      refusal: () => refusal(response),
     };
   }
 
@@ -207,7 +207,7 @@ function createCallResults({ baseUrl, server, clock, serverClock }: CallOptions,
     mayBeDone: state().progress.mayBeDone,
   });
 
-  const refuse = (response: ClientResponse): ServiceError =>
+  const refusal = (response: ClientResponse): ServiceError =>
     fail(refusalOf(response, { baseUrl, serverNow: serverClock.now() }));
 
   function fail(failure: RequestFailure): ServiceError {
@@ -216,7 +216,7 @@ function createCallResults({ baseUrl, server, clock, serverClock }: CallOptions,
     return new ServiceError({ method, path, attempts: progress.attempts, server }, failure);
   }
 
-  return { answered, giveUp, refuse, fail };
+  return { answered, giveUp, refusal, fail };
 }
 
 const fieldValue = /^[\t\x20-\x7e\x80-\xff]*$/;
@@ -242,7 +242,7 @@ function createAuthorization(openTokens: () => Promise<TokenSource> | undefined)
      */
     async replaceToken(): Promise<boolean> {
       if (isReplaced || current === undefined) return false;
-      isReplaced = (await openTokens())?.refused(current) === true;
+      isReplaced = (await openTokens())?.invalidate(current) === true;
       return isReplaced;
     },
   };

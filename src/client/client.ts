@@ -57,7 +57,7 @@ export interface ClientOptions
   readonly onCompared?: ((comparison: LockComparison) => void) | undefined;
   readonly requestTimeoutMs?: number | undefined;
   /** The clock of the server minus ours, if known before the first response. */
-  readonly serverAheadMs?: number | undefined;
+  readonly clockOffsetMs?: number | undefined;
   readonly onWarning?: ((sentence: string) => void) | undefined;
 }
 
@@ -65,7 +65,7 @@ export interface ClientOptions
 export function createClient(options: ClientOptions) {
   const { requestTimeoutMs = 30_000, clock = steadyClock, onWarning = () => undefined } = options;
   const baseUrl = new URL(options.baseUrl);
-  const serverClock = createServerClock(clock, options.serverAheadMs);
+  const serverClock = createServerClock(clock, options.clockOffsetMs);
   const connection = openConnection(baseUrl);
   const closing = new AbortController();
 

@@ -22,13 +22,13 @@ export interface ServerClock {
 }
 
 /** The clock of the server, from its last response. Before the first, that of this machine or an earlier estimate. */
-export function createServerClock(clock: Clock, knownAheadMs = 0): ServerClock {
-  let ahead = knownAheadMs;
+export function createServerClock(clock: Clock, knownOffsetMs = 0): ServerClock {
+  let offsetMs = knownOffsetMs;
   return {
-    now: () => clock() + ahead,
+    now: () => clock() + offsetMs,
     observe: (headers) => {
       const date = dateOf(headers);
-      if (date !== undefined) ahead = date - clock();
+      if (date !== undefined) offsetMs = date - clock();
     },
   };
 }

@@ -30,7 +30,7 @@ export interface ExchangeOptions extends Pick<ExchangeContext, 'call' | 'target'
 }
 
 /** A token with less time left is not used: a request and its response may take a while. */
-const minLeftMs = 120_000;
+const minRemainingMs = 120_000;
 
 /** The minimum time until a token is requested again after a refusal, however many requests wait for it. */
 const minRefusalMs = 10_000;
@@ -75,7 +75,7 @@ export function createTokenSource({
     const { expires_in } = objectIn(response);
     onToken(token);
     const lifetimeMs = typeof expires_in === 'number' ? expires_in * 1_000 : Number.POSITIVE_INFINITY;
-    current = { token, usedUntil: requestedAt + Math.max(lifetimeMs - minLeftMs, lifetimeMs / 2) };
+    current = { token, usedUntil: requestedAt + Math.max(lifetimeMs - minRemainingMs, lifetimeMs / 2) };
     return { kind: 'token', token };
   }
 
@@ -102,7 +102,7 @@ export function createTokenSource({
       }
       if (isSuccess(result.response)) return keepToken(result, requestedAt);
       const { status } = result.response;
-      const error = result.refuse();
+      const error = result.refusal();
       if (isUnsupported(status)) {
         return failed(`The service does not support OIDC token exchange. ${messages.unsupported}`, error);
       }
@@ -140,7 +140,7 @@ export function createTokenSource({
 
   return {
     get: next,
-    refused(token) {
+    invalidate(token) {
       // Another request has already reported this token.
       if (token !== current?.token) return true;
       if (clock() - replacedAt < minRefusalMs) return false;

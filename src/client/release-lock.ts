@@ -84,7 +84,7 @@ export function createReleaseLock(context: ClientContext) {
       if (found.kind === 'locked') return heldByOther(result, found.lock);
       return { kind: result.mayBeDone || isSuccess(result.response) ? 'released' : 'absent' };
     }
-    return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refuse() };
+    return { kind: 'failed', error: found.kind === 'failed' ? found.error : result.refusal() };
   }
 
   /** A service without ETags cannot match one. The current lock is released only if the list shows that it is ours. */
@@ -124,10 +124,10 @@ export function createReleaseLock(context: ClientContext) {
         const isOurs = id !== undefined && holder?.id === id;
         const isInvented = id !== undefined && etag === undefined && condition === conditionOf({ id });
         if (isInvented && (isOurs || holder?.id === undefined)) return releaseUnconditionally(result, request, within);
-        return isOurs ? { kind: 'failed', error: result.refuse() } : heldByOther(result, holder);
+        return isOurs ? { kind: 'failed', error: result.refusal() } : heldByOther(result, holder);
       }
       default:
-        return { kind: 'failed', error: result.refuse() };
+        return { kind: 'failed', error: result.refusal() };
     }
   }
 

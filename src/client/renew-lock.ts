@@ -59,7 +59,7 @@ export function createRenewLock(context: ClientContext) {
     within: CallLimits,
   ): Promise<RenewLockResult> {
     const { response } = answered;
-    const error = answered.refuse();
+    const error = answered.refusal();
     const listed = answered.found && isLockGone(answered.found, proof) ? answered.found : undefined;
     if (![403, 404, 410, 412].includes(response.status) && listed === undefined) return { kind: 'refused', error };
     const holder = holderOf(response, path);

@@ -51,7 +51,7 @@ export interface AnsweredCall {
   /** The target as it was last sent. */
   readonly target: string;
   /** The error for the response, if it is a refusal. */
-  refuse(): ServiceError;
+  refusal(): ServiceError;
   fail(failure: RequestFailure): ServiceError;
 }
 
@@ -85,7 +85,7 @@ export interface TokenSource {
   /** The signal is aborted when a limit of the request is reached. */
   get(within: CallLimits, signal: AbortSignal): Promise<TokenResult>;
   /** Reports that the service refused the token with 401. Returns whether another one may be available. */
-  refused(token: string): boolean;
+  invalidate(token: string): boolean;
 }
 
 export interface ClientContext {
@@ -97,6 +97,6 @@ export interface ClientContext {
 
 export function expectSuccess(result: CallResult): AnsweredCall {
   if (result.kind === 'given-up') throw result.error;
-  if (!isSuccess(result.response)) throw result.refuse();
+  if (!isSuccess(result.response)) throw result.refusal();
   return result;
 }

@@ -154,8 +154,8 @@ const maxLastAttemptMs = 5_000;
  * The time reserved for the last attempt before a deadline: twice as long as the previous attempt took, because the
  * last one may be slower.
  */
-export const lastAttemptMs = (previousTookMs: number): number =>
-  Math.min(maxLastAttemptMs, Math.max(minLastAttemptMs, 2 * previousTookMs));
+export const lastAttemptMs = (previousElapsedMs: number): number =>
+  Math.min(maxLastAttemptMs, Math.max(minLastAttemptMs, 2 * previousElapsedMs));
 
 /**
  * Whether a 409 means that an earlier request with the same Idempotency-Key is still running. If it names neither that

@@ -62,18 +62,18 @@ export function createThrottle(random: () => number) {
     /** The end of the pause after a refusal; in the past if there is none. */
     refusedUntil: (): number => refusedUntil,
 
-    sent(now: number): void {
+    onSend(now: number): void {
       lastSentAt = now;
       inFlight += 1;
       if (remaining !== undefined) remaining -= 1;
     },
 
-    ended(): void {
+    onEnd(): void {
       inFlight -= 1;
     },
 
     /** Records a response that is not a refusal because of the rate limit. */
-    served(): void {
+    onAccepted(): void {
       refusals = 0;
       caution = Math.max(1, caution * cautionPerAnswer);
     },
@@ -87,7 +87,7 @@ export function createThrottle(random: () => number) {
     },
 
     /** Records a refusal with 429: all requests must wait. */
-    refused(sentAt: number, retryAfterMs: number | undefined, now: number): void {
+    onRefusal(sentAt: number, retryAfterMs: number | undefined, now: number): void {
       if (sentAt >= refusedAt) {
         refusedAt = now;
         refusals += 1;
@@ -143,7 +143,7 @@ export function createAdmission({ maxConnections, throttle, clock, sleep, onThro
       if (release === undefined) break;
       const delay = delayMs(deadline);
       if (delay === 0) {
-        throttle.sent(clock());
+        throttle.onSend(clock());
         return { kind: 'admitted', release };
       }
       // Requests that are not throttled may use the connection meanwhile.

@@ -22,13 +22,13 @@ type OptionName = (option: 'pool' | 'any' | 'where', place?: 'start of a sentenc
 interface PoolContext extends Pick<LockContext, 'client' | 'clock' | 'signal'> {
   readonly optionName: OptionName;
   /** Makes an error that says why the pool cannot be used. */
-  readonly refuse: (reason: string) => Error;
+  readonly toError: (reason: string) => Error;
   readonly debug: (text: string) => void;
 }
 
 /** Reads the pool. Throws a refusal if it has too few items, and a ServiceError. */
 export async function openPool(
-  { client, clock, signal, optionName, refuse, debug }: PoolContext,
+  { client, clock, signal, optionName, toError, debug }: PoolContext,
   { workspace, any, selection }: { workspace: WorkspaceId; any: number | 'all'; selection: PoolSelection },
   firstLimits: CallLimits,
 ) {
@@ -38,13 +38,13 @@ export async function openPool(
     const result = await client.getPool({ workspace, name }, within);
     if (result.kind === 'found') return result.items;
     const text = `${optionName('pool', 'start of a sentence')} is ${JSON.stringify(name)}, but the service has no pools: it needs a newer version of the Workspace service`;
-    throw refuse(withRequest(`${text}.`, result.error.request));
+    throw toError(withRequest(`${text}.`, result.error.request));
   }
 
   async function readSelected(within: CallLimits): Promise<readonly PoolItem[]> {
     // The holder of one item reads its secrets, which must not appear in texts about the pool.
     const right = chooseItems((await readItems(within)).map(withoutSecrets), any, selection, optionName);
-    if (!right.ok) throw refuse(right.reason);
+    if (!right.ok) throw toError(right.reason);
     return right.value;
   }
 

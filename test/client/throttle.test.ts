@@ -49,15 +49,15 @@ function play(load: Load, tells = true) {
 
     function response(sentAt: number, { kind, headers, ...more }: ReturnType<typeof ask>): void {
       running -= 1;
-      throttle.ended();
+      throttle.onEnd();
       const status = tells ? rateLimitIn(headers, now) : undefined;
       if (status !== undefined) throttle.observe(status, now);
       if (kind === 'refused') {
         refused += 1;
         left += 1;
-        throttle.refused(sentAt, 'retryAfterSeconds' in more ? more.retryAfterSeconds * 1_000 : undefined, now);
+        throttle.onRefusal(sentAt, 'retryAfterSeconds' in more ? more.retryAfterSeconds * 1_000 : undefined, now);
       } else {
-        throttle.served();
+        throttle.onAccepted();
         servedOf[client] = (servedOf[client] ?? 0) + 1;
         longestGapMs = Math.max(longestGapMs, now - (lastServedAt[client] ?? 0));
         lastServedAt[client] = now;
@@ -79,7 +79,7 @@ function play(load: Load, tells = true) {
         }
         left -= 1;
         running += 1;
-        throttle.sent(now);
+        throttle.onSend(now);
         const sentAt = now;
         const half = () => latencyMs * (0.25 + random() / 2);
         after(half(), () => {
@@ -152,28 +152,28 @@ describe('a throttle', () => {
     const its = throttle();
     for (let request = 0; request < 100; request += 1) {
       expect(its.delayMs(0)).toBe(0);
-      its.sent(0);
+      its.onSend(0);
     }
-    its.refused(0, 5 * second, 100);
+    its.onRefusal(0, 5 * second, 100);
     expect(its.delayMs(100)).toBe(5 * second);
     // Requests rejected at the same time add no information.
-    its.refused(0, 5 * second, 150);
+    its.onRefusal(0, 5 * second, 150);
     expect(its.delayMs(150)).toBe(5 * second);
     expect(its.delayMs(5_150)).toBe(0);
     // Then it starts again, one request after the other.
-    its.sent(5_150);
+    its.onSend(5_150);
     expect(its.delayMs(5_150)).toBe(200);
   });
 
   test('pauses longer after each consecutive refusal, and starts over after a success', () => {
     const its = throttle();
     const delayAfterRefusal = (now: number): number => {
-      its.refused(now, undefined, now);
+      its.onRefusal(now, undefined, now);
       return its.refusedUntil() - now;
     };
     const holds = [0, 1, 2, 3].map((turn) => delayAfterRefusal(turn * 60 * second));
     expect(holds).toEqual([250, 500, 1_000, 2_000]);
-    its.served();
+    its.onAccepted();
     expect(delayAfterRefusal(600 * second)).toBe(250);
   });
 
@@ -189,8 +189,8 @@ describe('a throttle', () => {
     const policy = { quota: 1_000, windowMs: 10 * second };
     const spacing = (remaining: number): number => {
       const its = throttle();
-      its.sent(0);
-      its.ended();
+      its.onSend(0);
+      its.onEnd();
       its.observe({ remaining, resetMs: 0, policy }, 0);
       return its.delayMs(0);
     };

@@ -147,8 +147,8 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
     return outcome;
   }
 
-  return async (address: string, { headers }: { readonly headers: RequestHeaders }): Promise<Response> => {
-    let target = new URL(address);
+  return async (url: string, { headers }: { readonly headers: RequestHeaders }): Promise<Response> => {
+    let target = new URL(url);
     if (target.origin !== apiUrl.origin) {
       throw new Error(
         `GitHub linked to another server, ${target.origin}, and the token must not be sent there. ${retryAdvice}`,
@@ -164,10 +164,10 @@ function createGitHubFetch(call: Call, apiUrl: URL, within: CallLimits) {
       outcome = await read(target, headers);
     }
     const { response } = outcome;
-    if (!isSuccess(response)) throw outcome.refuse();
+    if (!isSuccess(response)) throw outcome.refusal();
     const problem = unusable(response);
     if (response.body.kind !== 'json' || problem !== undefined)
-      throw problem ? outcome.fail(problem) : outcome.refuse();
+      throw problem ? outcome.fail(problem) : outcome.refusal();
     const link = headerOf(response, 'link');
     return new Response(JSON.stringify(response.body.value), {
       // No other headers: octokit would log the deprecations in them.

@@ -14,7 +14,7 @@ export const openPoolOfStep = (
     {
       ...context,
       optionName: (option, place) => `${place === undefined ? '' : 'Input '}\`${option}\``,
-      refuse: (reason) => new InputError([reason]),
+      toError: (reason) => new InputError([reason]),
       debug: (text) => context.log.debug(text),
     },
     { workspace, any, selection },

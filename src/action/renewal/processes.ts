@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { parseJson } from '../../client/json.ts';
 import type { Ledger } from '../../locks/ledger/ledger.ts';
-import { type Checked, hasShape, isInteger, isOptional, isText } from '../../locks/ledger/shape.ts';
+import { type Checked, hasShape, isInteger, isOptional, isString } from '../../locks/ledger/shape.ts';
 import type { Context } from '../step/context.ts';
 
 const isKnownProcess = hasShape({
   pid: isInteger,
   /** Undefined if the system does not report it. */
-  startedAt: isOptional(isText),
+  startedAt: isOptional(isString),
 });
 
 /** A process by id and start time, because the system reuses ids. */
@@ -60,12 +60,12 @@ export async function stopRenewal(
 }
 
 /** The start of a zombie: a process that has ended, but that no process has waited for. */
-const ended = 'ended';
+const zombieMark = 'zombie';
 
 export function isGone({ pid, startedAt }: KnownProcess): boolean {
   if (hasNoProcess(pid)) return true;
   const start = startOf(pid);
-  return start === ended || (startedAt !== undefined && start !== undefined && start !== startedAt);
+  return start === zombieMark || (startedAt !== undefined && start !== undefined && start !== startedAt);
 }
 
 /** Undefined if the start time is unavailable, maybe only for now. */
@@ -87,7 +87,7 @@ function startOnLinux(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-    return fields[0] === 'Z' ? ended : fields[19];
+    return fields[0] === 'Z' ? zombieMark : fields[19];
   } catch {
     return undefined;
   }
@@ -118,6 +118,6 @@ function hasNoProcess(pid: number): boolean {
 
 /** The process that the step saved; undefined if it saved none. */
 function savedProcess(state: string): KnownProcess | undefined {
-  const saved = parseJson(state, (each) => each);
+  const saved = parseJson(state);
   return saved.ok && isKnownProcess(saved.value) && saved.value.pid > 1 ? saved.value : undefined;
 }

@@ -19,7 +19,7 @@ export const createRenewalTask = (
   workspace,
   ttl: formatDuration(ttl),
   /** The clock of the service minus that of this machine. */
-  serverAheadMs: client.serverNow() - clock(),
+  clockOffsetMs: client.serverNow() - clock(),
   /** The worker process of the runner; undefined if unknown. */
   worker: identifyProcess(runner.worker),
   /** Their URLs may contain passwords. */

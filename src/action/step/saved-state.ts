@@ -3,11 +3,11 @@ import { parseJson } from '../../client/json.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { type Grant, type GrantedLock, isGrantedLock } from '../../locks/ledger/entry.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
-import { type Checked, hasShape, isBoolean, isOptional, isText, isValid } from '../../locks/ledger/shape.ts';
+import { type Checked, hasShape, isBoolean, isOptional, isString, isValid } from '../../locks/ledger/shape.ts';
 import { fitsVariable } from '../report/outcome.ts';
 
 const isSavedState = hasShape({
-  service: isText,
+  service: isString,
   workspace: isValid(parseWorkspaceId),
   /** This job does not release the locks: `auto-release` is false. */
   outlivesJob: isBoolean,
@@ -26,7 +26,7 @@ export function formatSavedState(about: Omit<SavedState, 'locks'>, grants: reado
 
 /** Undefined if the step never had all its locks. */
 export function parseSavedState(text: string): SavedState | undefined {
-  const parsed = parseJson(text, (each) => each);
+  const parsed = parseJson(text);
   const state: unknown = parsed.ok && parsed.value;
   return isSavedState(state) ? { ...state, locks: state.locks?.filter(isGrantedLock) } : undefined;
 }

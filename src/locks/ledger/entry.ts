@@ -8,8 +8,8 @@ import {
   isBoolean,
   isInteger,
   isOptional,
-  isText,
-  isTextList,
+  isString,
+  isStringList,
   isValid,
   type Members,
   type Shape,
@@ -39,37 +39,42 @@ export type Loss = EntryOf<'lost'>;
 export type Renewed = EntryOf<'renewed'>;
 
 /** The ETag is as the service sent it, with quotes. */
-const proof = { id: isOptional(isText), etag: isOptional(isText) };
+const proof = { id: isOptional(isString), etag: isOptional(isString) };
 
 const isHolder = hasShape({
-  owner: isOptional(isText),
-  origin: isOptional(isText),
-  acquired_at: isOptional(isText),
-  expires_at: isOptional(isText),
+  owner: isOptional(isString),
+  origin: isOptional(isString),
+  acquired_at: isOptional(isString),
+  expires_at: isOptional(isString),
 });
 
 export const isGrantedLock = hasShape({
   ...proof,
   path: isValid(parseHeldPath),
-  type: isText,
-  owner: isOptional(isText),
-  acquired_at: isOptional(isText),
+  type: isString,
+  owner: isOptional(isString),
+  acquired_at: isOptional(isString),
   fence: isOptional(isInteger),
-  expires_at: isText,
+  expires_at: isString,
 });
 
-const isTtl: Check<string> = (value): value is string => isText(value) && parseTtl(value).ok;
+const isTtl: Check<string> = (value): value is string => isString(value) && parseTtl(value).ok;
 
-const ofStep = { service: isText, workspace: isText, step: isText, at: isText };
-const location = { service: isText, workspace: isValid(parseWorkspaceId), path: isValid(parseHeldPath), at: isText };
+const ofStep = { service: isString, workspace: isString, step: isString, at: isString };
+const location = {
+  service: isString,
+  workspace: isValid(parseWorkspaceId),
+  path: isValid(parseHeldPath),
+  at: isString,
+};
 /** `key` is the idempotency key of the request. A repeated request with this key returns the first result. */
-const request = { ...location, step: isText, key: isText };
+const request = { ...location, step: isString, key: isString };
 /** `key` is that of the lock's grant, if this job has acquired it. */
-const ending = { ...location, ...proof, key: isOptional(isText) };
+const ending = { ...location, ...proof, key: isOptional(isString) };
 
 const shapes = {
   /** Paths that a step is about to request. It may stop before the last one. `stepName` is its name in the workflow. */
-  plan: { ...ofStep, stepName: isOptional(isText), paths: isTextList },
+  plan: { ...ofStep, stepName: isOptional(isString), paths: isStringList },
   /**
    * Written before a lock is requested: from then on it may have been granted. `byService` is false before the first
    * response: the time is then that of this machine. `heldBy` is the id of the lock of someone else that was on the
@@ -77,9 +82,9 @@ const shapes = {
    */
   intent: {
     ...request,
-    type: isText,
+    type: isString,
     ttl: isTtl,
-    heldBy: isOptional(isText),
+    heldBy: isOptional(isString),
     byService: isBoolean,
   },
   /**
@@ -95,13 +100,13 @@ const shapes = {
   /** The service refused the lock: there is nothing to release. */
   denied: request,
   /** All locks of the step were renewed, except those on some paths. `expires_at` is their earliest expiry. */
-  renewed: { ...ofStep, expires_at: isText, except: isOptional(isTextList) },
+  renewed: { ...ofStep, expires_at: isString, except: isOptional(isStringList) },
   /** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */
-  unrenewed: { ...ofStep, reason: isText },
+  unrenewed: { ...ofStep, reason: isString },
   /** The service refused to renew the lock, and may have named its new holder: it ended while the job relied on it. */
   lost: { ...request, holder: isOptional(isHolder) },
   /** No lock of the step is renewed after this line. */
-  'stop-renewing': { step: isText, at: isText },
+  'stop-renewing': { step: isString, at: isString },
   /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
   releasing: ending,
   /** The lock is no longer ours: it was released, it is absent, or a different lock is on the path. */

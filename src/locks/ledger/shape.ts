@@ -17,18 +17,18 @@ export type Members<S extends Shape> = { readonly [Name in Exclude<keyof S, Opti
   readonly [Name in Optional<S>]?: Checked<S[Name]>;
 };
 
-export const isText: Check<string> = (value) => typeof value === 'string';
+export const isString: Check<string> = (value) => typeof value === 'string';
 export const isBoolean: Check<boolean> = (value) => typeof value === 'boolean';
 export const isOptional =
   <T>(check: Check<T>): Check<T | undefined> =>
   (value): value is T | undefined =>
     value === undefined || check(value);
-export const isTextList: Check<readonly string[]> = (list) => Array.isArray(list) && list.every(isText);
+export const isStringList: Check<readonly string[]> = (list) => Array.isArray(list) && list.every(isString);
 export const isInteger: Check<number> = (value): value is number => Number.isSafeInteger(value);
 /** Whether the text is valid as it is, without any correction. */
 export const isValid =
   <T extends string>(parse: (text: string) => Parsed<T>): Check<T> =>
   (value): value is T => {
-    const parsed = isText(value) ? parse(value) : undefined;
+    const parsed = isString(value) ? parse(value) : undefined;
     return parsed?.ok === true && parsed.value === value;
   };

@@ -21,7 +21,7 @@ const whole: RenewalTask = {
   step: 's',
   workspace: place.workspace,
   ttl: '5m',
-  serverAheadMs: -3.5,
+  clockOffsetMs: -3.5,
   worker: { pid: 7, startedAt: '8' },
   proxies: { https_proxy: 'http://u:p@proxy' },
 };

@@ -20,7 +20,7 @@ interface KeepTimes {
 export function keepLocks(
   { context: { client, clock, random, sleep, terms }, ledger, step }: CommandSession,
   { requestTimeoutMs, marginMs }: KeepTimes,
-  onLost: (reason: string, msLeft: number) => void,
+  onLost: (reason: string, remainingMs: number) => void,
 ): () => Promise<void> {
   const { service, workspace, ttl } = terms;
   // A pause that outlasts the renewal would keep the process alive.
@@ -47,19 +47,19 @@ export function keepLocks(
   function checkLocks(): void {
     const { held, renewalError: failures } = ledger.read();
     const now = client.serverNow() + slackMs;
-    let msLeft = Number.POSITIVE_INFINITY;
+    let remainingMs = Number.POSITIVE_INFINITY;
     const reasons = held.flatMap(({ grant: { path, lock }, loss }) => {
       if (loss !== undefined) return [lostRenewalText(loss, undefined, now)];
       const end = Date.parse(lock.expires_at);
       if (now - slackMs < end - reservedMs) return [];
-      msLeft = Math.min(msLeft, end - now);
+      remainingMs = Math.min(remainingMs, end - now);
       const reason = failures.get(step) ?? (renewalError === undefined ? '' : String(renewalError));
       return [`The lock on ${path} could not be renewed, and ends at ${formatTime(end, now)}. ${reason}`.trimEnd()];
     });
     const [first] = reasons;
     if (lost || first === undefined) return;
     lost = true;
-    onLost(first, msLeft);
+    onLost(first, remainingMs);
   }
 
   const timer = setInterval(checkLocks, checkEveryMs);

@@ -122,7 +122,7 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
   const pool =
     goal.kind === 'pool'
       ? await openPool(
-          { ...context, optionName: (option) => `--${option}`, refuse: didNotRun, debug: () => undefined },
+          { ...context, optionName: (option) => `--${option}`, toError: didNotRun, debug: () => undefined },
           { workspace, any: count, selection: goal },
           withoutWait(),
         )
@@ -157,11 +157,11 @@ async function runWithLocks(
   let stopped: Promise<void> | undefined;
   const graceMs = milliseconds(request.grace);
   const marginMs = Math.min(graceMs, milliseconds(request.ttl) / 4);
-  const stopKeeping = keepLocks(session, { marginMs, requestTimeoutMs }, (reason, msLeft) => {
+  const stopKeeping = keepLocks(session, { marginMs, requestTimeoutMs }, (reason, remainingMs) => {
     const stopsCommand = request.onLost === 'stop';
     report(stopsCommand && child !== undefined ? `${reason} Stopping the command.` : reason);
     child?.closePipe();
-    if (stopsCommand) stopped = child?.stop(Math.min(graceMs, msLeft)) ?? Promise.resolve();
+    if (stopsCommand) stopped = child?.stop(Math.min(graceMs, remainingMs)) ?? Promise.resolve();
   });
   let folder: string | undefined;
   let code: number;
@@ -193,8 +193,8 @@ function createRetryReport(report: (line: string) => void) {
       end = 0;
     },
     onRetry({ reason }: { readonly reason: string }): void {
-      const leftMs = end - steadyClock();
-      if (leftMs > 0) report(`${reason} Trying again for up to ${formatElapsed(leftMs)}.`);
+      const remainingMs = end - steadyClock();
+      if (remainingMs > 0) report(`${reason} Trying again for up to ${formatElapsed(remainingMs)}.`);
       end = 0;
     },
   };
