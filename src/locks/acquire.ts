@@ -64,8 +64,8 @@ export async function acquireLocks(
   { wait, urgency }: WaitOptions,
 ): Promise<AcquireAllResult> {
   const { client, clock, sleep, random, signal, log, withoutWait, refresh } = context;
-  const began = clock();
-  const deadline = began + milliseconds(wait);
+  const startedAt = clock();
+  const deadline = startedAt + milliseconds(wait);
   const needsOne = oneIsEnough(goal, 0);
   const waitInLine = createQueueWait(context, { oneIsEnough: needsOne, urgency });
   let wanted = inFirstOrder(goal, random);
@@ -77,14 +77,14 @@ export async function acquireLocks(
   const unanswered = new Map<string, Intent>();
 
   for (let number = 0; ; number += 1) {
-    const roundBegan = clock();
+    const roundStartedAt = clock();
     // The first round gets at least the time of a step without a wait, minus the time for a rollback.
     const roundEnds = number === 0 ? Math.max(deadline, withoutWait.deadline - rollBackMs) : deadline;
     const maxBackoffMs = lastBlocked && maxWaitingBackoffMs;
     const plan = { wanted, lastBlocked, unsettled, start, urgency: wait.seconds > 0 ? urgency : undefined };
     const round = await acquireOrRollBack(context, plan, { deadline: roundEnds, signal, maxBackoffMs });
     remember(round);
-    const waitedMs = number === 0 ? 0 : clock() - began;
+    const waitedMs = number === 0 ? 0 : clock() - startedAt;
     const result: AcquireAllResult = { round, waitedMs, lastBlocked, unanswered: [...unanswered.values()] };
 
     if (round.kind === 'acquired' && number > 0) {
@@ -98,7 +98,7 @@ export async function acquireLocks(
       }
     }
     const mayRetry = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
-    const reservedMs = lastAttemptMs(clock() - roundBegan);
+    const reservedMs = lastAttemptMs(clock() - roundStartedAt);
     if (!mayRetry || deadline - clock() <= reservedMs) return result;
 
     logWait(round.kind === 'held' ? round.blocked : round.error.message);

@@ -53,7 +53,7 @@ export function createLockSession(context: SessionContext) {
   const keyUsedAt = new Map<string, number>();
   const unsent = new Set<Intent>();
   /** Grants, by key, whose release failed but may have been done: another job may already hold the path. */
-  const releasedMaybe = new Set<string>();
+  const maybeReleased = new Set<string>();
   /** The lock that blocked the last request for each path, by id. */
   const heldBy = new Map<string, string>();
   let intents = 0;
@@ -156,10 +156,10 @@ export function createLockSession(context: SessionContext) {
       const target = {
         kind: 'own',
         lock: ownLockOf(grant),
-        mayBeReleased: mayBeReleased || releasedMaybe.has(grant.key),
+        mayBeReleased: mayBeReleased || maybeReleased.has(grant.key),
       } as const;
       const result = await releaseTarget(context, { service, workspace, path, target, attempts }, within);
-      if (result.kind === 'unanswered' || (result.kind === 'failed' && result.mayBeDone)) releasedMaybe.add(grant.key);
+      if (result.kind === 'unanswered' || (result.kind === 'failed' && result.mayBeDone)) maybeReleased.add(grant.key);
       return result;
     },
   };

@@ -49,7 +49,7 @@ export function createQueueWait(
 
   return async (blocked: Blocked, until: number, maxSeconds = defaultMaxSeconds): Promise<WaitResult> => {
     const [{ path, hasWaited, queue }] = blocked.conflicts;
-    const followsAll = blocked.conflicts.length === 1 || queue !== undefined;
+    const coversAllPaths = blocked.conflicts.length === 1 || queue !== undefined;
     let failingSince = Number.POSITIVE_INFINITY;
     let intent: Intent | undefined;
     // Several quick grants did not complete the locks: jobs that need the same paths may take them from each other in
@@ -59,14 +59,14 @@ export function createQueueWait(
       return {};
     }
     while (waits && hasWaited && !signal.aborted) {
-      const began = clock();
-      const longest = followsAll ? maxSeconds : maxSecondsForSome;
-      const seconds = Math.min(longest, Math.floor((until - began) / 1_000));
+      const startedAt = clock();
+      const longest = coversAllPaths ? maxSeconds : maxSecondsForSome;
+      const seconds = Math.min(longest, Math.floor((until - startedAt) / 1_000));
       if (seconds < 1) break;
       intent ??= session.intend(path, terms);
       const result = await session.acquire(intent, { deadline: until, signal }, { ...line, seconds });
-      const isQuick = clock() - began < quickMs;
-      const isFailing = gainsNothing(result, isQuick);
+      const isQuick = clock() - startedAt < quickMs;
+      const isFailing = hasNoProgress(result, isQuick);
       if (!isFailing) quickResponses = isQuick ? quickResponses + 1 : 0;
       if (result.kind === 'unanswered' && result.error.failure.kind === 'timeout') timeouts += 1;
       waits = result.kind !== 'failed' && timeouts < maxTimeouts;
@@ -76,7 +76,7 @@ export function createQueueWait(
         waits = result.hasWaited;
         if (!waits || quickResponses > maxQuickResponses) return {};
       }
-      const end = endAfter(result, { isFailing, followsAll });
+      const end = endAfter(result, { isFailing, coversAllPaths });
       if (end !== undefined) return end;
       failingSince = Math.min(failingSince, clock());
       if (clock() - failingSince >= maxFailingMs)
@@ -90,17 +90,17 @@ export function createQueueWait(
 }
 
 /** Whether the path was neither granted nor really waited for: our service answers all waiting requests when it stops. */
-const gainsNothing = (result: SessionAcquireResult, isQuick: boolean): boolean =>
+const hasNoProgress = (result: SessionAcquireResult, isQuick: boolean): boolean =>
   result.kind === 'unanswered' ||
   (result.kind === 'held' && isQuick && result.queue !== undefined && result.turn.length === 0);
 
 interface Waited {
   readonly isFailing: boolean;
-  readonly followsAll: boolean;
+  readonly coversAllPaths: boolean;
 }
 
 /** Undefined if the request is to be sent again. */
-function endAfter(result: SessionAcquireResult, { isFailing, followsAll }: Waited): WaitResult | undefined {
+function endAfter(result: SessionAcquireResult, { isFailing, coversAllPaths }: Waited): WaitResult | undefined {
   switch (result.kind) {
     case 'acquired':
       return { start: { kind: 'granted', grant: result.grant } };
@@ -110,7 +110,7 @@ function endAfter(result: SessionAcquireResult, { isFailing, followsAll }: Waite
       return result.conflict !== undefined || !isTransient(result.error) ? { unanswered: result.intent } : undefined;
     case 'held':
       if (result.turn.length > 0) return { start: { kind: 'first', paths: result.turn } };
-      if (!followsAll) return {};
+      if (!coversAllPaths) return {};
       return isFailing ? undefined : { held: result };
   }
 }

@@ -20,7 +20,7 @@ export interface LockStep {
   readonly step: string;
   readonly paths: readonly LockPath[];
   readonly wanted: number;
-  readonly began: number;
+  readonly startedAt: number;
 }
 
 const noLocks: Outputs = { acquired: 'false', count: '0', locks: '[]' };
@@ -43,7 +43,7 @@ export function alreadyHeldOutcome({ context, task, paths, wanted }: LockStep, o
 }
 
 export function acquiredOutcome(
-  { context, task, began }: LockStep,
+  { context, task, startedAt }: LockStep,
   grants: readonly Grant[],
   { waitedMs, unanswered }: AcquireAllResult,
   outputs: Outputs,
@@ -59,7 +59,7 @@ export function acquiredOutcome(
     return `Locked ${what} in ${task.workspace}${until}${waited}.`;
   };
   log.group(
-    waitedMs > 0 ? sentence(now) : `${sentence(now)} It took ${formatElapsed(clock() - began)}.`,
+    waitedMs > 0 ? sentence(now) : `${sentence(now)} It took ${formatElapsed(clock() - startedAt)}.`,
     locks.map(({ path, expires_at }) => `${path} until ${expires_at}`),
   );
   for (const intent of unanswered) log.line(unansweredText(intent));

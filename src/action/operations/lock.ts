@@ -32,7 +32,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
   // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
   const step = crypto.randomUUID();
-  const lockStep: LockStep = { context, task, step, paths, wanted, began: clock() };
+  const lockStep: LockStep = { context, task, step, paths, wanted, startedAt: clock() };
   try {
     record({
       kind: 'plan',

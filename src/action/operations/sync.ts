@@ -19,16 +19,16 @@ import { type Context, defaultLimits } from '../step/context.ts';
 export async function sync(context: Context, task: TaskOf<'sync'>): Promise<Outcome> {
   const { client, clock, log, setOutputs } = context;
   const { workspace, branch, wait } = task;
-  const began = clock();
+  const startedAt = clock();
   const started = await client.startSync({ workspace, branch }, defaultLimits(context));
-  const tookMs = clock() - began;
+  const elapsedMs = clock() - startedAt;
   setOutputs(outputsOf(task, started));
   const { estimated_objects: estimated } = started;
   const about = estimated ? `, about ${pluralize(estimated, 'object')} to receive` : '';
   const sentence = `The sync of ${branch} in ${workspace} is ${started.status}${about}.`;
   log.line(sentence);
   return wait.seconds > 0 || started.state === 'failed'
-    ? waitForEnd(context, task, started, tookMs)
+    ? waitForEnd(context, task, started, elapsedMs)
     : succeeded(outputsOf(task, started), sentence, table(task, started));
 }
 
@@ -42,12 +42,12 @@ async function waitForEnd(
   context: Context,
   task: TaskOf<'sync'>,
   started: StartedSync,
-  tookMs: number,
+  elapsedMs: number,
 ): Promise<Outcome> {
   const { branch, wait } = task;
   const { progress } = started;
-  const began = context.clock();
-  const within = { deadline: began + milliseconds(wait), signal: context.signal };
+  const startedAt = context.clock();
+  const within = { deadline: startedAt + milliseconds(wait), signal: context.signal };
   if (progress.kind === 'none' && started.state === 'running') {
     const reason = `The sync of ${branch} was started, but this step cannot wait for it. ${progress.reason} Remove \`wait\`, or use a service that reports the status of syncs.`;
     return failedOutcome(task, started, reason);
@@ -55,7 +55,7 @@ async function waitForEnd(
   const followed: Followed =
     progress.kind === 'none'
       ? { kind: 'ended', last: started }
-      : await follow(context, started, progress.target, within, tookMs);
+      : await follow(context, started, progress.target, within, elapsedMs);
   // Fields of the first response are kept if later responses lack them.
   const last: SyncReport = {
     ...followed.last,
@@ -82,16 +82,16 @@ async function waitForEnd(
     case 'ended':
       return last.state === 'failed'
         ? failedOutcome(task, last, `The sync of ${branch} failed: ${last.error ?? last.status}`)
-        : syncedOutcome(context, task, last, context.clock() - began);
+        : syncedOutcome(context, task, last, context.clock() - startedAt);
   }
 }
 
-function syncedOutcome({ log }: Context, task: TaskOf<'sync'>, sync: SyncReport, tookMs: number): Outcome {
+function syncedOutcome({ log }: Context, task: TaskOf<'sync'>, sync: SyncReport, elapsedMs: number): Outcome {
   const { workspace, branch } = task;
   const { received_objects, missing_objects: missing = 0 } = sync;
   const received =
     received_objects === undefined ? '' : `, ${pluralize(received_objects, 'object')} received${bytesText(sync)}`;
-  const sentence = `The branch ${branch} of ${workspace} is synced: ${sync.status} after ${formatElapsed(tookMs)}${received}.`;
+  const sentence = `The branch ${branch} of ${workspace} is synced: ${sync.status} after ${formatElapsed(elapsedMs)}${received}.`;
   log.line(sentence);
   if (missing > 0) log.warn(missingText(branch, missing));
   const summary = missing > 0 ? `${sentence} ${missingText(branch, missing)}` : sentence;
@@ -137,7 +137,7 @@ async function follow(
   started: SyncReport,
   target: SyncStatusTarget,
   within: CallLimits,
-  tookMs: number,
+  elapsedMs: number,
 ): Promise<Followed> {
   const { client, clock, sleep, signal, log } = context;
   let last = started;
@@ -145,17 +145,17 @@ async function follow(
   let logged = `The sync is ${progressText(started)}.`;
   let pause = firstPauseMs;
   let retryAfterMs = started.retryAfterMs;
-  let previousTookMs = tookMs;
+  let previousElapsedMs = elapsedMs;
   let lastError: ServiceError | undefined;
   let isLastPoll = false;
   for (;;) {
     if (last.state !== 'running') return { kind: 'ended', last };
     if (signal.aborted) return { kind: 'cancelled', last };
-    const leftMs = within.deadline - clock();
-    const reservedMs = lastAttemptMs(previousTookMs);
-    if (leftMs <= 0 || (isLastPoll && leftMs <= reservedMs)) return { kind: 'out-of-time', last, lastError };
+    const remainingMs = within.deadline - clock();
+    const reservedMs = lastAttemptMs(previousElapsedMs);
+    if (remainingMs <= 0 || (isLastPoll && remainingMs <= reservedMs)) return { kind: 'out-of-time', last, lastError };
 
-    const msUntilLastPoll = Math.max(0, leftMs - reservedMs);
+    const msUntilLastPoll = Math.max(0, remainingMs - reservedMs);
     const pauseMs = Math.min(msUntilLastPoll, Math.max(pause, retryAfterMs ?? 0));
     await sleep(pauseMs, signal);
     if (signal.aborted) continue;
@@ -164,11 +164,11 @@ async function follow(
     // Earlier requests, with all their retries, leave time for the last one.
     const deadline = isLastPoll ? within.deadline : within.deadline - reservedMs;
 
-    const pollBegan = clock();
+    const pollStartedAt = clock();
     const polled = await client
       .syncStatus(target, { ...within, deadline }, { throttled: !isLastPoll })
       .catch(transientError);
-    previousTookMs = clock() - pollBegan;
+    previousElapsedMs = clock() - pollStartedAt;
     if (polled instanceof ServiceError) {
       lastError = polled;
       retryAfterMs = retryAfterOfError(polled);

@@ -45,12 +45,12 @@ export async function releaseCandidates(
   const context: AttemptContext = { ...shared, clock, service, ledgerError, renewalError, within };
   const results: CandidateResult[] = [];
   // A bug that affects one lock must not prevent the release of the others.
-  let candidates: readonly Pending[] = longestTtlFirst(held, endOfCandidate).map((one) => ({
+  let candidates: readonly Pending[] = latestExpiryFirst(held, expiryOfCandidate).map((one) => ({
     requests: 0,
     attempt: (sentAt) =>
       releaseCandidate(context, one, sentAt).catch((error) => ({ result: failedResult(one, errorText(error)) })),
   }));
-  let intents: readonly Pending[] = longestTtlFirst(unanswered, endOfIntent).map((intent) => {
+  let intents: readonly Pending[] = latestExpiryFirst(unanswered, expiryOfIntent).map((intent) => {
     const settle = settlementOf(context, intent);
     return {
       requests: 0,
@@ -80,7 +80,7 @@ export async function releaseCandidates(
   async function attemptAll(all: readonly Pending[]): Promise<readonly Pending[]> {
     const again: Pending[] = [];
     await inParallel(all, async ({ attempt, before, requests, sentAt }) => {
-      const began = clock();
+      const startedAt = clock();
       const attempted = await attempt(sentAt);
       if (attempted.error === undefined) {
         if (attempted.result !== undefined) results.push(attempted.result);
@@ -98,7 +98,7 @@ export async function releaseCandidates(
         attempt,
         before: best,
         requests: requests + error.attempts,
-        sentAt: sentAt ?? (mayBeDone ? began : undefined),
+        sentAt: sentAt ?? (mayBeDone ? startedAt : undefined),
       });
     });
     return again;
@@ -112,11 +112,11 @@ export const unreleased = ({ held, unanswered }: ReleaseCandidates, reason: stri
 ];
 
 /** Puts the lock that would block others longest first, and locks without a known expiry last. */
-const longestTtlFirst = <One>(all: readonly One[], endOf: (one: One) => number): readonly One[] =>
-  all.toSorted((one, other) => (endOf(other) || 0) - (endOf(one) || 0));
+const latestExpiryFirst = <One>(all: readonly One[], expiryOf: (one: One) => number): readonly One[] =>
+  all.toSorted((one, other) => (expiryOf(other) || 0) - (expiryOf(one) || 0));
 
-const endOfCandidate = ({ grant }: ReleaseCandidate): number => Date.parse(grant.lock.expires_at);
-const endOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
+const expiryOfCandidate = ({ grant }: ReleaseCandidate): number => Date.parse(grant.lock.expires_at);
+const expiryOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
 
 /** Adds the number of requests: the client counts only those of one attempt. */
 function withRequests({ result, error }: FailedAttempt, requests: number): CandidateResult {

@@ -19,7 +19,7 @@ const graceMs = 2_000;
 
 /** Tracks the locks of a step that must be renewed, according to the ledger, and the end of the renewal. */
 export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContext, step: string) {
-  const began = clock();
+  const startedAt = clock();
   const history = openHistory();
   let locks: readonly JobLock[] = [];
   let isStale = false;
@@ -48,7 +48,7 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
     if (history.hasStopped(step)) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
     if (locks.length === 0) return 'nothing-left';
-    return clock() - began > maxAgeMs ? 'too-old' : undefined;
+    return clock() - startedAt > maxAgeMs ? 'too-old' : undefined;
   }
 
   return {

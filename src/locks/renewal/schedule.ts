@@ -19,13 +19,13 @@ export function createSchedule({ clock, serverNow, random }: ScheduleContext, tt
   const ttlMs = ttl.seconds * 1_000;
   /** By the idempotency key of the request that acquired the lock. */
   const dueAt = new Map<string, number>();
-  const msLeft = (grant: Grant): number => Date.parse(grant.lock.expires_at) - serverNow();
+  const remainingMs = (grant: Grant): number => Date.parse(grant.lock.expires_at) - serverNow();
 
   function msUntilDue(grant: Grant): number {
     const due = dueAt.get(grant.key);
     if (due !== undefined) return due - clock();
     const lifetime = Date.parse(grant.lock.expires_at) - Date.parse(grant.at);
-    return msLeft(grant) - lifetime * (1 - partOver(random));
+    return remainingMs(grant) - lifetime * (1 - renewalFraction(random));
   }
 
   return {
@@ -40,11 +40,11 @@ export function createSchedule({ clock, serverNow, random }: ScheduleContext, tt
      */
     dueNow: ({ key }: Grant): void => void dueAt.set(key, clock()),
     dueLater: ({ key }: Grant, lifetimeMs = ttlMs): void =>
-      void dueAt.set(key, clock() + lifetimeMs * partOver(random)),
+      void dueAt.set(key, clock() + lifetimeMs * renewalFraction(random)),
     deadlineOf(grant: Grant): number {
       const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
       // Pauses between attempts grow. The next round starts with short ones again, while there is time.
-      const most = Math.min(msLeft(grant) - ttlMs / 20, ttlMs / 6);
+      const most = Math.min(remainingMs(grant) - ttlMs / 20, ttlMs / 6);
       return clock() + Math.max(least, most);
     },
   };
@@ -54,4 +54,4 @@ export function createSchedule({ clock, serverNow, random }: ScheduleContext, tt
 export const attemptMs = (ttlMs: number): number => Math.max(minAttemptMs, ttlMs / 12);
 
 /** A third of the lifetime or a little less, so that not all locks are due at once. */
-const partOver = (random: () => number): number => 1 / 3 - random() / 12;
+const renewalFraction = (random: () => number): number => 1 / 3 - random() / 12;
