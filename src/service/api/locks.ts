@@ -61,7 +61,7 @@ const acquireHeaders = z.object({
     .optional()
     .openapi({
       maxLength: maxPreferLength,
-      description: `wait=N waits in line for at most N seconds (up to ${maxWaitSeconds}) while the path is locked or others are first, and takes the lock at its turn. The Idempotency-Key names the place, which is kept for ${placeKeptMs / 1_000} s after it was last asked for; keys that differ only after their last slash name one place for several paths. With any, one of these paths is enough: a wait also ends when another one is free (member turn). Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
+      description: `wait=N: wait in line for at most N seconds (up to ${maxWaitSeconds}), and acquire the lock at your turn. The Idempotency-Key identifies the place in line, which is kept for ${placeKeptMs / 1_000} s after the last request. Keys that differ only after the last slash share one place. any: one of these paths is enough; the wait also ends when another of them is free (member turn). Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
       example: 'wait=30',
     }),
   Priority: z
@@ -78,7 +78,7 @@ const acquireHeaders = z.object({
     .openapi({
       ...describedBranch,
       description:
-        'The branch that the lock is for, without refs/heads/. If another branch has a newer version of the file, the lock is refused (problem outdated) or acquired with the member outdated, as the workspace is set.',
+        'The branch that the lock is for, without refs/heads/. If another branch has a newer version of the file, the lock is refused (problem outdated) or acquired with the member outdated, depending on the workspace settings.',
     }),
 });
 
@@ -92,7 +92,7 @@ export function addLockRoutes(api: Api, parts: ApiParts): void {
 function addAcquireRoute(api: Api, parts: ApiParts): void {
   addWorkspaceOperation(api, parts, {
     operationId: 'acquireLock',
-    summary: 'Take a lock on a path, or renew one (If-Match)',
+    summary: 'Acquire a lock on a path, or renew one (If-Match)',
     method: 'post',
     path: '/v1/workspaces/{id}/locks',
     access: 'locks:write',
@@ -100,7 +100,10 @@ function addAcquireRoute(api: Api, parts: ApiParts): void {
     body: lockRequestSchema,
     responses: {
       200: jsonResponse('Renewed.', lockSchema, headersOfLock),
-      201: jsonResponse('Taken.', acquiredLockSchema, { ...headersOfLock, ...optionalHeaders('Preference-Applied') }),
+      201: jsonResponse('Acquired.', acquiredLockSchema, {
+        ...headersOfLock,
+        ...optionalHeaders('Preference-Applied'),
+      }),
     },
     refusals: {
       403: optionalHeaders('WWW-Authenticate'),
@@ -220,7 +223,7 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
           if (!lockable.ok) throw invalid({ pointer: '#/path', detail: lockable.reason });
           throw new Refusal(
             'not-found',
-            `There is no lock on ${path}. It was released, has expired, or was never taken.`,
+            `There is no lock on ${path}. It was released, has expired, or never existed.`,
           );
         case 'another-lock':
           throw anotherLock(release.lock);

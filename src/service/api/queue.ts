@@ -66,7 +66,7 @@ export function addQueueRoutes(api: Api, parts: ApiParts): void {
     operationId: 'askForLock',
     summary: 'Ask for a lock that someone else holds',
     description:
-      'Sends the event lock.requested, and takes a place in line that needs no waiting client: the service takes the lock for the owner of the token at its turn, and sends lock.acquired. Asking again changes ttl and note. A request is kept for 7 days.',
+      'Sends the event lock.requested, and takes a place in line that needs no waiting client: the service acquires the lock for the owner of the token at its turn, and sends lock.acquired. Asking again changes ttl and note. A request is kept for 7 days.',
     method: 'post',
     path,
     access: 'locks:write',

@@ -109,7 +109,8 @@ export const lockSchema = z
     path: z.string().openapi({ example: 'Content/Hero.uasset' }),
     type: z.enum(lockTypes),
     owner: z.string().openapi({
-      description: 'The owner of the token that took it: the name of the token, unless it was created with another.',
+      description:
+        'The owner of the token that acquired it: the name of the token, unless it was created with another.',
     }),
     origin: z.string().nullable().openapi({
       description: 'URL that the lock was acquired from: the Referer of the request, or the verified run URL.',

@@ -85,7 +85,7 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       listDifferences(gitOf(workspace), query),
     relationOf: (workspace: string, query: Parameters<typeof relationOf>[1]) => relationOf(gitOf(workspace), query),
     estimate: (workspace: string, remote: Remote, branch: BranchName, limits: Limits) =>
-      asGitErrors(`begin to fetch the branch ${branch} of ${remote.address}`, () =>
+      asGitErrors(`start to fetch the branch ${branch} of ${remote.address}`, () =>
         estimateObjects({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }),
       ),
     fetch: (workspace: string, remote: Remote, branch: BranchName, limits: Limits, events: FetchEvents = {}) =>

@@ -143,7 +143,7 @@ function addReleaseRoute(app: App, routes: LfsLockRoutes): void {
       await admitRelease(c, async () => found?.isActive === true && isOwnLock(found, bearerOf(c)));
       const absent = lfsError(
         404,
-        'There is no lock with this id. It was released, has expired, or was never taken.',
+        'There is no lock with this id. It was released, has expired, or never existed.',
         c.get('requestId'),
       );
       if (found === undefined) return absent;

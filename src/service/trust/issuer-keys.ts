@@ -137,7 +137,7 @@ async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCh
     response.destroy();
     const what =
       status >= 300 && status < 400 ? `the redirect ${status}, which is not followed` : `the status ${status}`;
-    throw new IssuerError(`${url} answers with ${what}`);
+    throw new IssuerError(`${url} returned ${what}`);
   }
   const parsed = parseJson(schema, String(await readLimited(response, maxResponseBytes, tooLong)));
   if (parsed === undefined) throw new IssuerError(`${url} returned a response that is not valid OpenID Connect`);
@@ -155,10 +155,10 @@ function get(url: string, lookup: LookupFunction, signal: AbortSignal): Promise<
 
 const maxResponseBytes = 1024 * 1024;
 
-const tooLong = (): IssuerError => new IssuerError(`it answers with more than ${maxResponseBytes} bytes`);
+const tooLong = (): IssuerError => new IssuerError(`its response is larger than ${maxResponseBytes} bytes`);
 
 function reasonOf(error: unknown, signal: AbortSignal, timeoutMs: number): string {
   if (error instanceof IssuerError) return error.message;
-  if (signal.aborted) return `it does not answer within ${timeoutMs / 1_000} s`;
+  if (signal.aborted) return `it did not respond within ${timeoutMs / 1_000} s`;
   return connectionErrorText(error);
 }

@@ -29,11 +29,11 @@ export function missingIdClaim(issuer: string, claims: Readonly<Record<string, s
     if (hasProperty(claims)) {
       return has('repository_owner_id')
         ? undefined
-        : 'A rule for a custom property needs the id of the owner of the repositories, which never changes hands as a name does. Find it with: gh api users/OWNER --jq .id';
+        : 'A rule for a custom property needs the id of the owner of the repositories, because a name can be reassigned. Find it with: gh api users/OWNER --jq .id';
     }
     return idsOfGitHub.every(has)
       ? undefined
-      : "A rule for GitHub needs the ids of the repository and of its owner, which never change hands as names do. Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'";
+      : "A rule for GitHub needs the ids of the repository and of its owner, because names can be reassigned. Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'";
   }
   const ids = sharedIssuers.get(issuer);
   return ids === undefined || ids.some(has)

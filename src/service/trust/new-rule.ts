@@ -220,7 +220,8 @@ function wrongClaim(issuer: string, claims: readonly RuleClaim[]): string | unde
       : undefined;
   }
   const name = claims.map(([name]) => name).find((name) => neverMatched.includes(name));
-  if (name !== undefined) return `The claim ${name} of GitHub is not matched: names change hands. Name ids instead.`;
+  if (name !== undefined)
+    return `The claim ${name} of GitHub cannot be matched, because names can be reassigned. Use ids instead.`;
   for (const [field, claim] of fieldsOfGitHub) {
     const value = claims.find(([name]) => name === claim)?.[1];
     const parsed = value === undefined ? undefined : ruleFields[field].parse(value);

@@ -37,7 +37,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [['trust', 'add'], '--owner is missing: the owner of the locks of these jobs'],
   [
     trustAdd,
-    '--repository-id: A rule for GitHub needs the ids of the repository and of its owner, which never change hands',
+    '--repository-id: A rule for GitHub needs the ids of the repository and of its owner, because names can be reassigned',
   ],
   [trustAdd, "Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'"],
   [
@@ -48,7 +48,7 @@ test.each<[args: readonly string[], sentence: string]>([
   [[...trustAdd, ...idsOnGitHub, '--workflow=a.yml'], '--workflow is "a.yml". It must be the file in its repository'],
   [
     [...trustAdd, ...idsOnGitHub, '--claim=repository=octo/game'],
-    '--claim: The claim repository of GitHub is not matched',
+    '--claim: The claim repository of GitHub cannot be matched',
   ],
   [[...trustAdd, '--property=asset-repo=true'], '--repository-owner-id: A rule for a custom property needs the id of'],
   [[...trustAdd, ...idsOnGitHub, '--property=asset-repo'], '--property is "asset-repo". It must be a name and a value'],

@@ -139,7 +139,7 @@ describe('an invalid trust rule', () => {
     ['claims', { claims: 'actor_id=7\nactor' }, 'Line 2: It must be a name and a value'],
     ['properties', { properties: 'asset-repo=true\nteam' }, 'Line 2: It must be a name and a value'],
     ['properties', { ...gitlab, properties: 'asset-repo=true' }, 'https://gitlab.com is not GitHub'],
-    ['claims', { claims: 'sub=repo:octo/game' }, 'The claim sub of GitHub is not matched'],
+    ['claims', { claims: 'sub=repo:octo/game' }, 'The claim sub of GitHub cannot be matched'],
     ['ref', { ...gitlab, ref: 'refs/heads/main' }, 'https://gitlab.com is not GitHub'],
   ])('is rejected with an error at the field %s: %o', async (field, change, reason) => {
     const before = await listTrustRules(service.storage);

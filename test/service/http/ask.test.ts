@@ -19,7 +19,7 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
     return { ...locks, ask, withdraw, queue, lock };
   }
 
-  test('becomes the lock once it is free, with the time of the desk and their note, and jobs do not overtake', async () => {
+  test('is granted before jobs once the lock is free, with the default ttl and the note of the person', async () => {
     const { ask, queue, release, take, lock } = await locked('a');
     const { status, body } = await ask({ note: 'Lights' });
     const { ttl, ...asked } = body;

@@ -220,7 +220,7 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
       expect(await syncs(workspace)).toEqual([]);
     });
 
-    test('an API token does not help', async () => {
+    test('rejects an API token', async () => {
       const { workspace } = await pushedWorkspace();
       expectProblem(await send(workspace, 'github', { headers: {}, raw: '{}' }, { token }), 'not-found');
     });

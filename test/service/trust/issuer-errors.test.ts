@@ -22,9 +22,9 @@ type Trouble = readonly [what: string, behaviour: IssuerBehaviour, told: RegExp]
 
 /** These run into the timeout of the shipped service, so all exchanges run at the same time. */
 const silent: readonly Trouble[] = [
-  ['hangs', { discovery: () => silence }, /it does not answer within 5 s/],
-  ['hangs when its keys are requested', { keys: () => silence }, /it does not answer within 5 s/],
-  ['answers bit by bit', { keys: () => drip('body') }, /it does not answer within 5 s/],
+  ['hangs', { discovery: () => silence }, /it did not respond within 5 s/],
+  ['hangs when its keys are requested', { keys: () => silence }, /it did not respond within 5 s/],
+  ['answers bit by bit', { keys: () => drip('body') }, /it did not respond within 5 s/],
 ];
 
 /** Valid JSON that is too large for any client to read. */
@@ -37,15 +37,15 @@ const troubles: readonly Trouble[] = [
     { keys: () => nothing(302, { location: '/.well-known/openid-configuration' }) },
     /the redirect 302/,
   ],
-  ['sends too much', { discovery: () => tooMuch }, /more than 1048576 bytes/],
-  ['sends too much for its keys', { keys: () => tooMuch }, /more than 1048576 bytes/],
+  ['sends too much', { discovery: () => tooMuch }, /larger than 1048576 bytes/],
+  ['sends too much for its keys', { keys: () => tooMuch }, /larger than 1048576 bytes/],
   [
     'does not send JSON',
     { discovery: () => raw(200, '<html>', { 'content-type': 'application/json' }) },
     /a response that is not valid OpenID Connect/,
   ],
   ['does not send keys', { keys: () => json(200, { keys: 'none' }) }, /a response that is not valid OpenID Connect/],
-  ['is down', { discovery: () => json(503, {}) }, /answers with the status 503/],
+  ['is down', { discovery: () => json(503, {}) }, /returned the status 503/],
   [
     'claims to be another issuer',
     discovered({ issuer: 'https://token.actions.githubusercontent.com', jwks_uri: 'https://public.example.com/jwks' }),

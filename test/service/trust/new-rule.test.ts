@@ -241,9 +241,9 @@ describe('a trust rule', () => {
     [
       { ...github, claims: [['sub', 'repo:octo/game:ref:refs/heads/main']] },
       'claims',
-      'The claim sub of GitHub is not matched',
+      'The claim sub of GitHub cannot be matched',
     ],
-    [{ ...github, claims: [['repository', 'octo/game']] }, 'claims', 'names change hands'],
+    [{ ...github, claims: [['repository', 'octo/game']] }, 'claims', 'names can be reassigned'],
     [
       { ...github, claims: Array.from({ length: maxClaims }, (_, index) => [`c${index}`, 'x'] as const) },
       'claims',

@@ -80,7 +80,7 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
 
   const allDelivered = async (): Promise<boolean> => (await statuses()).every((status) => status === 'delivered');
 
-  test('only the first event of a path is waited for, and other paths and hooks continue', async () => {
+  test('delivers only the first event of a path until it succeeds, while other paths and hooks continue', async () => {
     const [target, other] = [await receiver(), await receiver()];
     target.behave(failing);
     await hook(target.url());

@@ -11,7 +11,7 @@ export const lockTake = defineRemoteCommand({
   summary: 'lock all of these paths, or none',
   details: [
     pathsHelp,
-    'If another branch, or the branch of the checkout, has newer versions of the files, it says so, or refuses, as the workspace is set.',
+    'Files with newer versions on another branch, or on that of the checkout, are reported or refused, depending on the workspace settings.',
   ],
   arguments: { paths: rest('PATH', 'a path to lock', canonicalLockPath, 'required') },
   flags: {

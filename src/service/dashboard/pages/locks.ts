@@ -107,7 +107,7 @@ function emptyState(call: WorkspaceCall, path: string, all: number): Markup {
   if (path !== '') {
     return empty(
       'Nobody holds a lock on this path.',
-      html`It was released, has expired, or was never taken. ${mayLock(call) ? html`<a href="${newLockUrl(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
+      html`It was released, has expired, or never existed. ${mayLock(call) ? html`<a href="${newLockUrl(workspace, path)}">Lock it</a>` : 'Anyone can take it now.'}`,
     );
   }
   return all === 0

@@ -150,15 +150,15 @@ const show = ({ now }: PageCall, workspace: string, sync: RecordedSync): Markup 
   ${sync.finished_at === null ? liveState(`/workspaces/${workspace}/syncs/${sync.sync_id}/events`, now) : ''}`;
 
 function changingFacts(sync: RecordedSync, now: number): Markup {
-  const { started_at: began, finished_at: ended, head } = sync;
+  const { started_at: started, finished_at: finished, head } = sync;
   const took = runTime(sync);
   const bytes = bytesText(sync);
   return html`
-    ${began === null ? '' : html`<dt>Began</dt><dd>${time(began, now)}</dd>`}
-    ${ended === null ? '' : html`<dt>Ended</dt><dd>${time(ended, now)}</dd>`}
+    ${started === null ? '' : html`<dt>Started</dt><dd>${time(started, now)}</dd>`}
+    ${finished === null ? '' : html`<dt>Finished</dt><dd>${time(finished, now)}</dd>`}
     ${took === undefined ? '' : html`<dt>Took</dt><dd>${formatElapsed(took)}</dd>`}
     <dt>Objects received</dt><dd>${objects(sync)}</dd>
-    ${bytes === '' ? '' : html`<dt>LFS objects</dt><dd>${bytes}${ended === null ? html` <span data-note></span>` : ''}</dd>`}
+    ${bytes === '' ? '' : html`<dt>LFS objects</dt><dd>${bytes}${finished === null ? html` <span data-note></span>` : ''}</dd>`}
     ${head === null ? '' : html`<dt>Commit</dt><dd>${literal(head)}</dd>`}`;
 }
 
