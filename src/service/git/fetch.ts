@@ -35,20 +35,20 @@ export async function estimateObjects(transfer: Transfer): Promise<number> {
 export interface FetchEvents {
   readonly onReceived?: (objects: number) => void;
   /** Called when git or the remote writes any line. */
-  readonly onSign?: () => void;
+  readonly onActivity?: () => void;
   /** Rejects if the mirror must not be changed any more. */
   readonly beforePublish?: () => Promise<void>;
 }
 
 /** Fetches the branch into the mirror, with all its objects. If it fails, the branches of the mirror are unchanged. */
-export async function fetchBranch(transfer: Transfer, { onReceived, onSign, beforePublish }: FetchEvents) {
+export async function fetchBranch(transfer: Transfer, { onReceived, onActivity, beforePublish }: FetchEvents) {
   const { git, mirror, remote, branch } = transfer;
   let receivedObjects = 0;
   await ensureRepository(git, mirror);
   // Maintenance does this too, but does not run if abandoned packs of earlier maintenance fill the disk.
   await removeUnfinishedPacks(mirror);
   return fetchIntoScratch(
-    { ...transfer, onSign },
+    { ...transfer, onActivity },
     (progress) => {
       if (progress.kind !== 'receiving' || progress.received === receivedObjects) return;
       receivedObjects = progress.received;

@@ -23,14 +23,14 @@ export interface Transfer {
   /** A fetch without any message of git or the remote for this long is ended: git reports all that arrives. */
   readonly silenceMs?: number | undefined;
   /** Called when git or the remote writes any line. */
-  readonly onSign?: (() => void) | undefined;
+  readonly onActivity?: (() => void) | undefined;
   /** Ends the fetch once the caller knows enough. This is not an error. */
   readonly enough?: AbortSignal | undefined;
 }
 
 /** Fetches the missing objects of the branch into a temporary repository, and removes it after `use`. */
 export async function fetchIntoScratch<T>(
-  { git, mirror, remote, branch, limits, silenceMs = 60_000, onSign, enough }: Transfer,
+  { git, mirror, remote, branch, limits, silenceMs = 60_000, onActivity, enough }: Transfer,
   onProgress: (progress: Progress) => void,
   use: (repository: string) => Promise<T>,
 ): Promise<T> {
@@ -51,7 +51,7 @@ export async function fetchIntoScratch<T>(
         repository,
         remote,
         onErrorLine: (line) => {
-          onSign?.();
+          onActivity?.();
           const progress = readProgress(line);
           isReceived ||= progress?.kind === 'receiving' && progress.received === progress.total;
           // Afterwards, git processes the pack, which may take longer.

@@ -2,13 +2,13 @@
  * Running syncs of an instance, which decide the next sync that it may start.
  *
  * A workspace gets more than its share only while no other workspace waits, and its syncs beyond the share do not count
- * as taken slots. Quiet syncs do not count either. So neither endless syncs of one remote nor several silent remotes
+ * as taken slots. Stalled syncs do not count either. So neither endless syncs of one remote nor several silent remotes
  * block another workspace.
  */
 export function createSyncSlots<Sync extends { readonly workspace: string }>(slots: number) {
   const share = shareOf(slots);
   const running = new Set<Sync>();
-  const quiet = new Set<Sync>();
+  const stalled = new Set<Sync>();
 
   function byWorkspace(syncs: Iterable<Sync>): ReadonlyMap<string, number> {
     const counts = new Map<string, number>();
@@ -17,8 +17,8 @@ export function createSyncSlots<Sync extends { readonly workspace: string }>(slo
   }
 
   function takenSlots(): number {
-    const active = byWorkspace([...running].filter((sync) => !quiet.has(sync)));
-    const beyond = Math.max(0, quiet.size - maxQuiet(slots));
+    const active = byWorkspace([...running].filter((sync) => !stalled.has(sync)));
+    const beyond = Math.max(0, stalled.size - maxStalled(slots));
     return [...active.values()].reduce((sum, count) => sum + Math.min(count, share), beyond);
   }
 
@@ -33,23 +33,23 @@ export function createSyncSlots<Sync extends { readonly workspace: string }>(slo
       if (sync !== undefined) running.add(sync);
       return sync;
     },
-    /** A quiet sync gives up its slot until it makes progress again. */
-    setQuiet(sync: Sync, isQuiet: boolean): void {
-      if (isQuiet && running.has(sync)) quiet.add(sync);
-      else quiet.delete(sync);
+    /** A stalled sync gives up its slot until it makes progress again. */
+    setStalled(sync: Sync, isStalled: boolean): void {
+      if (isStalled && running.has(sync)) stalled.add(sync);
+      else stalled.delete(sync);
     },
     free(sync: Sync): void {
       running.delete(sync);
-      quiet.delete(sync);
+      stalled.delete(sync);
     },
   };
 }
 
-/** More than `slots`, because quiet syncs and syncs beyond the share of their workspace do not count. */
-export const maxParallelSyncs = (slots: number): number => 2 * slots - shareOf(slots) + maxQuiet(slots);
+/** More than `slots`, because stalled syncs and syncs beyond the share of their workspace do not count. */
+export const maxParallelSyncs = (slots: number): number => 2 * slots - shareOf(slots) + maxStalled(slots);
 
-/** Quiet syncs beyond this number take slots again, because each is a waiting process. */
-export const maxQuiet = (slots: number): number => 4 * slots;
+/** Stalled syncs beyond this number take slots again, because each is a waiting process. */
+export const maxStalled = (slots: number): number => 4 * slots;
 
 /** The share of one workspace is half of the slots, but at least one. */
 const shareOf = (slots: number): number => Math.max(1, Math.floor(slots / 2));

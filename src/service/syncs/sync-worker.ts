@@ -60,9 +60,9 @@ export function startSyncs({ freeDisk, parallelSyncs, pollMs, onError, ...parts 
     onError,
     claim: async () => (freeDisk.isLow() ? undefined : slots.claim((except) => claimSync(parts.storage, { except }))),
     run: (sync, stopping) =>
-      runSync(parts, sync, stopping, (isQuiet) => {
-        slots.setQuiet(sync, isQuiet);
-        if (isQuiet) worker.wake();
+      runSync(parts, sync, stopping, (isStalled) => {
+        slots.setStalled(sync, isStalled);
+        if (isStalled) worker.wake();
       }).finally(() => slots.free(sync)),
   });
   parts.storage.onQueued('syncs', worker.wake);
@@ -74,20 +74,20 @@ export async function runSync(
   parts: SyncRunParts,
   sync: ClaimedSync,
   stopping: AbortSignal,
-  onQuiet: (isQuiet: boolean) => void = () => undefined,
+  onStalled: (isStalled: boolean) => void = () => undefined,
 ): Promise<void> {
   const { storage, metrics, log, scheduleMaintenance } = parts;
   let progress: Progress = {};
   const lease = keepLease(() => renewLease(storage, 'syncs', sync, progress), renewEveryMs, stopping);
   const about = { sync: sync.id, workspace: sync.workspace, branch: sync.branch };
-  const quiet = watchQuiet(onQuiet);
+  const stalls = watchStalls(onStalled);
   metrics.syncsRunning.inc();
   try {
     const end = await fetchBranchAndObjects(parts, sync, lease.signal, {
       onProgress(now) {
         progress = now;
       },
-      onSign: quiet.onSign,
+      onActivity: stalls.onActivity,
       async beforePublish() {
         if (!(await renewLease(storage, 'syncs', sync))) lease.lose();
         lease.signal.throwIfAborted();
@@ -112,7 +112,7 @@ export async function runSync(
     else log.warn(about, 'sync taken over by another instance, or workspace removed');
   } finally {
     lease.end();
-    quiet.end();
+    stalls.end();
     metrics.syncsRunning.dec();
   }
 }
@@ -123,7 +123,7 @@ async function fetchBranchAndObjects(
   { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  { onProgress, onSign, beforePublish }: SyncEvents,
+  { onProgress, onActivity, beforePublish }: SyncEvents,
 ): Promise<SyncEnd> {
   if (sync.exhausted) {
     return {
@@ -140,12 +140,12 @@ async function fetchBranchAndObjects(
     const limits = { timeoutMs: milliseconds(syncTimeout), signal };
     const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, {
       onReceived: (objects) => onProgress({ received_objects: objects }),
-      onSign,
+      onActivity,
       beforePublish,
     });
     const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
     const lfs = await fetchObjects(wanted, limits, (objects) => {
-      onSign();
+      onActivity();
       onProgress(countsOf(receivedObjects, objects));
     });
     return { kind: 'succeeded', head, receivedObjects, lfs };
@@ -188,19 +188,22 @@ async function record(db: Database, now: Now, sync: ClaimedSync, end: SyncEnd): 
 }
 
 /** A sync without any activity for this long gives up its slot. */
-const quietAfterMs = 10_000;
+const stalledAfterMs = 10_000;
 
-function watchQuiet(onQuiet: (isQuiet: boolean) => void): { readonly onSign: () => void; readonly end: () => void } {
-  let isQuiet = false;
+function watchStalls(onStalled: (isStalled: boolean) => void): {
+  readonly onActivity: () => void;
+  readonly end: () => void;
+} {
+  let isStalled = false;
   const timer = setTimeout(() => {
-    isQuiet = true;
-    onQuiet(true);
-  }, quietAfterMs);
+    isStalled = true;
+    onStalled(true);
+  }, stalledAfterMs);
   return {
-    onSign() {
+    onActivity() {
       timer.refresh();
-      if (isQuiet) onQuiet(false);
-      isQuiet = false;
+      if (isStalled) onStalled(false);
+      isStalled = false;
     },
     end: () => clearTimeout(timer),
   };
