@@ -142,8 +142,8 @@ async function acquireOrWait(
   const startedAt = performance.now();
   const authenticate = () => authenticateRequest(c, { storage });
   try {
-    const terms = { ...preferred, urgency: urgencyOf(c.req.header('priority')), gone, authenticate };
-    return await locks.acquire(key, request, terms);
+    const options = { ...preferred, urgency: urgencyOf(c.req.header('priority')), gone, authenticate };
+    return await locks.acquire(key, request, options);
   } catch (error) {
     if (gone.aborted) return clientIsGone;
     throw error;

@@ -19,7 +19,7 @@ import { listQueue } from './read-queue.ts';
 import { type ReleaseRequest, releaseLocks } from './release.ts';
 import { extendLock, extendLocks, type RenewRequest, renewLock } from './renew.ts';
 import { acquireResponse, locked, outdatedRefusal, renewResponse } from './responses.ts';
-import { createWaitingLine, type WaitTerms } from './wait-in-line.ts';
+import { createWaitingLine, type WaitOptions } from './wait-in-line.ts';
 import { createLockWaiters, type PathState, type Wait } from './waiters.ts';
 import { watchLocks } from './watch-locks.ts';
 import { foldCase, windowsPathProblem } from './windows-path.ts';
@@ -143,9 +143,9 @@ export function createLocks(options: LocksOptions) {
 
   return {
     ...asking,
-    /** With terms, the request waits in line, and acquires the lock at its turn. */
-    acquire: (keyed: KeyedRequest | undefined, request: NewAcquireRequest, terms?: WaitTerms) =>
-      line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, terms),
+    /** With options, the request waits in line, and acquires the lock at its turn. */
+    acquire: (keyed: KeyedRequest | undefined, request: NewAcquireRequest, waitOptions?: WaitOptions) =>
+      line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, waitOptions),
     async renew(keyed: KeyedRequest | undefined, request: RenewRequest): Promise<ApiResponse> {
       const renew = async (db: Database) => renewResponse(request, await renewLock(db, storage.now, request));
       const response = await idempotency.idempotent(request.workspace, keyed, async () => undefined, renew);

@@ -22,7 +22,7 @@ import { queuePositionOf } from './read-queue.ts';
 import type { LockWaiters, PlacedWait, WaitOutcome } from './waiters.ts';
 
 /** How a client waits for a lock (RFC 7240, `Prefer: wait`). */
-export interface WaitTerms {
+export interface WaitOptions {
   /** 0: the request gets a place in line, and an immediate response. */
   readonly seconds: number;
   /** The client asks for several paths, and one is enough. */
@@ -64,12 +64,12 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
   async function acquire(
     keyed: KeyedRequest | undefined,
     request: AcquireRequest,
-    terms: WaitTerms | undefined,
+    options: WaitOptions | undefined,
   ): Promise<ApiResponse> {
     const line = linePathOf(request);
-    const place = placeOf(keyed, line, terms);
-    const { result, waited, turn } = await acquireAtTurn(keyed, { ...request, place }, terms);
-    const headers: Record<string, string> = waited ? { 'preference-applied': `wait=${terms?.seconds}` } : {};
+    const place = placeOf(keyed, line, options);
+    const { result, waited, turn } = await acquireAtTurn(keyed, { ...request, place }, options);
+    const headers: Record<string, string> = waited ? { 'preference-applied': `wait=${options?.seconds}` } : {};
     if (!(result instanceof Refusal)) return { ...result, headers: { ...result.headers, ...headers } };
     const queue = await queuePositionOf(storage, { ...line, placeId: place?.id ?? null });
     const { problem, message, extras } = result;
@@ -82,18 +82,18 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
   async function acquireAtTurn(
     keyed: KeyedRequest | undefined,
     request: AcquireRequest,
-    terms: WaitTerms | undefined,
+    options: WaitOptions | undefined,
   ): Promise<AcquireEnd> {
-    const waited = terms !== undefined;
-    const deadline = performance.now() + (terms?.seconds ?? 0) * 1_000;
+    const waited = options !== undefined;
+    const deadline = performance.now() + (options?.seconds ?? 0) * 1_000;
     const { place } = request;
     const result = await acquireOrRefusal(keyed, request);
     if (!(result instanceof Refusal) || place === undefined) return { result, waited };
-    if (terms === undefined && !(await isInLine(storage, { placeId: place.id }))) {
+    if (options === undefined && !(await isInLine(storage, { placeId: place.id }))) {
       // It may have been in line until now: see below.
       return { result: await acquireOrRefusal(keyed, request), waited };
     }
-    const wait = await joinLine(request, place, terms);
+    const wait = await joinLine(request, place, options);
     const placed = { ...request, place: { ...place, requestId: wait.requestId } };
     /** Others must not wait for a client whose request is refused. After other errors, it tries again. */
     async function acquireInLine(authenticate?: () => Promise<unknown>): Promise<ApiResponse | Refusal> {
@@ -111,20 +111,20 @@ export function createWaitingLine({ storage, waiters, attempt, onChange, onError
       await leave(wait, { kind: 'timeout' });
       return { result: inLine, waited };
     }
-    if (terms === undefined || terms.seconds === 0) return { result: inLine, waited };
-    return acquireWhenFirst(wait, deadline, inLine, () => acquireInLine(terms.authenticate));
+    if (options === undefined || options.seconds === 0) return { result: inLine, waited };
+    return acquireWhenFirst(wait, deadline, inLine, () => acquireInLine(options.authenticate));
   }
 
   async function joinLine(
     { bearer, origin, note = null, ...request }: AcquireRequest,
     { id: placeId }: Place,
-    terms: WaitTerms | undefined,
+    options: WaitOptions | undefined,
   ): Promise<Omit<PlacedWait, 'ms'>> {
-    const { seconds, any, urgency, gone } = terms ?? noWait;
+    const { seconds, any, urgency, gone } = options ?? noWait;
     const place = { ...linePathOf(request), placeId, requestId: randomUUID(), tokenId: bearer.id };
     const { paths } = await join({
       ...{ ...place, askedPath: request.path, owner: bearer.owner, origin, note, urgency },
-      presentMs: terms === undefined ? 0 : seconds > 0 ? presenceMs : requestGapMs,
+      presentMs: options === undefined ? 0 : seconds > 0 ? presenceMs : requestGapMs,
     });
     return { ...place, paths, any, gone };
   }
@@ -219,16 +219,16 @@ export async function joinAndNotify(
 function placeOf(
   keyed: KeyedRequest | undefined,
   { workspace }: LinePath,
-  terms: WaitTerms | undefined,
+  options: WaitOptions | undefined,
 ): Place | undefined {
   if (keyed === undefined) {
-    return terms === undefined ? undefined : { id: `${workspace} ${randomUUID()}`, endsWithGrant: true };
+    return options === undefined ? undefined : { id: `${workspace} ${randomUUID()}`, endsWithGrant: true };
   }
   const { tokenId, key } = keyed;
   const end = key.lastIndexOf('/');
   const isOfSeveral = end > 0;
   return {
     id: `${workspace} ${tokenId} ${isOfSeveral ? key.slice(0, end) : key}`,
-    endsWithGrant: !isOfSeveral || terms?.any === true,
+    endsWithGrant: !isOfSeveral || options?.any === true,
   };
 }

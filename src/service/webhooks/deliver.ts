@@ -30,7 +30,7 @@ export type DeliveryResult =
   /** The caller cancelled it. It may have reached the receiver. */
   | { readonly kind: 'cancelled' };
 
-export interface Terms {
+export interface DeliverOptions {
   readonly check: TargetCheck;
   /** Total time, from the DNS lookup to the end of the response. Standard Webhooks 1.0 recommends 15 to 30 seconds. */
   readonly timeoutMs?: number;
@@ -40,8 +40,8 @@ export interface Terms {
 }
 
 /** Makes one attempt. Never rejects. */
-export async function deliver(request: DeliveryRequest, terms: Terms): Promise<DeliveryResult> {
-  const { check, timeoutMs = 15_000, signal, mayConnect = async () => true } = terms;
+export async function deliver(request: DeliveryRequest, options: DeliverOptions): Promise<DeliveryResult> {
+  const { check, timeoutMs = 15_000, signal, mayConnect = async () => true } = options;
   const parsed = parseTarget(request.url);
   if (!parsed.ok) return { kind: 'failed', reason: parsed.reason };
   const target = parsed.value;

@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { type DeliveryResult, deliver, type Terms } from './deliver.ts';
+import { type DeliverOptions, type DeliveryResult, deliver } from './deliver.ts';
 import {
   type ClaimedDelivery,
   claimDelivery,
@@ -26,10 +26,10 @@ interface DeliveryParts {
   readonly log: Logger;
 }
 
-export type DeliveryTerms = typeof defaultTerms;
+export type DeliveryOptions = typeof defaultOptions;
 
 interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknown>, 'pollMs' | 'onError'> {
-  readonly terms?: DeliveryTerms;
+  readonly options?: DeliveryOptions;
 }
 
 /**
@@ -38,7 +38,7 @@ interface DeliveryWorkerOptions extends DeliveryParts, Pick<WorkerOptions<unknow
 const dueForMs = 50;
 
 /** Makes deliveries when they are due, together with all other instances. */
-export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveryWorkerOptions) {
+export function startDeliveries({ pollMs, onError, options, ...parts }: DeliveryWorkerOptions) {
   const slots = createDeliverySlots();
   let due = new Map<string, DueHook>();
   let readAt = Number.NEGATIVE_INFINITY;
@@ -85,7 +85,7 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveryWo
     async run({ delivery, ended }, stopping) {
       let hasFailed = false;
       try {
-        const end = await runDelivery(parts, delivery, stopping, terms);
+        const end = await runDelivery(parts, delivery, stopping, options);
         hasFailed = end?.kind === 'retry' || end?.kind === 'given-up';
       } finally {
         ended(hasFailed);
@@ -96,14 +96,14 @@ export function startDeliveries({ pollMs, onError, terms, ...parts }: DeliveryWo
   return worker;
 }
 
-const defaultTerms = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
+const defaultOptions = { timeoutMs: 15_000, renewEveryMs: 10_000, schedule: nextAttemptAfter };
 
 /** Makes one attempt at a claimed delivery and records its result. Undefined if the attempt does not count. */
 export async function runDelivery(
   { storage, targets, metrics, log }: DeliveryParts,
   delivery: ClaimedDelivery,
   stopping: AbortSignal,
-  { timeoutMs, renewEveryMs, schedule } = defaultTerms,
+  { timeoutMs, renewEveryMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
   const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
   const startedAt = performance.now();
@@ -140,7 +140,7 @@ type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly reason
 async function attempt(
   check: TargetCheck,
   { hook, event }: ClaimedDelivery,
-  limits: Pick<Terms, 'timeoutMs' | 'signal' | 'mayConnect'>,
+  limits: Pick<DeliverOptions, 'timeoutMs' | 'signal' | 'mayConnect'>,
 ): Promise<Attempted> {
   const request = deliveryRequest(hook, event, new Date());
   // The hook was changed to another format, which cannot express this earlier event.
@@ -157,7 +157,7 @@ const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
 function endOf(
   outcome: Attempted,
   { attempts, again, ageMs }: ClaimedDelivery,
-  schedule: DeliveryTerms['schedule'],
+  schedule: DeliveryOptions['schedule'],
 ): DeliveryEnd | undefined {
   switch (outcome.kind) {
     case 'delivered':

@@ -4,7 +4,7 @@ import { parseTtl } from '../../../src/interface/ttl.ts';
 import { Refusal } from '../../../src/service/contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../../../src/service/contract/response.ts';
 import { requestGapMs } from '../../../src/service/locks/line.ts';
-import { createWaitingLine, type WaitTerms } from '../../../src/service/locks/wait-in-line.ts';
+import { createWaitingLine, type WaitOptions } from '../../../src/service/locks/wait-in-line.ts';
 import { createLockWaiters } from '../../../src/service/locks/waiters.ts';
 import { sqlite } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -14,7 +14,7 @@ const workspace = 'game';
 const storage = sharedStorage(sqlite, { workspaces: [workspace] });
 
 const { signal: gone } = new AbortController();
-const noWait: WaitTerms = { seconds: 0, any: false, urgency: 3, gone, authenticate: async () => undefined };
+const noWait: WaitOptions = { seconds: 0, any: false, urgency: 3, gone, authenticate: async () => undefined };
 
 const held = new Refusal('locked', 'Held.');
 const failed = (error: unknown): void => expect.unreachable(String(error));
@@ -23,7 +23,7 @@ const path = valueIn(parseLockPath('a'));
 const request = { workspace, path, type: 'exclusive', ttl: valueIn(parseTtl('1h')), bearer, origin: null } as const;
 
 /** Requests with this key have these outcomes, one after the other. */
-function acquireWith(key: string, terms: WaitTerms | undefined, ...outcomes: (ApiResponse | Error)[]) {
+function acquireWith(key: string, options: WaitOptions | undefined, ...outcomes: (ApiResponse | Error)[]) {
   const waiters = createLockWaiters({
     readPath: async () => ({ remainingMs: undefined, first: undefined }),
     watchOthers: () => () => undefined,
@@ -42,14 +42,14 @@ function acquireWith(key: string, terms: WaitTerms | undefined, ...outcomes: (Ap
     onChange: () => undefined,
     onError: failed,
   });
-  return line.acquire({ tokenId: 'tok_1', key, fingerprint: 'f' }, request, terms);
+  return line.acquire({ tokenId: 'tok_1', key, fingerprint: 'f' }, request, options);
 }
 
 test.each([
   ['waits', noWait],
   ['does not wait', undefined],
-])('a request that %s learns that an earlier one of its client was granted meanwhile', async (key, terms) => {
-  const response = await acquireWith(key, terms, held, jsonApiResponse(201, { id: 'lock_1' }));
+])('a request that %s learns that an earlier one of its client was granted meanwhile', async (key, options) => {
+  const response = await acquireWith(key, options, held, jsonApiResponse(201, { id: 'lock_1' }));
   expect(response.status).toBe(201);
 });
 

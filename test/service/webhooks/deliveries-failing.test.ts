@@ -42,7 +42,7 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
       silence,
     ];
     const { target, lock } = await told(failing, ...ways, ok);
-    const { attempts, log } = startDeliveryWorkers(storage, { terms: { timeoutMs: 3_000 } });
+    const { attempts, log } = startDeliveryWorkers(storage, { options: { timeoutMs: 3_000 } });
     await expect.poll(statuses, patient).toEqual(['delivered']);
 
     expect(target.deliveries).toHaveLength(ways.length + 2);
@@ -91,7 +91,7 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
 
   test('an attempt without a response is recorded with its duration and reason', async () => {
     await told(silence);
-    await attemptNext(storage, { terms: { timeoutMs: 2_000 } });
+    await attemptNext(storage, { options: { timeoutMs: 2_000 } });
     const [{ last_answer, last_duration_ms, last_error } = {}] = await deliveries();
     expect([last_answer, last_error]).toEqual([null, expect.stringContaining('did not answer within 2 s')]);
     expect(last_duration_ms).toBeGreaterThanOrEqual(1_999);

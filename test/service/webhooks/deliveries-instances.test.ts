@@ -56,7 +56,7 @@ describe.each(databaseKinds)('deliveries of several instances on $name', (kind) 
     const target = await receiver();
     target.behave(silence);
     await due({ url: target.url() });
-    startDeliveryWorkers(storage, { terms: { timeoutMs: 600_000, renewEveryMs: 20 } });
+    startDeliveryWorkers(storage, { options: { timeoutMs: 600_000, renewEveryMs: 20 } });
     await target.nextDelivery();
     return target;
   }

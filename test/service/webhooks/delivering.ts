@@ -36,10 +36,10 @@ export const failed = (outcome: DeliveryResult) => {
 };
 
 /** Attempts a delivery to a receiver at a loopback address. */
-export const deliverTo = (url: string, terms: Partial<Parameters<typeof deliver>[1]> = {}): Promise<DeliveryResult> =>
+export const deliverTo = (url: string, options: Partial<Parameters<typeof deliver>[1]> = {}): Promise<DeliveryResult> =>
   deliver(valueIn(deliveryRequest(hookRow({ url, secret, headers }), succeeded, new Date())), {
     check: localCheck,
-    ...terms,
+    ...options,
   });
 
 /** A receiver that is closed when the test ends. */

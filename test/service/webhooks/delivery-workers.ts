@@ -2,26 +2,26 @@ import pino from 'pino';
 import { onTestFinished } from 'vitest';
 import { createMetrics } from '../../../src/service/runtime/metrics.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
-import { type DeliveryTerms, runDelivery, startDeliveries } from '../../../src/service/webhooks/delivery-worker.ts';
+import { type DeliveryOptions, runDelivery, startDeliveries } from '../../../src/service/webhooks/delivery-worker.ts';
 import { localCheck } from './delivering.ts';
 import { claimNext } from './hooked-storage.ts';
 
 /** Retries at once, and without end. */
-const impatient: DeliveryTerms = { timeoutMs: 10_000, renewEveryMs: 10_000, schedule: () => 0 };
+const impatient: DeliveryOptions = { timeoutMs: 10_000, renewEveryMs: 10_000, schedule: () => 0 };
 
 interface Options {
-  readonly terms?: Partial<DeliveryTerms>;
+  readonly options?: Partial<DeliveryOptions>;
   readonly pollMs?: number;
 }
 
 /** Starts the delivery work of one instance. It is stopped when the test ends. */
-export function startDeliveryWorkers(storage: Storage, { terms = {}, pollMs = 20 }: Options = {}) {
+export function startDeliveryWorkers(storage: Storage, { options = {}, pollMs = 20 }: Options = {}) {
   const lines: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) });
   const metrics = createMetrics();
   const onError = (error: unknown) => log.error({ err: error }, 'unexpected');
   const parts = { storage, targets: localCheck, metrics, log, pollMs, onError };
-  const worker = startDeliveries({ ...parts, terms: { ...impatient, ...terms } });
+  const worker = startDeliveries({ ...parts, options: { ...impatient, ...options } });
   onTestFinished(worker.stop);
   return {
     ...worker,
@@ -34,14 +34,14 @@ export function startDeliveryWorkers(storage: Storage, { terms = {}, pollMs = 20
   };
 }
 
-/** Makes the attempt that is due, on the default terms unless given others; false if none is due. */
+/** Makes the attempt that is due, on the default options unless given others; false if none is due. */
 export async function attemptNext(
   storage: Storage,
-  { terms, targets = localCheck }: Options & { readonly targets?: typeof localCheck } = {},
+  { options, targets = localCheck }: Options & { readonly targets?: typeof localCheck } = {},
 ): Promise<boolean> {
   const claimed = await claimNext(storage);
   if (claimed === undefined) return false;
   const parts = { storage, targets, metrics: createMetrics(), log: pino({ level: 'silent' }) };
-  await runDelivery(parts, claimed, new AbortController().signal, terms && { ...impatient, ...terms });
+  await runDelivery(parts, claimed, new AbortController().signal, options && { ...impatient, ...options });
   return true;
 }

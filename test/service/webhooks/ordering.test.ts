@@ -88,7 +88,7 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
     await acquire('a');
     await release('a');
     await acquire('a');
-    const { attempts, wake } = startDeliveryWorkers(storage, { terms: { schedule: () => 3_600_000 } });
+    const { attempts, wake } = startDeliveryWorkers(storage, { options: { schedule: () => 3_600_000 } });
     await expect.poll(attempts, patient).toEqual({ retry: 1, delivered: 3 });
     expect(heardOf(other.deliveries)['a']).toHaveLength(3);
 
@@ -106,8 +106,8 @@ describe.each(databaseKinds)('the order of deliveries on $name', (kind) => {
     ['without interleaved repetitions', fc.constant([])],
     ['without a loss if instances lose their leases', losses],
   ])('a failing receiver gets the events of each path in order, %s', async (_, lost) => {
-    const terms = { timeoutMs: 1_500, renewEveryMs: 20 };
-    const instances = [startDeliveryWorkers(storage, { terms }), startDeliveryWorkers(storage, { terms })];
+    const options = { timeoutMs: 1_500, renewEveryMs: 20 };
+    const instances = [startDeliveryWorkers(storage, { options }), startDeliveryWorkers(storage, { options })];
     await fc.assert(
       fc
         .asyncProperty(changes, behaviours, lost, async (paths, [first = ok, ...others], losing) => {

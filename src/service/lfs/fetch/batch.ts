@@ -53,7 +53,7 @@ const responseSchema = z.object({
 
 const messageSchema = z.object({ message: z.string() });
 
-interface BatchTerms {
+interface BatchOptions {
   readonly branch: string | undefined;
   readonly objects: readonly ObjectName[];
   readonly signal: AbortSignal;
@@ -63,7 +63,7 @@ interface BatchTerms {
 export async function requestBatch(
   connection: StoreConnection,
   store: Store,
-  { branch, objects, signal }: BatchTerms,
+  { branch, objects, signal }: BatchOptions,
 ): Promise<BatchResponse> {
   const { origin, pathname } = store.endpoint;
   const now = performance.now();

@@ -5,7 +5,7 @@ import { createObjectStore } from '../object-store.ts';
 import type { ReferencedObject } from '../pointer.ts';
 import type { RefusedOffer } from './batch.ts';
 import { type DownloadResult, onDisk } from './download.ts';
-import { createDownloadQueue, type OfferedObject, type QueuedObject, type QueueTerms } from './download-queue.ts';
+import { createDownloadQueue, type OfferedObject, type QueuedObject, type QueueOptions } from './download-queue.ts';
 import { startDownloader } from './downloader.ts';
 import { nextStep } from './next-step.ts';
 import { createTally } from './tally.ts';
@@ -18,7 +18,7 @@ const notableBytes = 1_024 * 1_024;
 /** After this many connection errors in a row, the store counts as unreachable. */
 const maxFailedInARow = 16;
 
-export interface DownloadAllParts extends QueueTerms {
+export interface DownloadAllParts extends QueueOptions {
   readonly dataFolder: string;
   readonly workspace: string;
   readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;

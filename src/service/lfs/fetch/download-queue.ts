@@ -19,7 +19,7 @@ export interface OfferedObject extends QueuedObject {
   readonly offer: Offer & { readonly kind: 'download' };
 }
 
-export interface QueueTerms {
+export interface QueueOptions {
   readonly offers: Offers;
   /** Maximum time without progress that a busy store may cause. */
   readonly maxSilenceMs: number;
@@ -28,7 +28,7 @@ export interface QueueTerms {
 
 /** Objects that wait for an offer or a download, largest first: a large one at the end would be downloaded alone. */
 export function createDownloadQueue(
-  { offers, maxSilenceMs, signal }: QueueTerms,
+  { offers, maxSilenceMs, signal }: QueueOptions,
   wanted: readonly ReferencedObject[],
   lastProgress: () => number,
   onRefused: (item: QueuedObject, offer: RefusedOffer) => Promise<void>,

@@ -40,9 +40,9 @@ async function run({ href, headers, object, port }: DownloadRequest): Promise<vo
   }
 
   const timer = setInterval(reportProgress, reportEveryMs);
-  const terms = { connection, objects, idleMs, signal, onReceived };
+  const options = { connection, objects, idleMs, signal, onReceived };
   try {
-    const attempt = await download(terms, { href: new URL(href), headers }, object);
+    const attempt = await download(options, { href: new URL(href), headers }, object);
     reportProgress();
     send({ kind: 'ended', attempt });
   } catch (error) {

@@ -19,7 +19,7 @@ export type DownloadResult =
   /** Received bytes are kept. */
   | { readonly kind: 'transient'; readonly reason: string };
 
-interface DownloadTerms {
+interface DownloadOptions {
   readonly connection: StoreConnection;
   readonly objects: ObjectStore;
   readonly idleMs: number;
@@ -32,11 +32,11 @@ interface DownloadTerms {
 export type Download = Pick<Offer & { readonly kind: 'download' }, 'href' | 'headers'>;
 
 /** Makes one attempt. Rejects with an LfsError if no object can be downloaded or stored, and on cancellation. */
-export async function download(terms: DownloadTerms, offer: Download, object: ObjectName): Promise<DownloadResult> {
-  const partial = await onDisk(terms.objects.openPartial(object));
+export async function download(options: DownloadOptions, offer: Download, object: ObjectName): Promise<DownloadResult> {
+  const partial = await onDisk(options.objects.openPartial(object));
   try {
-    terms.onReceived(partial.offset);
-    const unfinished = partial.offset < object.size ? await receive(terms, offer, object, partial) : undefined;
+    options.onReceived(partial.offset);
+    const unfinished = partial.offset < object.size ? await receive(options, offer, object, partial) : undefined;
     if (unfinished !== undefined) return unfinished;
     const { offset } = partial;
     switch (await onDisk(partial.store())) {
@@ -49,7 +49,7 @@ export async function download(terms: DownloadTerms, offer: Download, object: Ob
     }
   } finally {
     await onDisk(partial.close());
-    terms.onReceived(partial.offset);
+    options.onReceived(partial.offset);
   }
 }
 
@@ -57,7 +57,7 @@ export async function download(terms: DownloadTerms, offer: Download, object: Ob
 const minBytesPerMs = 1.024;
 
 async function receive(
-  terms: DownloadTerms,
+  options: DownloadOptions,
   offer: Download,
   { size }: ObjectName,
   partial: PartialObject,
@@ -65,14 +65,14 @@ async function receive(
   let arrived = 0;
   const tooSlow = new AbortController();
   const watch = setInterval(() => {
-    if (arrived < minBytesPerMs * terms.idleMs) tooSlow.abort();
+    if (arrived < minBytesPerMs * options.idleMs) tooSlow.abort();
     arrived = 0;
-  }, terms.idleMs);
-  const signal = AbortSignal.any([terms.signal, tooSlow.signal]);
+  }, options.idleMs);
+  const signal = AbortSignal.any([options.signal, tooSlow.signal]);
   try {
-    const response = await ask(terms, offer, partial.offset, signal);
+    const response = await requestRange(options, offer, partial.offset, signal);
     // The watch looks only at the end of each window.
-    response.setTimeout(terms.idleMs, () => tooSlow.abort());
+    response.setTimeout(options.idleMs, () => tooSlow.abort());
     const refusal = refusalIn(response);
     if (refusal !== undefined) return refusal;
     const begin = beginOf(response, partial.offset);
@@ -88,11 +88,11 @@ async function receive(
       }
       await onDisk(partial.write(bytes));
       arrived += bytes.length;
-      terms.onReceived(partial.offset);
+      options.onReceived(partial.offset);
     }
     return undefined;
   } catch (error) {
-    terms.signal.throwIfAborted();
+    options.signal.throwIfAborted();
     if (error instanceof LfsError) throw error;
     const reason = tooSlow.signal.aborted ? 'it sends too slowly' : toStoreError(error).message;
     return { kind: 'transient', reason: `The store did not send all of it: ${reason}.` };
@@ -116,8 +116,8 @@ export async function onDisk<T>(work: Promise<T>): Promise<T> {
 const maxRedirects = 3;
 
 /** Headers and credentials of an action are sent only to its own URL, not after a redirect. */
-async function ask(
-  { connection }: DownloadTerms,
+async function requestRange(
+  { connection }: DownloadOptions,
   { href, headers }: Download,
   offset: number,
   signal: AbortSignal,

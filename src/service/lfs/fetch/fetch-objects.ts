@@ -59,9 +59,9 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     if (missing.length === 0) return noObjects;
 
     const offers = await openOffers(parts, sync, { ...sshTimeout, signal, branch, idleMs, backoffMs });
-    const terms = { workspace, idleMs, backoffMs, maxSilenceMs: timeoutMs, signal };
+    const options = { workspace, idleMs, backoffMs, maxSilenceMs: timeoutMs, signal };
     try {
-      const fetched = await downloadAll({ ...parts, ...terms, offers }, missing, (received) =>
+      const fetched = await downloadAll({ ...parts, ...options, offers }, missing, (received) =>
         onProgress({ wanted, received }),
       );
       return { wanted, ...fetched };

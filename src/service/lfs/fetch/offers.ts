@@ -10,7 +10,7 @@ import { StoreError, StoreUnusable } from './store-error.ts';
 
 const firstBatchSize = 200;
 
-interface OffersTerms extends Limits {
+interface OffersOptions extends Limits {
   readonly branch?: string;
   readonly idleMs: number;
   /** Delay before the first retry; doubled for each further one. */
@@ -26,7 +26,7 @@ export type Offers = Awaited<ReturnType<typeof openOffers>>;
 export async function openOffers(
   { git, targets, environment }: StoreParts,
   owner: StoreOwner,
-  { branch, idleMs, backoffMs, ...limits }: OffersTerms,
+  { branch, idleMs, backoffMs, ...limits }: OffersOptions,
 ) {
   const ca = await trustedAuthorities(environment);
   let store = await findStore(git, owner, limits);
@@ -41,10 +41,10 @@ export async function openOffers(
       `The LFS store at ${store.endpoint.origin}${store.endpoint.pathname} cannot be reached: ${reason}.`,
     );
 
-  async function ask(objects: readonly ObjectName[], signal: AbortSignal): Promise<BatchResponse> {
+  async function requestBatchInTime(objects: readonly ObjectName[], signal: AbortSignal): Promise<BatchResponse> {
     const inTime = AbortSignal.timeout(idleMs);
-    const terms = { branch, objects, signal: AbortSignal.any([signal, inTime]) };
-    const response = await requestBatch(connection, store, terms).catch((error: unknown) => {
+    const options = { branch, objects, signal: AbortSignal.any([signal, inTime]) };
+    const response = await requestBatch(connection, store, options).catch((error: unknown) => {
       signal.throwIfAborted();
       throw inTime.aborted ? new StoreError('it does not respond in time') : error;
     });
@@ -73,7 +73,7 @@ export async function openOffers(
     /** The caller must request the objects again, unless the response has offers. */
     async request(objects: readonly ObjectName[], signal: AbortSignal): Promise<BatchResponse | undefined> {
       try {
-        return await ask(objects, signal);
+        return await requestBatchInTime(objects, signal);
       } catch (error) {
         if (!(error instanceof StoreError)) throw error;
         failures += 1;
