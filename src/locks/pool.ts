@@ -14,7 +14,7 @@ export interface PoolSelection {
 }
 
 /** The selected items of a pool. Some of them are to be locked. */
-export type Pool = Awaited<ReturnType<typeof openPool>>;
+export type Pool = Awaited<ReturnType<typeof readPool>>;
 
 /** The name of an option in a text: an input of a step, or a flag of a command. */
 type OptionName = (option: 'pool' | 'any' | 'where', place?: 'start of a sentence') => string;
@@ -27,7 +27,7 @@ interface PoolContext extends Pick<LockContext, 'client' | 'clock' | 'signal'> {
 }
 
 /** Reads the pool. Throws a refusal if it has too few items, and a ServiceError. */
-export async function openPool(
+export async function readPool(
   { client, clock, signal, optionName, toError, debug }: PoolContext,
   { workspace, any, selection }: { workspace: WorkspaceId; any: number | 'all'; selection: PoolSelection },
   firstLimits: CallLimits,
@@ -50,7 +50,7 @@ export async function openPool(
 
   let items = await readSelected(firstLimits);
   return {
-    /** Their paths when the pool was opened. */
+    /** Their paths when the pool was first read. */
     paths: pathsOf(items),
     /** Reads the pool again. If that fails, the paths stay as they were. Throws a refusal if too few are left. */
     async refresh(within: CallLimits): Promise<readonly LockPath[]> {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { AcquiredLock, Client } from '../../../src/client/client.ts';
 import { keepLocks } from '../../../src/service/cli/remote/keep-locks.ts';
-import { openCommandSession } from '../../../src/service/cli/remote/session.ts';
+import { createCommandSession } from '../../../src/service/cli/remote/session.ts';
 import { ttl } from '../../client/test-client.ts';
 import { grantOf, knownLock, lockOf, place } from '../../locks/samples.ts';
 
@@ -30,7 +30,7 @@ async function keeping(renewalMs: number, lastsMs: number): Promise<readonly num
   // A renewal uses no other methods.
   const remote = { ...place, client: client as Client, interrupted: new AbortController().signal };
   const unused = { within: () => ({ deadline: 0 }), report: () => undefined };
-  const session = openCommandSession({ ...remote, ...unused }, ttl('2s'));
+  const session = createCommandSession({ ...remote, ...unused }, ttl('2s'));
   const lock = lockOf('a', { id: 'lock_a', expires_at: isoIn(ttlMs) });
   session.ledger.record(grantOf('a', { step: session.step, at: isoIn(0), lock }));
   // The latest time of a renewal.

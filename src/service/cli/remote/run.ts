@@ -7,7 +7,7 @@ import { errorMessage, formatElapsed, joinFirst } from '../../../interface/forma
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
-import { openPool, type PoolSelection } from '../../../locks/pool.ts';
+import { type PoolSelection, readPool } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { rollBackMs } from '../../../locks/roll-back.ts';
 import { errorCode, fileErrorText } from '../../platform/system-errors.ts';
@@ -17,7 +17,7 @@ import { pathWarnings } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
-import { type CommandSession, notAcquiredText, openCommandSession } from './session.ts';
+import { type CommandSession, createCommandSession, notAcquiredText } from './session.ts';
 
 interface RunRequest {
   /** The count is the number of paths or items to lock. */
@@ -59,7 +59,7 @@ export async function runUnderLocks(
   const requestTimeoutMs = Math.min(maxAttemptMs, attemptMs(milliseconds(request.ttl)));
   const terms = { requestTimeoutMs, retries: 1_000, branch: request.branch, onRetry };
   const remote = await connect(signals.interrupted, terms);
-  const session = openCommandSession(remote, request.ttl);
+  const session = createCommandSession(remote, request.ttl);
   const context = { request, remote, session, signals, retryReport, requestTimeoutMs };
   // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
   const forgetSuspension = onSignals(['SIGTSTP'], () =>
@@ -121,7 +121,7 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
   const { count } = goal;
   const pool =
     goal.kind === 'pool'
-      ? await openPool(
+      ? await readPool(
           { ...context, optionName: (option) => `--${option}`, toError: didNotRun, debug: () => undefined },
           { workspace, any: count, selection: goal },
           withoutWait(),

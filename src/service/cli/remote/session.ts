@@ -11,13 +11,13 @@ import { remainingRollback, rollBack } from '../../../locks/roll-back.ts';
 import { createLockSession } from '../../../locks/session.ts';
 import type { RemoteService } from './remote-command.ts';
 
-export type CommandSession = ReturnType<typeof openCommandSession>;
+export type CommandSession = ReturnType<typeof createCommandSession>;
 
 /** Enough for a last attempt, however soon the locks expire. */
 const minReleaseMs = 2_000;
 
 /** A session whose ledger is in memory, because a command has no later steps. */
-export function openCommandSession({ client, service, workspace, interrupted, report }: RemoteService, ttl: Ttl) {
+export function createCommandSession({ client, service, workspace, interrupted, report }: RemoteService, ttl: Ttl) {
   const ledger = openMemoryLedger();
   const step = crypto.randomUUID();
   const time = { clock: steadyClock, sleep, random: Math.random };

@@ -15,7 +15,7 @@ import { rollBackMs } from '../../../locks/roll-back.ts';
 import { CommandError } from '../definition/command.ts';
 import { checkedOutVersions, pathWarnings } from './checkout.ts';
 import type { RemoteService } from './remote-command.ts';
-import { notAcquiredText, openCommandSession } from './session.ts';
+import { createCommandSession, notAcquiredText } from './session.ts';
 
 interface TakeRequest {
   readonly paths: readonly LockPath[];
@@ -30,7 +30,7 @@ interface TakeRequest {
 export async function acquireRemoteLocks(remote: RemoteService, request: TakeRequest) {
   const { paths: named, ttl, note, wait, priority } = request;
   const { client, acquired } = createPersonClient(remote.client, note);
-  const { context, releaseAfterFailure } = openCommandSession({ ...remote, client }, ttl);
+  const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
   const paths = [...new Set(named)].toSorted();
   for (const warning of pathWarnings(paths)) remote.report(warning);
   const reported = new Set<string>();
