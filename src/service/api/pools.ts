@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
 import { jsonApiResponse } from '../contract/response.ts';
-import type { Pool } from '../contract/schemas.ts';
-import { poolSchema } from '../contract/schemas.ts';
+import { type Pool, poolSchema } from '../contract/schemas.ts';
 import { bearerOf, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { findPools, poolWithName, type StoredPool } from '../pools/pools.ts';

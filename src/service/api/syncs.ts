@@ -1,8 +1,7 @@
 import { z } from '@hono/zod-openapi';
 import { invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import type { Sync } from '../contract/schemas.ts';
-import { branchField, syncSchema } from '../contract/schemas.ts';
+import { branchField, type Sync, syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
 import { bearerOf, keyedRequestOf } from '../http/context.ts';
 import { enqueue, findSync, isSyncId } from '../syncs/queue.ts';

@@ -20,7 +20,9 @@ import { urlLifetimeSeconds } from './signed-url.ts';
 /** Response for one object of a batch: its URL, or its error. */
 export interface ObjectResponse extends ObjectName {
   readonly authenticated?: boolean;
-  readonly actions?: { readonly download: { href: string; expires_in?: number; expires_at?: string } };
+  readonly actions?: {
+    readonly download: { readonly href: string; readonly expires_in?: number; readonly expires_at?: string };
+  };
   readonly error?: { readonly code: number; readonly message: string };
 }
 
