@@ -44,14 +44,14 @@ export interface AccessControl {
   readonly authScheme?: AuthScheme;
 }
 
-const roomAgainAfterSeconds = 10;
+const fullDiskRetryAfterSeconds = 10;
 
 /** For requests that create something. Releases, renewals and removals are allowed: they free space or extend locks. */
 export function requireFreeDisk({ freeDisk }: AccessControl): void {
   if (!freeDisk.isLow()) return;
   throw unavailable(
     `The disk of the service has less than ${freeDisk.reserve} free, so it accepts no new work. Locks can still be released and renewed. Try again later, or ask the operator to free disk space.`,
-    roomAgainAfterSeconds,
+    fullDiskRetryAfterSeconds,
   );
 }
 

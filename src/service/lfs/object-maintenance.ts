@@ -58,10 +58,10 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
     });
 
   const maintainOnce = (workspace: string): Promise<void> =>
-    once(workspace, (begun) =>
+    once(workspace, (onStart) =>
       unlessStopping(
         limitRuns(workspace, async () => {
-          begun();
+          onStart();
           if (!signal.aborted) await maintain(workspace);
         }),
       ),

@@ -72,7 +72,8 @@ export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf,
         workspace,
         keyed,
         async () => undefined,
-        async (db) => jsonApiResponse(201, withoutPlaceId(await ask(db, now, request, line, placeOf(request)))),
+        async (db) =>
+          jsonApiResponse(201, withoutPlaceId(await queueRequest(db, now, request, line, placeOf(request)))),
       );
       onChange(line);
       return response;
@@ -106,7 +107,7 @@ export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf,
   };
 }
 
-async function ask(
+async function queueRequest(
   db: Database,
   now: Now,
   { workspace, path, bearer, note, ttl, isDefaultTtl = false }: AskRequest,
@@ -170,7 +171,7 @@ async function grant(
           {
             ...{ workspace, foldedPath, bearer: token, origin: null, note: asked.note, type: 'exclusive' },
             path: asked.askedPath,
-            // Only ask() writes it.
+            // Only queueRequest() writes it.
             ttl: { seconds: asked.ttl / 1_000 } as Ttl,
             fromLfs: true,
             untilMerged: true,
@@ -199,7 +200,7 @@ const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
             'lock_places.id as placeId',
             'lock_lines.workspace_id as workspace',
             'lock_lines.path',
-            // Only ask() writes it.
+            // Only queueRequest() writes it.
             sql<LockPath>`asked_path`.as('askedPath'),
             'token_id as tokenId',
             'note',

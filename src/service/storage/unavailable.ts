@@ -1,7 +1,7 @@
 import { sqliteErrorText } from '../platform/system-errors.ts';
 
 /** SQLSTATE classes of connection, resource, operator and system errors. 25006: a standby rejects changes. */
-const postgresTrouble = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
+const unavailableCodes = /^(08|53|57|58)|^40|^55P03$|^25P03$|^25006$/;
 
 const networkCalls = new Set(['connect', 'getaddrinfo', 'read', 'write']);
 
@@ -16,7 +16,7 @@ export function databaseProblem(error: unknown): string | undefined {
   if (reason !== undefined) return `The database cannot be used: ${reason}.`;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   const cannotConnect = 'syscall' in error && networkCalls.has(String(error.syscall));
-  if (cannotConnect || postgresTrouble.test(code) || connectionLost.test(error.message)) {
+  if (cannotConnect || unavailableCodes.test(code) || connectionLost.test(error.message)) {
     return 'The database does not answer.';
   }
   return undefined;

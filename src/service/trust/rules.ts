@@ -15,11 +15,11 @@ export type NewTrustRule = Omit<TrustRule, 'id' | 'created_at'>;
 /** All rules are checked for every exchange. */
 export const maxTrustRules = 1_000;
 
-/** The rule must have passed the checks of new-rule.ts. `there-already`: an equal rule exists. */
+/** The rule must have passed the checks of new-rule.ts. `exists`: an equal rule exists. */
 export async function addTrustRule(db: Database, now: Now, actor: Actor, added: NewTrustRule) {
   const rules = await listTrustRules({ read: db });
   const same = rules.find((rule) => canonicalForm(rule) === canonicalForm(added));
-  if (same !== undefined) return { kind: 'there-already', rule: same } as const;
+  if (same !== undefined) return { kind: 'exists', rule: same } as const;
   if (rules.length >= maxTrustRules) return { kind: 'too-many' } as const;
   const row = await db
     .insertInto('trust_rules')

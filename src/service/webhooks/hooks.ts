@@ -140,7 +140,7 @@ const hookWithId = (db: Database, workspace: string, id: string) =>
 
 interface HookUpdate extends Pick<HookRegistration, 'secret' | 'actor'> {
   readonly changes: UpdateObject<Tables, 'hooks'>;
-  readonly more?: HookAct['more'];
+  readonly more?: HookAuditEntry['more'];
 }
 
 /** Keeps the secret if there is no new one. */
@@ -159,7 +159,7 @@ async function updateHook(db: Database, now: Now, id: string, { changes, secret,
 const findHookByUrl = (db: Database, workspace: string, url: string): Promise<HookRow | undefined> =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('url', '=', url).executeTakeFirst();
 
-interface HookAct {
+interface HookAuditEntry {
   readonly actor: Actor;
   readonly action: Extract<AuditAction, `hook.${string}` | `delivery.${string}`>;
   readonly hook: Pick<HookRow, 'id' | 'workspace_id' | 'url'>;
@@ -171,7 +171,7 @@ interface HookAct {
 export const recordHookAudit = (
   db: Database,
   now: Now,
-  { actor, action, hook: { id, workspace_id, url }, more }: HookAct,
+  { actor, action, hook: { id, workspace_id, url }, more }: HookAuditEntry,
 ): Promise<void> =>
   recordAudit(db, now, {
     actor,

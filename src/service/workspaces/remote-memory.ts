@@ -82,7 +82,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     return asked;
   }
 
-  async function askNow(workspace: StoredWorkspace, onBegin: () => void): Promise<AskedRemote> {
+  async function askNow(workspace: StoredWorkspace, onStart: () => void): Promise<AskedRemote> {
     const { at } = await storage.read.selectNoFrom(storage.now.as('at')).executeTakeFirstOrThrow();
     const startedAt = performance.now();
     const time = () => at + Math.round(performance.now() - startedAt);
@@ -91,7 +91,7 @@ export function createRemoteMemory({ storage, remotes, stopping }: RemoteMemoryP
     try {
       const response = await remotes.branches(workspace, { ...listBranchesTimeout, signal: stopping }, () => {
         askedAt = time();
-        onBegin();
+        onStart();
       });
       return store(workspace, startedAt, { listing: { ...response, ...times() }, failure: undefined });
     } catch (error) {

@@ -36,10 +36,10 @@ export function createRemotes({ git, allowFile }: RemotesOptions) {
   };
 
   return {
-    /** `onBegin` is called just before the remote is asked, after any wait for a free slot. */
-    branches: (workspace: StoredWorkspace, limits: Limits, onBegin?: () => void): Promise<RemoteBranches> =>
+    /** `onStart` is called just before the remote is asked, after any wait for a free slot. */
+    branches: (workspace: StoredWorkspace, limits: Limits, onStart?: () => void): Promise<RemoteBranches> =>
       limitProcesses(workspace.id, async () => {
-        onBegin?.();
+        onStart?.();
         return git.branches(remoteOf(workspace), limits);
       }),
     estimate: (workspace: StoredWorkspace, branch: BranchName, limits: Limits): Promise<number> =>

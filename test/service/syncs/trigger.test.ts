@@ -30,8 +30,8 @@ function withListings(mirroredHead?: string) {
   const asked: ((response: RemoteBranches) => void)[] = [];
   const counts = { heads: 0, estimates: 0 };
   const remotes: Remotes = {
-    branches(_workspace, _limits, onBegin) {
-      onBegin?.();
+    branches(_workspace, _limits, onStart) {
+      onStart?.();
       return new Promise((resolve) => asked.push(resolve));
     },
     async estimate() {

@@ -46,8 +46,8 @@ describe.each(databaseKinds)('trust rules on $name', (kind) => {
       claims: { ref, ...ids },
     } as const;
     const [one, other] = await Promise.all([add(rule), add({ ...again, repository: 'octo/renamed' })]);
-    expect([one.kind, other.kind]).toEqual(['added', 'there-already']);
-    expect(other).toEqual({ ...one, kind: 'there-already' });
+    expect([one.kind, other.kind]).toEqual(['added', 'exists']);
+    expect(other).toEqual({ ...one, kind: 'exists' });
     for (const more of [{ workspaces: null }, { scopes: ['sync'] }, { workflow: 'x' }, { claims: ids }] as const)
       expect(await add({ ...rule, ...more })).toMatchObject({ kind: 'added' });
   });

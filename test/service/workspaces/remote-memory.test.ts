@@ -27,10 +27,10 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
       storage: database,
       stopping: stopping.signal,
       remotes: {
-        branches({ id }, { signal }, onBegin) {
+        branches({ id }, { signal }, onStart) {
           const reply = Promise.withResolvers<RemoteBranches>();
           signal?.addEventListener('abort', () => reply.reject(new GitError('aborted', 'The service stops.')));
-          asked.push({ id, begin: () => onBegin?.(), reply });
+          asked.push({ id, begin: () => onStart?.(), reply });
           return reply.promise;
         },
       },

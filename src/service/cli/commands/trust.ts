@@ -87,8 +87,7 @@ export const trustAdd = defineStorageCommand({
     if (added.kind === 'too-many')
       throw new CommandError(`There are already ${maxTrustRules} trust rules. Remove one that is no longer used.`);
     const { rule } = added;
-    if (added.kind === 'there-already')
-      throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
+    if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
     const workspaces = (await listWorkspaces(storage.read)).map(({ id }) => id);
     const warnings = warningsOf(rule, await listTrustRules(storage), workspaces);
     return {

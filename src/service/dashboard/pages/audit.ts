@@ -150,7 +150,7 @@ const predicates: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {
   'session.signed-in': (detail) =>
     html`signed in with ${textIn(detail, 'by') === 'link' ? 'the first-start link' : 'a token'}`,
   'session.signed-out': () => html`signed out`,
-  'token.created': tokenMade,
+  'token.created': tokenCreated,
   'token.rotated': tokenRotated,
   'token.revoked': (detail) => html`revoked the token ${named(detail, 'name')}`,
   'token.exchanged': (detail) => html`authenticated by OIDC as ${named(detail, 'owner')}`,
@@ -188,7 +188,7 @@ function tokenText({ token_id }: RecordedEntry): Markup {
   return looksLikeTokenId(token_id) ? html`<a href="/tokens#${token_id}">${literal(token_id)}</a>` : literal(token_id);
 }
 
-function tokenMade(detail: Detail): Markup {
+function tokenCreated(detail: Detail): Markup {
   const list = (name: string) => literals(listIn(detail, name));
   const limit = Array.isArray(detail['workspaces']) ? html`, only in ${list('workspaces')}` : '';
   const owner = textIn(detail, 'owner');

@@ -134,7 +134,7 @@ export function addNewTrustPages(site: Site): void {
     switch (added.kind) {
       case 'added':
         return { to: `/trust?added=${added.rule.id}` };
-      case 'there-already':
+      case 'exists':
         return refuse(
           html`The same rule already exists: <a href="/trust#${added.rule.id}">${literal(added.rule.id)}</a>. Nothing was added.`,
         );
