@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { plural } from '../src/service/dashboard/elements/text.ts';
+import { pluralize } from '../src/interface/format.ts';
 import { pathsOf, runStep, type StepOptions } from './action-step.ts';
 import {
   atLeast,
@@ -68,7 +68,7 @@ export const locks: Benchmark = {
 
     /** A step that locks `size` paths, with its resource usage. */
     async function ofSize(size: number) {
-      const what = plural(size, 'path');
+      const what = pluralize(size, 'path');
       bench.progress(`resource usage of ${what}`);
       const used = await step(pathsOf(size), { isCounted: true });
       return { size, what, used, ...way(async () => (await step(pathsOf(size))).ms) };
@@ -150,7 +150,7 @@ async function besidePlainConnections(bench: Bench, { plain, rounds }: typeof fu
     times.plainRelease.push(performance.now() - taken);
   }
   const limit = atMost(1.5, 'a higher ratio would mean that work is done twice');
-  const name = `${plural(plain, 'path')}, rate limit off`;
+  const name = `${pluralize(plain, 'path')}, rate limit off`;
   return [
     ratioFigure(`${name}: a lock step relative to 16 connections`, times.lock, times.plainLock, { limit }),
     ratioFigure(`${name}: a post-step relative to 16 connections`, times.release, times.plainRelease, { limit }),

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { plural } from '../src/service/dashboard/elements/text.ts';
+import { pluralize } from '../src/interface/format.ts';
 import { type Inputs, pathsOf, runStep } from './action-step.ts';
 import { atMost, type Benchmark, figure, inTurns, medianFigure } from './benchmark.ts';
 import { startService } from './service/service-process.ts';
@@ -33,13 +33,13 @@ export const renewal: Benchmark = {
     });
 
     async function renewalsOf(size: number) {
-      bench.progress(`renewing ${plural(size, 'lock')}`);
+      bench.progress(`renewing ${pluralize(size, 'lock')}`);
       const renewing: Inputs = { ...inputs, path: pathsOf(size).join('\n'), renew: 'true', ttl };
       const work = (): Promise<void> => sleep(workMs, undefined, { signal: bench.signal });
       const { used } = await runStep(renewing, bench, { isCounted: true, work });
       const { sent, peakBytes } = used.find(({ entry }) => entry.endsWith('renew/index.js')) ?? {};
       if (sent === undefined || peakBytes === undefined) throw new Error('No process renewed the locks.');
-      return { what: plural(size, 'lock'), sent, peakBytes };
+      return { what: pluralize(size, 'lock'), sent, peakBytes };
     }
     const used = [];
     for (const size of sizes) used.push(await renewalsOf(size));

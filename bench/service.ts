@@ -1,4 +1,4 @@
-import { plural } from '../src/service/dashboard/elements/text.ts';
+import { pluralize } from '../src/interface/format.ts';
 import { atLeast, type Benchmark, type Figure, medianFigure, ratioFigure } from './benchmark.ts';
 import { startReceiver } from './deliveries.ts';
 import { measureSeries, type Series } from './service/load.ts';
@@ -27,7 +27,7 @@ interface Subject {
 }
 
 /** All clients share one token, and send requests as fast as they can. */
-const clientsText = (clients: number): string => `${plural(clients, 'client')}, rate limit off`;
+const clientsText = (clients: number): string => `${pluralize(clients, 'client')}, rate limit off`;
 
 const taken = 'locks acquired, each on disk before its response';
 

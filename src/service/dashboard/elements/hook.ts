@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatNumber } from '../../../interface/format.ts';
 import type { HookEvent, HookFormat } from '../../../interface/resources.ts';
 import type { Hook } from '../../contract/schemas.ts';
 import { type HookEventOccurrence, isSyncEvent } from '../../outbox/event.ts';
@@ -53,7 +54,7 @@ export const inactiveTexts: Readonly<Record<InactiveReason, string>> = {
 };
 
 export function droppedText({ count, is_full }: NonNullable<HookOverview['dropped_events']>): string {
-  const events = count === 1 ? 'One event was' : `${count.toLocaleString('en-US')} events were`;
+  const events = count === 1 ? 'One event was' : `${formatNumber(count)} events were`;
   return `${events} dropped: its queue ${is_full ? 'is' : 'was'} full.`;
 }
 

@@ -1,8 +1,9 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import { byteSize } from '../../../interface/transfer.ts';
 import { isOverLimit, type MeasuredUsage } from '../../lfs/usage.ts';
 import type { DiskSpace } from '../../runtime/free-disk.ts';
-import { type Markup, plural } from './text.ts';
+import type { Markup } from './text.ts';
 
 export interface ObjectUsage {
   /** Undefined until measured. */
@@ -20,5 +21,5 @@ export function objectUsage({ usage, limitBytes, space }: ObjectUsage): Markup {
     isOverLimit(neededBytes, limitBytes) && neededBytes !== null
       ? html`<div class="warning"><p><strong>The LFS objects do not fit.</strong> The synced branches alone need ${byteSize(neededBytes)}${limit}. None of these is removed. Raise the limit with <code>workspace update --lfs-limit</code>.</p></div>`
       : '';
-  return html`<p class="faint">${plural(objects, 'LFS object')}, ${byteSize(bytes)}${limit} · ${byteSize(space.free)} of ${byteSize(space.size)} free on the disk</p>${warning}`;
+  return html`<p class="faint">${pluralize(objects, 'LFS object')}, ${byteSize(bytes)}${limit} · ${byteSize(space.free)} of ${byteSize(space.size)} free on the disk</p>${warning}`;
 }

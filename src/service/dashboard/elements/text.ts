@@ -21,9 +21,6 @@ export const commaSeparated = (items: readonly Markup[]): Markup =>
 /** Text of several lines. Line ends and tabs are kept; other control characters are escaped. */
 export const verbatim = (text: string): Markup => html`<pre>${text.split('\t').map(safeLines).join('\t')}</pre>`;
 
-export const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${count.toLocaleString('en-US')} ${count === 1 ? one : many}`;
-
 /** For a missing value: `none`, `not yet`. */
 export const faint = (text: string): Markup => html`<span class="faint">${text}</span>`;
 

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { withinMs } from '../../../interface/timers.ts';
 import { jsonApiResponse } from '../../contract/response.ts';
@@ -25,7 +26,7 @@ import { filterForm, postForm, selection, textInput } from '../elements/fields.t
 import { hiddenHeading, htmlTable, numberedPages, type Row, urlWith } from '../elements/list.ts';
 import { listUrl } from '../elements/lock-list.ts';
 import { type ObjectUsage, objectUsage } from '../elements/object-usage.ts';
-import { empty, literal, type Markup, plural, safeLines, time, userText } from '../elements/text.ts';
+import { empty, literal, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { filledIn } from '../frame/form.ts';
 import {
   addWorkspaceAction,
@@ -151,7 +152,7 @@ function branchPage(call: PageCall, view: BranchView): Markup {
   const { branches, maySync, known, query, refused } = view;
   const isFiltered = query.search !== '' || query.show !== '';
   const what = known.listing === undefined ? 'synced branch' : 'branch';
-  const count = plural(branches.length, what, `${what}es`);
+  const count = pluralize(branches.length, what, `${what}es`);
   return html`<div data-part="branches">
     <p class="faint">Mirror of ${literal(view.remote)} · ${count}</p>
     ${objectUsage(view.objects)}

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import { isLoopback } from '../../../interface/loopback.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { Refusal } from '../../contract/problem.ts';
@@ -6,7 +7,7 @@ import { lfsClientSettings } from '../../lfs/client-settings.ts';
 import { curlLine, workflowStep } from '../../tokens/first-steps.ts';
 import { isTokenPreset, type TokenPresetName, tokenPresets } from '../../tokens/new-token.ts';
 import type { Token } from '../../tokens/tokens.ts';
-import { commaSeparated, copyable, type Markup, plural, userText } from '../elements/text.ts';
+import { commaSeparated, copyable, type Markup, userText } from '../elements/text.ts';
 import type { PageCall, View } from '../frame/page.ts';
 import { gitLfsUrl } from './git-lfs.ts';
 import { tokenFacts } from './tokens.ts';
@@ -54,7 +55,7 @@ function sharedOwner({ owner }: Token, others: readonly Token[]): Markup | strin
   if (others.length === 0) return '';
   const names = others.slice(0, maxNamedTokens).map(({ name }) => userText(name));
   const more = others.length - names.length;
-  return html`<p class="warning">The owner ${userText(owner)} already has ${plural(others.length, 'other active token')}: ${commaSeparated(names)}${more > 0 ? ` and ${more} more` : ''}.
+  return html`<p class="warning">The owner ${userText(owner)} already has ${pluralize(others.length, 'other active token')}: ${commaSeparated(names)}${more > 0 ? ` and ${more} more` : ''}.
     Each of them can renew and release the locks of the others.</p>`;
 }
 

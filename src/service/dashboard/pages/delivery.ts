@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatNumber } from '../../../interface/format.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { actorOf } from '../../http/context.ts';
 import type { HookEventOccurrence } from '../../outbox/event.ts';
@@ -146,7 +147,7 @@ function responseSection({ last_attempt: attempt, last_error: error }: DeliveryO
 }
 
 const statusLine = ({ status }: ReceiverResponse, { duration_ms }: LastAttempt): Markup =>
-  html`<p>Status ${literal(String(status))}, after ${duration_ms.toLocaleString('en-US')} ms.</p>`;
+  html`<p>Status ${literal(String(status))}, after ${formatNumber(duration_ms)} ms.</p>`;
 
 function completeResponse({ headers, body, bodyIsCut }: Extract<ReceiverResponse, { kept: 'whole' }>): Markup {
   const cut = bodyIsCut ? html`<p class="hint">Only the beginning of the response is stored.</p>` : '';

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatNumber, pluralize } from '../../../interface/format.ts';
 import type { HookFormat } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { actorOf } from '../../http/context.ts';
@@ -25,7 +26,7 @@ import {
   subjectOf,
 } from '../elements/hook.ts';
 import { listPage, positionIn, type Row, sequenceIn, stateLinks, urlWith } from '../elements/list.ts';
-import { empty, faint, literal, literals, type Markup, plural, time, userText } from '../elements/text.ts';
+import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
 import { addressedHook, addressedHookPage } from './hooks.ts';
 
@@ -124,7 +125,7 @@ function facts({ now }: PageCall, hook: HookOverview): Markup {
     <dt>Format</dt><dd>${formatNames[hook.format]}</dd>
     <dt>Extra headers</dt><dd>${hook.header_names.length === 0 ? faint('none') : html`${literals(hook.header_names)} <span class="faint">(values are not shown)</span>`}</dd>
     <dt>Registered</dt><dd>${time(hook.created_at, now)}${hook.updated_at === hook.created_at ? '' : html`, changed ${time(hook.updated_at, now)}`}</dd>
-    <dt>Deliveries</dt><dd>${waiting.toLocaleString('en-US')} pending, ${failed.toLocaleString('en-US')} of the latest hundred failed</dd>
+    <dt>Deliveries</dt><dd>${formatNumber(waiting)} pending, ${formatNumber(failed)} of the latest hundred failed</dd>
   </dl>
   <p class="hint">A test sends an example of <code>${hook.events[0]}</code> once, with <code>"test": true</code> in its data. ${testEffects[hook.format]}</p>`;
 }
@@ -162,4 +163,4 @@ function row({ now }: PageCall, page: string, delivery: DeliveryOverview): Row {
 const pendingWarning = (waiting: number): Markup | string =>
   waiting === 0
     ? ''
-    : html`<p class="warning">${plural(waiting, 'delivery is waiting', 'deliveries are waiting')} and will never be sent.</p>`;
+    : html`<p class="warning">${pluralize(waiting, 'delivery is waiting', 'deliveries are waiting')} and will never be sent.</p>`;

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatNumber } from '../../../interface/format.ts';
 import { eventsOf, type HookRow } from '../../outbox/hook-row.ts';
 import type { Storage } from '../../storage/storage.ts';
 import { redactedUrl } from '../../webhooks/delivery-request.ts';
@@ -83,5 +84,4 @@ function row({ now }: PageCall, workspace: string, hook: HookOverview): Row {
   ];
 }
 
-const count = (number: number): Markup =>
-  number === 0 ? faint('0') : html`<strong>${number.toLocaleString('en-US')}</strong>`;
+const count = (number: number): Markup => (number === 0 ? faint('0') : html`<strong>${formatNumber(number)}</strong>`);

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
@@ -17,7 +18,7 @@ import {
   type SortKey,
   sortKeys,
 } from '../elements/lock-list.ts';
-import { countdown, type Markup, plural, time } from '../elements/text.ts';
+import { countdown, type Markup, time } from '../elements/text.ts';
 import type { WorkspaceCall } from '../frame/page.ts';
 
 export const lockPageSize = 200;
@@ -111,6 +112,6 @@ export const releaseTexts = { own: 'Release', force: 'Force release' } as const;
 function folderRow(call: WorkspaceCall, folder: string, count: number): Markup {
   const columns = sortKeys.length + (mayLock(call) ? 1 : 0);
   return html`<tr class="group" data-key="${folder}/">
-    <th scope="rowgroup" colspan="${columns}"><bdi>${safeText(folderName(folder))}</bdi> <span class="faint">${plural(count, 'lock')}</span></th>
+    <th scope="rowgroup" colspan="${columns}"><bdi>${safeText(folderName(folder))}</bdi> <span class="faint">${pluralize(count, 'lock')}</span></th>
   </tr>`;
 }

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatNumber, pluralize } from '../../../interface/format.ts';
 import { activeLocksOf } from '../../locks/list.ts';
 import { countWaiting } from '../../locks/read-queue.ts';
 import { filterForm, selection, textInput } from '../elements/fields.ts';
@@ -16,7 +17,7 @@ import {
   sortKeys,
   sortText,
 } from '../elements/lock-list.ts';
-import { empty, literal, liveState, type Markup, plural } from '../elements/text.ts';
+import { empty, literal, liveState, type Markup } from '../elements/text.ts';
 import { addLivePage } from '../frame/live-page.ts';
 import { addWorkspacePage, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 import { gitLfsUrl } from './git-lfs.ts';
@@ -100,7 +101,7 @@ function filters(workspace: string, query: ListQuery): Markup {
 }
 
 const countText = (found: number, all: number): string =>
-  found === all ? plural(all, 'lock') : `${found.toLocaleString('en-US')} of ${plural(all, 'lock')}`;
+  found === all ? pluralize(all, 'lock') : `${formatNumber(found)} of ${pluralize(all, 'lock')}`;
 
 function emptyState(call: WorkspaceCall, path: string, all: number): Markup {
   const workspace = call.workspace.id;

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { ownLocks } from '../../locks/list.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
@@ -7,7 +8,7 @@ import { safeText } from '../../platform/safe-text.ts';
 import { groupedTable, hiddenHeading, type Row } from '../elements/list.ts';
 import { lockCells, waitingLink } from '../elements/lock.ts';
 import { extendUrl, listUrl, ownLocksUrl, releaseUrl } from '../elements/lock-list.ts';
-import { empty, literal, type Markup, plural, userText } from '../elements/text.ts';
+import { empty, literal, type Markup, userText } from '../elements/text.ts';
 import { addPage, type PageCall, type Site } from '../frame/page.ts';
 
 /** More files than a person works on. For the locks of a pipeline, see the list of the workspace. */
@@ -52,4 +53,4 @@ function row({ bearer, now }: PageCall, stored: LockRow, waiting: number): Row {
 }
 
 const groupTitle = (workspace: string, { length }: readonly LockRow[]): Markup =>
-  html`<a href="${listUrl(workspace)}">${userText(workspace)}</a> <span class="faint">${plural(length, 'lock')}</span>`;
+  html`<a href="${listUrl(workspace)}">${userText(workspace)}</a> <span class="faint">${pluralize(length, 'lock')}</span>`;

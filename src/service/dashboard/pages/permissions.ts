@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import { accepted, type Parsed, refused } from '../../../interface/parsed.ts';
 import { grants, isScope, type Scope, scopeMeanings, scopes } from '../../../interface/scopes.ts';
 import type { Storage } from '../../storage/storage.ts';
@@ -6,7 +7,7 @@ import { parseWorkspaceId } from '../../workspaces/workspace-id.ts';
 import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { choices, type FormField, group } from '../elements/fields.ts';
 import { groupedTable, type Row } from '../elements/list.ts';
-import { faint, literals, type Markup, plural, userText } from '../elements/text.ts';
+import { faint, literals, type Markup, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 
 /** The scopes of a token or a job. `above` precedes the choices. */
@@ -41,7 +42,7 @@ export const ownerTable = <Item extends { readonly owner: string }>(
 ): Markup =>
   groupedTable(
     [...Map.groupBy(items, ({ owner }) => owner)].map(([owner, ofOwner]) => ({
-      title: html`<span class="faint">${title}</span> ${userText(owner)} <span class="faint">${plural(ofOwner.length, what)}</span>`,
+      title: html`<span class="faint">${title}</span> ${userText(owner)} <span class="faint">${pluralize(ofOwner.length, what)}</span>`,
       rows: ofOwner.map(row),
     })),
   );

@@ -1,11 +1,12 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import { actorOf } from '../../http/context.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { postForm, textInput } from '../elements/fields.ts';
 import { htmlTable, type Row } from '../elements/list.ts';
 import { lockFacts, originLink, pathLink } from '../elements/lock.ts';
-import { type Markup, plural, time, userText } from '../elements/text.ts';
+import { type Markup, time, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 import {
   addWorkspaceAction,
@@ -119,7 +120,7 @@ function confirmation(
       ...(rejected && { values: rejected.form }),
       fields: forced > 0 ? [reasonField] : [],
       errors: { reason: rejected?.problem },
-      button: `${releaseTexts[forced > 0 ? 'force' : 'own']}${ids.length > 1 ? ` ${plural(rows.length, 'lock')}` : ''}`,
+      button: `${releaseTexts[forced > 0 ? 'force' : 'own']}${ids.length > 1 ? ` ${pluralize(rows.length, 'lock')}` : ''}`,
       kind: 'danger',
       autofocus: forced === 0,
       cancel: backLink(back, 'Cancel'),

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { html } from 'hono/html';
-import { formatElapsed } from '../../../interface/format.ts';
+import { formatElapsed, formatNumber, pluralize } from '../../../interface/format.ts';
 import { byteSize, createPace } from '../../../interface/transfer.ts';
 import { Refusal } from '../../contract/problem.ts';
 import type { Sync } from '../../contract/schemas.ts';
@@ -10,7 +10,7 @@ import { isSyncId } from '../../syncs/queue.ts';
 import { syncedBranches } from '../../workspaces/synced-branches.ts';
 import { filterForm, textInput } from '../elements/fields.ts';
 import { listPage, positionIn, type Row, urlWith } from '../elements/list.ts';
-import { empty, literal, liveState, type Markup, plural, safeLines, time, userText } from '../elements/text.ts';
+import { empty, literal, liveState, type Markup, safeLines, time, userText } from '../elements/text.ts';
 import { addLivePage } from '../frame/live-page.ts';
 import { addWorkspacePage, type PageCall, queryOf, type Site, type WorkspaceCall } from '../frame/page.ts';
 
@@ -182,9 +182,9 @@ function bytesText({ finished_at, received_bytes, total_bytes }: Sync): string {
 function missingText({ missing_objects: count, missing }: Sync): string {
   const others = count - missing.length;
   return [
-    `${plural(count, 'LFS object')} could not be fetched. The next sync retries them.`,
+    `${pluralize(count, 'LFS object')} could not be fetched. The next sync retries them.`,
     ...missing.map(({ path, detail }) => `${safeText(path)}: ${safeText(detail)}`),
-    ...(others > 0 ? [`And ${plural(others, 'other')}.`] : []),
+    ...(others > 0 ? [`And ${pluralize(others, 'other')}.`] : []),
   ].join('\n');
 }
 
@@ -200,9 +200,9 @@ const actions = (workspace: string, { branch, finished_at }: RecordedSync): Mark
 
 /** Number of received objects, and the estimated total while the sync runs. */
 function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
-  const received = received_objects.toLocaleString('en-US');
+  const received = formatNumber(received_objects);
   if (finished_at !== null || estimated_objects === 0) return received;
-  return `${received} of about ${estimated_objects.toLocaleString('en-US')}`;
+  return `${received} of about ${formatNumber(estimated_objects)}`;
 }
 
 /** Duration of a sync, without the time in the queue; undefined until it has ended. */

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import { Refusal } from '../../contract/problem.ts';
 import { actorOf } from '../../http/context.ts';
 import { endedCookie } from '../../sessions/session-cookie.ts';
@@ -9,7 +10,7 @@ import { looksLikeTokenId } from '../../tokens/secret.ts';
 import { listTokens, type Token, type TokenState } from '../../tokens/tokens.ts';
 import { buttonLink, postForm } from '../elements/fields.ts';
 import { hiddenHeading, type Row, stateLinks } from '../elements/list.ts';
-import { empty, faint, literal, type Markup, plural, time, userText } from '../elements/text.ts';
+import { empty, faint, literal, type Markup, time, userText } from '../elements/text.ts';
 import { addAction, addPage, type PageCall, queryOf, type Site, type View } from '../frame/page.ts';
 import { ownerTable, scopeList, workspaceList } from './permissions.ts';
 
@@ -152,15 +153,15 @@ function warnings(call: PageCall, { token, dependents, isLastAdministrator }: Re
   return html`
     ${own ? html`<p class="warning">You are signed in with this token. <strong>Revoking it ends your session</strong>, and you need another token to sign in again.</p>` : ''}
     ${isLastAdministrator ? html`<p class="warning">This is the last active token with the scope <code>admin</code>. To create another, run on the machine of the service: <code>workspace-service token create --name NAME --scopes admin</code></p>` : ''}
-    ${others > 0 ? html`<p>It also ends ${plural(others, own ? 'other dashboard session' : 'dashboard session')}.</p>` : ''}`;
+    ${others > 0 ? html`<p>It also ends ${pluralize(others, own ? 'other dashboard session' : 'dashboard session')}.</p>` : ''}`;
 }
 
 function locksOf({ locks, someLocks }: Dependents): Markup | string {
   if (locks === 0) return 'none';
   const more = locks - someLocks.length;
-  return html`${plural(locks, 'lock')}. ${locks === 1 ? 'It stays until it is released or expires.' : 'They stay until they are released or expire.'}
+  return html`${pluralize(locks, 'lock')}. ${locks === 1 ? 'It stays until it is released or expires.' : 'They stay until they are released or expire.'}
     <ul>${someLocks.map(({ workspace, path }) => html`<li>${literal(path)} in <a href="/workspaces/${workspace}/locks">${userText(workspace)}</a></li>`)}
-    ${more > 0 ? html`<li>and ${plural(more, 'other')}</li>` : ''}</ul>`;
+    ${more > 0 ? html`<li>and ${pluralize(more, 'other')}</li>` : ''}</ul>`;
 }
 
 const inactiveView = ({ name, state }: Token): View => ({

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { pluralize } from '../../../interface/format.ts';
 import { GitError } from '../../git/git-error.ts';
 import { redactRemote } from '../../git/remote.ts';
 import { actorOf } from '../../http/context.ts';
@@ -15,7 +16,7 @@ import {
 import { buttonLink, type FormField, postForm } from '../elements/fields.ts';
 import { link } from '../elements/list.ts';
 import { listUrl } from '../elements/lock-list.ts';
-import { literal, type Markup, plural, userText } from '../elements/text.ts';
+import { literal, type Markup, userText } from '../elements/text.ts';
 import type { Form } from '../frame/form.ts';
 import { addAction, addPage, addWorkspaceAction, addWorkspacePage, type Site, type View } from '../frame/page.ts';
 import { branchesUrl } from './branches.ts';
@@ -100,7 +101,7 @@ export function addWorkspaceRemovalPages(site: Site): void {
     if (removed.kind === 'locked') return { ...(await removalView(site, workspace, removed.locks)), status: 409 };
     await removeFiles(id);
     if (removed.kind === 'unknown' || removed.ended.count === 0) return { to: '/', notice: 'workspace-removed' };
-    const notice = `The workspace was removed. ${plural(removed.ended.count, 'lock')} ended with it:`;
+    const notice = `The workspace was removed. ${pluralize(removed.ended.count, 'lock')} ended with it:`;
     const main = html`${namedLocks(removed.ended)}<div class="actions">${link('/', 'All workspaces')}</div>`;
     return { title: 'Workspace removed', notice, main, hasTabs: false };
   });
@@ -111,13 +112,15 @@ async function removalView({ storage }: Site, { id, remote }: FoundWorkspace, lo
   const hooks = await listHooks(storage.read, id);
   const waiting = hooks.reduce((sum, hook) => sum + hook.pending_deliveries, 0);
   const pending =
-    waiting === 0 ? '' : `, and ${plural(waiting, 'pending delivery', 'pending deliveries')} that will never be sent`;
+    waiting === 0
+      ? ''
+      : `, and ${pluralize(waiting, 'pending delivery', 'pending deliveries')} that will never be sent`;
   const main = html`
     ${locks > 0 ? lockWarning(id, { named, count: locks }) : ''}
     <p>The workspace ${userText(id)} is a mirror of ${literal(redactRemote(remote))}. The repository itself stays as it is. This removes:</p>
     <ul>
       <li>the mirror with its LFS objects, and the history of syncs and of locks</li>
-      ${hooks.length === 0 ? '' : html`<li>${plural(hooks.length, 'webhook')}${pending}</li>`}
+      ${hooks.length === 0 ? '' : html`<li>${pluralize(hooks.length, 'webhook')}${pending}</li>`}
     </ul>
     <p>Workflows that use it will fail. This cannot be undone.</p>
     ${postForm({
@@ -131,7 +134,7 @@ async function removalView({ storage }: Site, { id, remote }: FoundWorkspace, lo
 }
 
 const lockWarning = (id: string, locks: EndedLocks): Markup =>
-  html`<p class="warning" role="alert"><strong>${plural(locks.count, 'lock')} ${locks.count === 1 ? 'is' : 'are'} held in it.</strong>
+  html`<p class="warning" role="alert"><strong>${pluralize(locks.count, 'lock')} ${locks.count === 1 ? 'is' : 'are'} held in it.</strong>
     Their holders rely on them. Wait until they expire, or ${link(listUrl(id), 'release them')} first.</p>${namedLocks(locks)}`;
 
 const forceField: FormField = {
@@ -143,4 +146,4 @@ const forceField: FormField = {
 
 const namedLocks = ({ named, count }: EndedLocks): Markup =>
   html`<ul>${named.map(({ path, owner }) => html`<li>${literal(path)}, held by ${userText(owner)}</li>`)}
-    ${count > named.length ? html`<li>and ${plural(count - named.length, 'more', 'more')}</li>` : ''}</ul>`;
+    ${count > named.length ? html`<li>and ${pluralize(count - named.length, 'more', 'more')}</li>` : ''}</ul>`;

@@ -1,4 +1,5 @@
 import { html } from 'hono/html';
+import { formatNumber, pluralize } from '../../../interface/format.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { locksEndingWithin, oldestLocks } from '../../locks/list.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
@@ -14,7 +15,7 @@ import { hookState, hookUrl } from '../elements/hook.ts';
 import { htmlTable, link, type Row } from '../elements/list.ts';
 import { pathLink } from '../elements/lock.ts';
 import { listUrl } from '../elements/lock-list.ts';
-import { countdown, empty, faint, literal, type Markup, plural, time, urlText, userText } from '../elements/text.ts';
+import { countdown, empty, faint, literal, type Markup, time, urlText, userText } from '../elements/text.ts';
 import { addPage, type PageCall, type Site } from '../frame/page.ts';
 import { setupSteps } from './setup-steps.ts';
 
@@ -59,7 +60,7 @@ const noWorkspaces = ({ bearer }: PageCall): Markup =>
 function workspaceRow(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory): Row {
   const { scopes } = call.bearer;
   const { id, locks, remote, stored } = workspace;
-  const held = locks === 0 ? 'none' : plural(locks, 'lock');
+  const held = locks === 0 ? 'none' : pluralize(locks, 'lock');
   return [
     ['Workspace', html`<a href="/workspaces/${id}">${userText(id)}</a>`, 'head'],
     ['Branches', branches(call, workspace, memory.known(stored))],
@@ -90,7 +91,7 @@ export function branchSummary(known: KnownRemote, branches: SyncedBranches): Bra
   const { listing, failure } = known;
   if (listing !== undefined && failure === undefined) return answered(known, branches);
   if (failure === undefined) return { state: 'unknown', text: 'asking', more: '' };
-  const more = branches.size === 0 ? '' : `${plural(branches.size, 'branch', 'branches')} synced`;
+  const more = branches.size === 0 ? '' : `${pluralize(branches.size, 'branch', 'branches')} synced`;
   return { state: 'silent', text: 'no answer', more };
 }
 
@@ -98,14 +99,14 @@ export function branchSummary(known: KnownRemote, branches: SyncedBranches): Bra
 function answered(known: KnownRemote, branches: SyncedBranches): BranchSummary {
   const { behind, current, unsynced, unknown } = countBranchStates(branchStatuses(known, branches));
   if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
-  const more = unsynced === 0 ? '' : `${unsynced.toLocaleString('en-US')} never synced`;
+  const more = unsynced === 0 ? '' : `${formatNumber(unsynced)} never synced`;
   if (behind > 0) return { state: 'behind', text: `${behind} of ${behind + current} behind`, more };
   if (current > 0) {
     return { state: 'current', text: current === 1 ? '1 up to date' : `all ${current} up to date`, more };
   }
   return unsynced === 0
     ? { state: 'unsynced', text: 'no branches', more: '' }
-    : { state: 'unsynced', text: 'never synced', more: plural(unsynced, 'branch', 'branches') };
+    : { state: 'unsynced', text: 'never synced', more: pluralize(unsynced, 'branch', 'branches') };
 }
 
 const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): Markup =>
@@ -189,8 +190,8 @@ function behindSection({ now }: PageCall, { remoteMemory }: Site, workspaces: re
     ],
   );
   const more = [
-    others > 0 ? `And ${plural(others, 'other branch', 'other branches')}.` : '',
-    unknown > 0 ? `${plural(unknown, 'remote has', 'remotes have')} not answered yet.` : '',
+    others > 0 ? `And ${pluralize(others, 'other branch', 'other branches')}.` : '',
+    unknown > 0 ? `${pluralize(unknown, 'remote has', 'remotes have')} not answered yet.` : '',
   ];
   const none = unknown > 0 ? 'None known yet.' : 'Every synced branch is up to date.';
   return section(['behind', 'Syncs behind'], rows, none, more.join(' ').trim());
