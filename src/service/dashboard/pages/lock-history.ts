@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi';
 import { html } from 'hono/html';
+import { parseDay, parseEndOfDay } from '../../audit/day.ts';
 import { csvLine } from '../../contract/csv.ts';
-import { plainText } from '../../contract/schemas.ts';
+import { parsedBy, plainText } from '../../contract/schemas.ts';
 import { parseRequestPart } from '../../contract/validate.ts';
 import { lockChangeKinds } from '../../locks/history.ts';
 import { type HistoryPosition, type HistoryQuery, readLockHistory } from '../../locks/read-history.ts';
@@ -15,19 +16,19 @@ import { addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/pa
 
 const pageSize = 50;
 const route = { path: '/locks/history', access: 'locks:read', isCharged: true } as const;
-const day = z.iso.date('It must be a date such as 2026-03-01.');
 
 const filterSchema = z.object({
   prefix: plainText.optional(),
   owner: plainText.optional(),
   kind: z.enum(lockChangeKinds, 'There are no such entries.').optional(),
-  from: day.optional(),
-  to: day.optional(),
+  from: z.string().transform(parsedBy(parseDay)).optional(),
+  to: z.string().transform(parsedBy(parseEndOfDay)).optional(),
 });
 
-type Filter = z.infer<typeof filterSchema>;
-
 const filterNames = ['prefix', 'owner', 'kind', 'from', 'to'] as const;
+
+/** Filters as entered in the form. */
+type Filter = Partial<Readonly<Record<(typeof filterNames)[number], string>>>;
 
 /** Start position of a page of the history, from the query. */
 export const historyPositionOf = (call: PageCall): HistoryPosition | undefined =>
@@ -41,14 +42,14 @@ const rowsPerRead = 1_000;
 export function addLockHistoryPages(site: Site): void {
   const { storage } = site;
 
-  const filterOf = (call: PageCall): Filter =>
-    parseRequestPart(filterSchema, () => given(queryOf(call, ...filterNames)));
+  const filterOf = (call: PageCall): Filter => given(queryOf(call, ...filterNames));
 
   addWorkspacePage(site, route, async (call) => {
     const { id } = call.workspace;
     const filter = filterOf(call);
+    const query = queryFor(id, filter);
     const before = historyPositionOf(call);
-    const { changes, next } = await readLockHistory(storage, { ...queryFor(id, filter), before, limit: pageSize });
+    const { changes, next } = await readLockHistory(storage, { ...query, before, limit: pageSize });
     const page = listPage({
       rows: changes.map((change) => changeRow(change, call.now, id)),
       isLater: before !== undefined,
@@ -103,16 +104,9 @@ export async function* historyFile(
 const given = (texts: Readonly<Record<string, string>>) =>
   Object.fromEntries(Object.entries(texts).filter(([, text]) => text !== ''));
 
-const dayMs = 24 * 60 * 60_000;
-
-/** Days are in UTC, and `to` is inclusive. */
-function queryFor(workspace: string, { from, to, ...filter }: Filter): Omit<HistoryQuery, 'limit'> {
-  return {
-    workspace,
-    ...filter,
-    from: from === undefined ? undefined : Date.parse(from),
-    until: to === undefined ? undefined : Date.parse(to) + dayMs,
-  };
+function queryFor(workspace: string, filter: Filter): Omit<HistoryQuery, 'limit'> {
+  const { to, ...query } = parseRequestPart(filterSchema, () => filter);
+  return { workspace, ...query, until: to };
 }
 
 const historyFilter = (workspace: string, filter: Filter): Markup =>
