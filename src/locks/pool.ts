@@ -14,7 +14,7 @@ export interface PoolSelection {
 }
 
 /** The selected items of a pool. Some of them are to be locked. */
-export type Pool = Awaited<ReturnType<typeof readPool>>;
+export type Pool = Awaited<ReturnType<typeof fetchPool>>;
 
 /** The name of an option in a text: an input of a step, or a flag of a command. */
 type OptionName = (option: 'pool' | 'any' | 'where', place?: 'start of a sentence') => string;
@@ -27,7 +27,7 @@ interface PoolContext extends Pick<LockContext, 'client' | 'clock' | 'signal'> {
 }
 
 /** Reads the pool. Throws a refusal if it has too few items, and a ServiceError. */
-export async function readPool(
+export async function fetchPool(
   { client, clock, signal, optionName, toError, debug }: PoolContext,
   { workspace, any, selection }: { workspace: WorkspaceId; any: number | 'all'; selection: PoolSelection },
   firstLimits: CallLimits,

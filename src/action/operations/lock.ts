@@ -15,7 +15,7 @@ import { InputError } from '../inputs/reader.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
 import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
-import { maskedProperties, readPoolOfStep } from '../paths/step-pool.ts';
+import { fetchPoolOfStep, maskedProperties } from '../paths/step-pool.ts';
 import type { Outcome, Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 import { formatSavedState } from '../step/saved-state.ts';
@@ -93,7 +93,7 @@ interface Goal {
 
 async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks): Promise<Goal> {
   if (task.from.kind === 'pool') {
-    const pool = await readPoolOfStep(context, task, task.from);
+    const pool = await fetchPoolOfStep(context, task, task.from);
     return { paths: pool.paths, wanted: wantedOf(task.any, pool.paths), pool };
   }
   const isLocked = (path: LockPath): boolean => held.has(path);

@@ -1,16 +1,16 @@
 import type { PoolItem } from '../../client/client.ts';
-import { type Pool, type PoolSelection, readPool } from '../../locks/pool.ts';
+import { fetchPool, type Pool, type PoolSelection } from '../../locks/pool.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { InputError } from '../inputs/reader.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
 
 /** Reads the pool. Throws an InputError if it has too few items. */
-export const readPoolOfStep = (
+export const fetchPoolOfStep = (
   context: Pick<Context, 'client' | 'clock' | 'signal' | 'connection' | 'log'>,
   { workspace, any }: Pick<TaskOf<'lock'>, 'workspace' | 'any'>,
   selection: PoolSelection,
 ): Promise<Pool> =>
-  readPool(
+  fetchPool(
     {
       ...context,
       optionName: (option, place) => `${place === undefined ? '' : 'Input '}\`${option}\``,

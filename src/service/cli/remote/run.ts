@@ -7,7 +7,7 @@ import { errorMessage, formatElapsed, joinFirst } from '../../../interface/forma
 import type { LockPath } from '../../../interface/lock-path.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
-import { type PoolSelection, readPool } from '../../../locks/pool.ts';
+import { fetchPool, type PoolSelection } from '../../../locks/pool.ts';
 import { attemptMs } from '../../../locks/renewal/schedule.ts';
 import { rollBackMs } from '../../../locks/roll-back.ts';
 import { errorCode, fileErrorText } from '../../platform/system-errors.ts';
@@ -121,7 +121,7 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
   const { count } = goal;
   const pool =
     goal.kind === 'pool'
-      ? await readPool(
+      ? await fetchPool(
           { ...context, optionName: (option) => `--${option}`, toError: didNotRun, debug: () => undefined },
           { workspace, any: count, selection: goal },
           withoutWait(),
