@@ -22,7 +22,7 @@ export const tokenCreate = defineStorageCommand({
   name: 'token create',
   summary: 'create an API token and print its secret',
   details: [
-    'A lock belongs to the owner of the token that took it, and every token of that owner can renew and release it.',
+    'A lock belongs to the owner of the token that acquired it, and every token of that owner can renew and release it.',
     'Scopes:',
     ...scopes.map((scope) => `  ${scopeLine(scope)}`),
   ],
