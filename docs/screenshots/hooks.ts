@@ -19,7 +19,7 @@ interface PastDelivery {
   readonly trouble?: { readonly error: string; readonly nextInMinutes: number | null };
 }
 
-const unavailable = 'https://ci.example.com answered with the status 503.';
+const unavailable = 'https://ci.example.com responded with the status 503.';
 
 /** Oldest first. */
 const deliveries: readonly PastDelivery[] = [

@@ -98,6 +98,6 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle) {
     if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;
     if (response.status === 429) throttle.onRefusal(sentAt, retryAfterHeader(response, serverClock.now()), clock());
-    else throttle.onAccepted();
+    else throttle.onUnlimited();
   }
 }

@@ -95,8 +95,8 @@ export function createReleaseLock(context: ClientContext) {
   ): Promise<ReleaseLockResult> {
     const found = await lookUpOnce(context, request, within);
     const isOurs = found.kind === 'locked' && isSameLock(request.proof ?? {}, found.lock) === true;
-    const mayEnd = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
-    if (!isOurs || mayEnd) return classifyByList(result, found, request);
+    const mayExpire = found.kind === 'locked' && Date.parse(found.lock.expires_at ?? '') < serverNow() + clockSlackMs;
+    if (!isOurs || mayExpire) return classifyByList(result, found, request);
     return classify(await send({ ...request, attempts: 'once' }, undefined, within), request, undefined, within);
   }
 

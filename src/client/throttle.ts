@@ -73,7 +73,7 @@ export function createThrottle(random: () => number) {
     },
 
     /** Records a response that is not a refusal because of the rate limit. */
-    onAccepted(): void {
+    onUnlimited(): void {
       refusals = 0;
       caution = Math.max(1, caution * cautionPerAnswer);
     },

@@ -1,6 +1,6 @@
 const texts: Readonly<Record<string, string>> = {
   ENOTFOUND: 'its host name could not be resolved',
-  EAI_AGAIN: 'its host name could not be resolved, because no name server answered',
+  EAI_AGAIN: 'its host name could not be resolved at the moment',
   ECONNREFUSED: 'nothing is listening on its host and port',
   ECONNRESET: 'it closed the connection',
   EHOSTUNREACH: 'its host could not be reached',

@@ -42,7 +42,7 @@ export type RoundResult = { readonly rollback: RollbackResult } & (
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }
   /** A lock expired before the last one was acquired. */
-  | { readonly kind: 'too-short'; readonly ended: Grant }
+  | { readonly kind: 'too-short'; readonly expired: Grant }
   | { readonly kind: 'cancelled' }
 );
 
@@ -95,8 +95,8 @@ export async function acquireOrRollBack(
 
   for (const paths of [decisive, rest]) await inParallel(paths, acquire, shouldContinue);
 
-  const ended = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
-  const isEnough = acquired.length === wanted.count && ended === undefined && !signal.aborted;
+  const expired = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
+  const isEnough = acquired.length === wanted.count && expired === undefined && !signal.aborted;
   const { kept, rollback: after } = isEnough
     ? await keepOrRollBack(context, { acquired, unanswered })
     : { kept: false, rollback: await rollBackInTime(context, { acquired, unanswered }) };
@@ -106,7 +106,7 @@ export async function acquireOrRollBack(
   const blocked = blockedBy(conflicts, wanted);
   if (blocked !== undefined) return { kind: 'held', blocked, rollback };
   if (error !== undefined) return { kind: 'failed', error, rollback };
-  if (ended !== undefined) return { kind: 'too-short', ended, rollback };
+  if (expired !== undefined) return { kind: 'too-short', expired, rollback };
   const excess = remainingRollback(rollback)[0]?.error;
   if (excess !== undefined) return { kind: 'failed', error: excess, rollback };
   throw new Error('Locks are missing for an unknown reason.');

@@ -57,7 +57,7 @@ function play(load: Load, tells = true) {
         left += 1;
         throttle.onRefusal(sentAt, 'retryAfterSeconds' in more ? more.retryAfterSeconds * 1_000 : undefined, now);
       } else {
-        throttle.onAccepted();
+        throttle.onUnlimited();
         servedOf[client] = (servedOf[client] ?? 0) + 1;
         longestGapMs = Math.max(longestGapMs, now - (lastServedAt[client] ?? 0));
         lastServedAt[client] = now;
@@ -173,7 +173,7 @@ describe('a throttle', () => {
     };
     const holds = [0, 1, 2, 3].map((turn) => delayAfterRefusal(turn * 60 * second));
     expect(holds).toEqual([250, 500, 1_000, 2_000]);
-    its.onAccepted();
+    its.onUnlimited();
     expect(delayAfterRefusal(600 * second)).toBe(250);
   });
 

@@ -30,7 +30,7 @@ test('a job waits for the lock of an artist, gets it when she unlocks, and is th
   const { code, stdout, stderr } = await ada.run('lfs', 'lock', hero);
   expect(code).not.toBe(0);
   expect(stdout + stderr).toMatch(
-    /held by release-bot until \S+, taken from \S+\/actions\/runs\/4711\b.* It was taken at /,
+    /held by release-bot until \S+, acquired by \S+\/actions\/runs\/4711\b.* It was acquired at /,
   );
   await job.post();
   expect(await ada.git('lfs', 'lock', hero)).toContain(`Locked ${hero}`);

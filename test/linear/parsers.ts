@@ -59,7 +59,13 @@ import { readQuery } from '../../src/service/http/urlencoded.ts';
 import { keyedRequest } from '../../src/service/idempotency/keyed-request.ts';
 import { parseOid } from '../../src/service/lfs/oid.ts';
 import { parsePointer } from '../../src/service/lfs/pointer.ts';
-import { batchSchema, looksLikeLockId, querySchema, takeSchema, verifySchema } from '../../src/service/lfs/requests.ts';
+import {
+  acquireSchema,
+  batchSchema,
+  looksLikeLockId,
+  querySchema,
+  verifySchema,
+} from '../../src/service/lfs/requests.ts';
 import { readCursor } from '../../src/service/locks/cursor.ts';
 import { parseIfMatch } from '../../src/service/locks/id-match.ts';
 import { protocolOf } from '../../src/service/mirror/read-request.ts';
@@ -434,7 +440,7 @@ export const parsers: readonly Parser[] = [
   row('service/http/byte-range.ts parseByteRange', (text) => [parseByteRange(text, 10)], ['bytes=', '0', '-']),
   row('service/lfs/requests.ts querySchema takeSchema verifySchema batchSchema looksLikeLockId', (text) => [
     querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
-    takeSchema.safeParse({ path: text }),
+    acquireSchema.safeParse({ path: text }),
     verifySchema.safeParse({ cursor: text }),
     batchSchema.safeParse({ operation: 'download', objects: [{ oid: text, size: 1 }] }),
     looksLikeLockId(text),

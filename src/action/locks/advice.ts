@@ -10,8 +10,8 @@ import type { AlreadyHeld } from '../../locks/ownership.ts';
 export function blockedAdvice({ conflicts }: Blocked, waited: Duration | undefined, now: number): string {
   const object = conflicts.length === 1 ? 'it' : 'one of them';
   if (waited !== undefined) return `Waited ${formatDuration(waited)} for ${object}. Increase \`wait\` to wait longer.`;
-  const ends = conflicts.flatMap(({ holder }) => holder?.expires_at ?? []);
-  const [soonest] = ends.toSorted((one, other) => Date.parse(one) - Date.parse(other));
+  const expiries = conflicts.flatMap(({ holder }) => holder?.expires_at ?? []);
+  const [soonest] = expiries.toSorted((one, other) => Date.parse(one) - Date.parse(other));
   return waitAdvice(soonest, now, object);
 }
 

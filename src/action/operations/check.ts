@@ -102,8 +102,8 @@ export function checkLock({ path, lock, loss }: LockToCheck, found: LookupResult
     case 'other':
       return { path, kind: 'lost', lock, loss, holder: listed };
     case 'unknown': {
-      const isEndKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
-      if (isEndKnown) return { path, kind: 'lost', lock, loss, holder: listed };
+      const isExpiryKnown = loss !== undefined || !Number.isNaN(Date.parse(lock.expires_at ?? ''));
+      if (isExpiryKnown) return { path, kind: 'lost', lock, loss, holder: listed };
       const reason =
         'The current lock cannot be verified to be the one that you passed. Pass the output `locks` of a lock step unchanged.';
       return { path, kind: 'unknown', reason };

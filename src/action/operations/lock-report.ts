@@ -110,7 +110,7 @@ export function notAcquiredOutcome(
       );
     }
     case 'too-short': {
-      const { path, lock } = round.ended;
+      const { path, lock } = round.expired;
       const reason = (read?: number): string =>
         `The lock on ${path} expired at ${pastMoment(Date.parse(lock.expires_at), read)}, before all ${pluralize(wanted, 'path')} were locked. Increase \`ttl\`: it must cover acquiring all locks and the rest of the job.`;
       return { ...failed(outputs, reason(now)), sentence: reason() };

@@ -9,20 +9,22 @@ import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './can
  * One attempt to settle a lock or an intent. `sentAt` is the time of the first attempt that may have released the lock
  * although its response was lost.
  */
-export type Attempt = (sentAt: number | undefined) => Promise<AttemptResult>;
+export type ReleaseAttempt = (sentAt: number | undefined) => Promise<ReleaseAttemptResult>;
 
 /** The result is undefined if the lock was never granted. */
-type AttemptResult = { readonly result: CandidateResult | undefined; readonly error?: undefined } | FailedAttempt;
+type ReleaseAttemptResult =
+  | { readonly result: CandidateResult | undefined; readonly error?: undefined }
+  | FailedReleaseAttempt;
 
 /** Another attempt may succeed. */
-export interface FailedAttempt {
+export interface FailedReleaseAttempt {
   readonly result: CandidateResult;
   readonly error: ServiceError;
   /** The service may have released the lock despite the error. */
   readonly mayBeDone: boolean;
 }
 
-export interface AttemptContext
+export interface ReleaseAttemptContext
   extends Pick<Context, 'clock'>,
     Pick<ReleaseCandidates, 'ledgerError' | 'renewalError'> {
   readonly session: LockSession;
@@ -34,10 +36,10 @@ export interface AttemptContext
 
 /** Releases a lock if it is provably ours. */
 export async function releaseCandidate(
-  { session, clock, serverNow, service, renewalError, within }: AttemptContext,
+  { session, clock, serverNow, service, renewalError, within }: ReleaseAttemptContext,
   candidate: ReleaseCandidate,
   sentAt: number | undefined,
-): Promise<AttemptResult> {
+): Promise<ReleaseAttemptResult> {
   const { grant, loss, grantedAgain } = candidate;
   if (grant.service !== service) return { result: failedResult(candidate, elsewhereText(grant.service, service)) };
   const releaseStatus = candidate.releaseStatus ?? (sentAt === undefined ? undefined : 'release-started');
@@ -55,7 +57,7 @@ export async function releaseCandidate(
       const isUnrenewed = renewalError !== undefined && mayHaveExpired(grant.lock, serverNow());
       if (loss !== undefined || isUnrenewed) return { result: lostResult(current, 'nobody', renewalError) };
       const isReleased = sentAt !== undefined && candidate.releaseStatus === undefined;
-      return { result: { kind: isReleased ? 'released' : 'gone', grant } };
+      return { result: { kind: isReleased ? 'released' : 'already-ended', grant } };
     }
     case 'other': {
       const { holder } = released;
@@ -76,7 +78,7 @@ export async function releaseCandidate(
 }
 
 /** Repeats the request of an intent until it is answered, and then releases its lock. */
-export function settlementOf(context: AttemptContext, intent: Intent): Attempt {
+export function settlementOf(context: ReleaseAttemptContext, intent: Intent): ReleaseAttempt {
   const { session, service, ledgerError, within } = context;
   /** Without keys in the service, repeating the request after a release would acquire another lock. */
   let grant: Grant | undefined;
@@ -99,7 +101,7 @@ export function settlementOf(context: AttemptContext, intent: Intent): Attempt {
     const releaseStatus = ledgerError === undefined ? earlier : 'records-damaged';
     const released = await releaseCandidate(context, { grant, releaseStatus }, undefined);
     // The job never learned of this lock, so nothing relied on it.
-    return released.result?.kind === 'lost' ? { result: { kind: 'gone', grant } } : released;
+    return released.result?.kind === 'lost' ? { result: { kind: 'already-ended', grant } } : released;
   };
 }
 
@@ -120,9 +122,9 @@ function lostResult(
     case undefined:
       return { kind: 'lost', grant, holder, loss, renewalError, grantedAgain };
     case 'release-started':
-      return { kind: 'gone', grant };
+      return { kind: 'already-ended', grant };
     case 'records-damaged':
-      return holder === 'nobody' ? { kind: 'gone', grant } : { kind: 'replaced', grant, holder };
+      return holder === 'nobody' ? { kind: 'already-ended', grant } : { kind: 'taken-over', grant, holder };
   }
 }
 

@@ -7,7 +7,7 @@ import type { SavedState } from '../step/saved-state.ts';
 
 export type CandidateResult =
   | { readonly kind: 'released'; readonly grant: Grant }
-  | { readonly kind: 'gone'; readonly grant: Grant }
+  | { readonly kind: 'already-ended'; readonly grant: Grant }
   /** The lock ended although the job had not released it. */
   | {
       readonly kind: 'lost';
@@ -19,7 +19,7 @@ export type CandidateResult =
       readonly grantedAgain?: boolean | undefined;
     }
   /** Another job holds the path, and this job may have released its own lock before. */
-  | { readonly kind: 'replaced'; readonly grant: Grant; readonly holder: KnownLock | undefined }
+  | { readonly kind: 'taken-over'; readonly grant: Grant; readonly holder: KnownLock | undefined }
   /** The current lock may be another job's. */
   | { readonly kind: 'ambiguous'; readonly grant: Grant }
   | {

@@ -5,10 +5,10 @@ import { errorText } from '../report/error-text.ts';
 import type { Log } from '../report/reporter.ts';
 import type { Context } from '../step/context.ts';
 import {
-  type Attempt,
-  type AttemptContext,
-  type FailedAttempt,
+  type FailedReleaseAttempt,
   failedResult,
+  type ReleaseAttempt,
+  type ReleaseAttemptContext,
   releaseCandidate,
   settlementOf,
 } from './attempts.ts';
@@ -16,7 +16,7 @@ import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './can
 
 interface ReleaseAllContext
   extends Pick<Context, 'clock' | 'sleep' | 'random'>,
-    Pick<AttemptContext, 'session' | 'serverNow'> {
+    Pick<ReleaseAttemptContext, 'session' | 'serverNow'> {
   readonly log: Pick<Log, 'line'>;
 }
 
@@ -25,9 +25,9 @@ const maxPauseMs = 8_000;
 
 /** A lock or an intent that is not settled yet. */
 interface Pending {
-  readonly attempt: Attempt;
+  readonly attempt: ReleaseAttempt;
   /** The most informative attempt so far. */
-  readonly before?: FailedAttempt;
+  readonly before?: FailedReleaseAttempt;
   readonly requests: number;
   readonly sentAt?: number | undefined;
 }
@@ -42,7 +42,7 @@ export async function releaseCandidates(
   { held, unanswered, ledgerError, renewalError }: ReleaseCandidates,
   within: CallLimits,
 ): Promise<readonly CandidateResult[]> {
-  const context: AttemptContext = { ...shared, clock, service, ledgerError, renewalError, within };
+  const context: ReleaseAttemptContext = { ...shared, clock, service, ledgerError, renewalError, within };
   const results: CandidateResult[] = [];
   // A bug that affects one lock must not prevent the release of the others.
   let candidates: readonly Pending[] = latestExpiryFirst(held, expiryOfCandidate).map((one) => ({
@@ -119,7 +119,7 @@ const expiryOfCandidate = ({ grant }: ReleaseCandidate): number => Date.parse(gr
 const expiryOfIntent = (intent: Intent): number => Date.parse(intent.at) + parsedTtl(intent).seconds * 1_000;
 
 /** Adds the number of requests: the client counts only those of one attempt. */
-function withRequests({ result, error }: FailedAttempt, requests: number): CandidateResult {
+function withRequests({ result, error }: FailedReleaseAttempt, requests: number): CandidateResult {
   const counted = error.request === undefined || error.attempts > 1 || requests < 2;
   return counted || result.kind !== 'failed'
     ? result

@@ -16,10 +16,10 @@ const resultTexts = {
   'lost-and-free': ['lost and now free'],
   lost: ['lost'],
   failed: ['not released'],
-  replaced: ['now held by someone else, left alone'],
+  'taken-over': ['now held by someone else, left alone'],
   ambiguous: ['may be the lock of another job, left alone'],
   unanswered: ['may still be locked'],
-  gone: ['was already gone', 'were already gone'],
+  'already-ended': ['was already gone', 'were already gone'],
   released: ['released'],
 } as const satisfies Readonly<
   Record<CandidateResult['kind'] | `lost-${string}`, readonly [one: string, several?: string]>
@@ -74,7 +74,7 @@ type ResultOf<Kind extends CandidateResult['kind']> = Extract<CandidateResult, {
 function lostText(lost: ResultOf<'lost'>, now: number): string {
   const { grant, holder, loss, renewalError, grantedAgain } = lost;
   const { path } = grant;
-  const end = endOf(lost);
+  const end = expiryOf(lost);
   const again = holder !== 'nobody' && grantedAgain ? `A later step of this job locked ${path} again.` : undefined;
   if (loss !== undefined) {
     // A lock that was lost before it expired did not fail to renew: someone had released it.
@@ -98,10 +98,10 @@ function lostText(lost: ResultOf<'lost'>, now: number): string {
 
 function warningsOf(results: readonly CandidateResult[], now: number): readonly string[] {
   const failed = ofKind(results, 'failed');
-  const expired = ofKind(results, 'gone').filter((one) => hasExpired(one, now));
+  const expired = ofKind(results, 'already-ended').filter((one) => hasExpired(one, now));
   const warnings = [
     failed.length > 0 ? failedText(failed, now) : '',
-    several(ofKind(results, 'replaced'), (one) => replacedText(one, now)),
+    several(ofKind(results, 'taken-over'), (one) => replacedText(one, now)),
     several(ofKind(results, 'ambiguous'), (one) => ambiguousText(one, now)),
     several(ofKind(results, 'unanswered'), ({ intent, reason }) => `${unansweredText(intent)} ${reason}`),
     several(expired, (one) => expiredText(one, now)) + (expired.length > 0 ? ' Increase `ttl` to cover the job.' : ''),
@@ -138,14 +138,14 @@ function several<One>(all: readonly One[], text: (one: One) => string): string {
   return all.slice(0, maxNamed).map(text).join(' ') + rest;
 }
 
-const replacedText = ({ grant, holder }: ResultOf<'replaced'>, now: number): string =>
+const replacedText = ({ grant, holder }: ResultOf<'taken-over'>, now: number): string =>
   `${heldText(grant.path, holder, now, true)}: that lock was left alone, and this job may have released its own before.`;
 
 const ambiguousText = (ambiguous: ResultOf<'ambiguous'>, now: number): string =>
   `The service gave no id or ETag to identify the lock on ${ambiguous.grant.path} (${untilText(ambiguous, now)}): the current lock was left alone.`;
 
-const expiredText = (expired: ResultOf<'gone'>, now: number): string =>
-  `The lock on ${expired.grant.path} expired at ${pastMoment(endOf(expired), now)}, before the job ended.`;
+const expiredText = (expired: ResultOf<'already-ended'>, now: number): string =>
+  `The lock on ${expired.grant.path} expired at ${pastMoment(expiryOf(expired), now)}, before the job ended.`;
 
 function lineOf(result: CandidateResult, now: number): string {
   const id = 'grant' in result ? result.grant.lock.id : undefined;
@@ -154,14 +154,14 @@ function lineOf(result: CandidateResult, now: number): string {
 }
 
 function untilText(result: CandidateResult, now: number): string {
-  const end = endOf(result);
+  const end = expiryOf(result);
   if (Number.isNaN(end)) return '';
   return hasExpired(result, now) ? `expired at ${pastMoment(end, now)}` : `held until ${formatTime(end, now)}`;
 }
 
-const hasExpired = (result: CandidateResult, now: number): boolean => endOf(result) <= now + responseClockMs;
+const hasExpired = (result: CandidateResult, now: number): boolean => expiryOf(result) <= now + responseClockMs;
 
-const endOf = (result: CandidateResult): number =>
+const expiryOf = (result: CandidateResult): number =>
   'grant' in result ? Date.parse(result.grant.lock.expires_at) : Number.NaN;
 
 const pathOf = (result: CandidateResult): string => ('grant' in result ? result.grant.path : result.intent.path);
@@ -178,8 +178,8 @@ function sentenceOf(results: readonly CandidateResult[]): string {
     return `${formatNumber(numberOf(kind))}${what} ${numberOf(kind) === 1 ? one : several}`;
   };
   if (kinds.length === 0) return nothingLeft;
-  const gone = numberOf('gone');
-  if (gone === kinds.length) return `Nothing to release: ${phrase('gone', gone === 1 ? ' lock' : ' locks')}.`;
+  const gone = numberOf('already-ended');
+  if (gone === kinds.length) return `Nothing to release: ${phrase('already-ended', gone === 1 ? ' lock' : ' locks')}.`;
   const others = order.filter((kind) => kind !== 'released' && numberOf(kind) > 0);
   const released = pluralize(numberOf('released'), 'lock');
   return `Released ${released} at the end of the job${others.map((kind) => `, ${phrase(kind)}`).join('')}.`;

@@ -58,7 +58,7 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
   let isFailing = false;
 
   return async (): Promise<void> => {
-    const ends: string[] = [];
+    const expiries: string[] = [];
     const except: string[] = [];
     let failure: string | undefined;
     followed.setInRound(true);
@@ -70,7 +70,7 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
         if (lock === undefined) return;
         schedule.dueNow(lock.grant);
         const result = await renewOne(context, renewing, followed, schedule, lock);
-        if (result.kind === 'renewed') ends.push(result.expiresAt);
+        if (result.kind === 'renewed') expiries.push(result.expiresAt);
         else if (result.kind !== 'released') except.push(lock.grant.path);
         if (result.kind !== 'failed') return;
         failure ??= result.reason;
@@ -80,7 +80,7 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
     );
     followed.setInRound(false);
     const at = new Date(serverNow()).toISOString();
-    const [first] = ends.toSorted();
+    const [first] = expiries.toSorted();
     if (first !== undefined) {
       record({ kind: 'renewed', ...job, at, expires_at: first, ...(except.length > 0 && { except }) });
     }

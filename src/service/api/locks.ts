@@ -9,12 +9,12 @@ import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import { admitRelease, authenticateRequest, refundRelease, requireFreeDisk } from '../http/access.ts';
 import {
   actorOf,
-  addressedWorkspace,
   bearerOf,
   clientIsGone,
   disconnection,
   type Environment,
   keyedRequestOf,
+  requestedWorkspace,
 } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
 import { lastSegment } from '../http/request-target.ts';
@@ -61,7 +61,7 @@ const acquireHeaders = z.object({
     .optional()
     .openapi({
       maxLength: maxPreferLength,
-      description: `wait=N: wait in line for at most N seconds (up to ${maxWaitSeconds}), and acquire the lock at your turn. The Idempotency-Key identifies the place in line, which is kept for ${placeKeptMs / 1_000} s after the last request. Keys that differ only after the last slash share one place. any: one of these paths is enough; the wait also ends when another of them is free (member turn). Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
+      description: `wait=N: wait in line for at most N seconds (up to ${maxWaitSeconds}), and acquire the lock at your turn. The Idempotency-Key identifies the place in line, which is kept for ${placeKeptMs / 1_000} s after the last request. Keys that differ only after the last slash share one place for several paths. any: one of these paths is enough; the wait also ends when another of them is free (member turn). Preference-Applied confirms the wait; if too many requests are waiting, the response is immediate (RFC 7240).`,
       example: 'wait=30',
     }),
   Priority: z
@@ -195,7 +195,7 @@ function addReleaseRoute(api: Api, parts: ApiParts): void {
       // Parsed from the raw path: the decoded one no longer shows which slashes were encoded.
       const parsedPath = lockPathFromUrl(lastSegment(c.req.path));
       await admitRelease(c, async () => parsedPath.ok && isOwnAt(c, storage, parsedPath.value));
-      const workspace = await addressedWorkspace(c, storage);
+      const workspace = await requestedWorkspace(c, storage);
       if (!parsedPath.ok) throw invalid({ pointer: '#/path', detail: parsedPath.reason });
       const path = parsedPath.value;
       const lockable = parseLockPath(path);

@@ -6,7 +6,7 @@ import { problemSchema } from '../contract/schemas.ts';
 import { parseRequestPart } from '../contract/validate.ts';
 import { type Access, type AccessControl, requireAccess } from '../http/access.ts';
 import { readJsonBody } from '../http/body.ts';
-import { addressedWorkspace, type Environment, send } from '../http/context.ts';
+import { type Environment, requestedWorkspace, send } from '../http/context.ts';
 import { readQuery, refuseUnknownParameters } from '../http/urlencoded.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 import { workspaceParameter } from './parameters.ts';
@@ -147,7 +147,7 @@ export function addWorkspaceOperation<Body, Query>(
   addOperation<Body, Query>(api, control, {
     params: workspaceParameter,
     ...operation,
-    handle: async (call) => handle({ ...call, workspace: await addressedWorkspace(call.c, control.storage) }),
+    handle: async (call) => handle({ ...call, workspace: await requestedWorkspace(call.c, control.storage) }),
   });
 }
 

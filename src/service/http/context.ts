@@ -55,7 +55,7 @@ export function keyedRequestOf(c: Context<Environment>): KeyedRequest | undefine
 }
 
 /** The workspace in the path of the request. Throws if the token may not see it. */
-export async function addressedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
+export async function requestedWorkspace(c: Context<Environment>, storage: Storage): Promise<FoundWorkspace> {
   const id = c.req.param('id') ?? '';
   // Invalid ids are not passed to the database, which may reject some characters.
   const isVisible = parseWorkspaceId(id).ok && maySee(bearerOf(c), id);

@@ -21,7 +21,7 @@ import { heldBy, lockIn } from '../locks/responses.ts';
 import type { Storage } from '../storage/storage.ts';
 import { lfsLockTtl } from '../workspaces/lfs-settings.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
-import { lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, takeSchema, verifySchema } from './requests.ts';
+import { acquireSchema, lfsQueryNames, looksLikeLockId, querySchema, releaseSchema, verifySchema } from './requests.ts';
 import { lfsError, lfsLock, lfsResponse } from './responses.ts';
 import { addRoute } from './route.ts';
 
@@ -31,12 +31,12 @@ export interface LfsLockRoutes extends AccessControl {
 }
 
 export function addLfsLockRoutes(app: App, routes: LfsLockRoutes): void {
-  addTakeRoute(app, routes);
+  addAcquireRoute(app, routes);
   addListRoutes(app, routes);
   addReleaseRoute(app, routes);
 }
 
-function addTakeRoute(app: App, routes: LfsLockRoutes): void {
+function addAcquireRoute(app: App, routes: LfsLockRoutes): void {
   const { locks } = routes;
 
   addRoute(app, routes, {
@@ -45,7 +45,7 @@ function addTakeRoute(app: App, routes: LfsLockRoutes): void {
     access: 'locks:write',
     hasBody: true,
     async handle(c, workspace) {
-      const { path, ref: branch } = parseRequestPart(takeSchema, () => c.get('body'));
+      const { path, ref: branch } = parseRequestPart(acquireSchema, () => c.get('body'));
       requireFreeDisk(routes);
       const response = await locks.acquire(keyedRequestOf(c), {
         workspace: workspace.id,

@@ -20,7 +20,7 @@ const cursorField = z.preprocess(
 /** A client on no branch sends no `ref`, or an empty one. Any other value that is not a branch counts as none, too. */
 const refField = z.unknown().optional().transform(branchOfRef);
 
-export const takeSchema = z.object({ path: lockRequestSchema.shape.path, ref: refField });
+export const acquireSchema = z.object({ path: lockRequestSchema.shape.path, ref: refField });
 
 export const releaseSchema = z.object({ force: z.boolean().default(false) });
 

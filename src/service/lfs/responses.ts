@@ -6,11 +6,11 @@ import { type RefusalRenderer, sendProblem } from '../http/app.ts';
 import { send } from '../http/context.ts';
 
 /** Paths of the LFS endpoint, for any workspace id. */
-const lfsAddress = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
+const lfsPath = /^\/v1\/workspaces\/[^/]*\/lfs(?:\/|$)/;
 
 /** An error in the format of Git LFS, also for errors before any route. */
 export const sendRefusal: RefusalRenderer = (c, refusal) =>
-  lfsAddress.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);
+  lfsPath.test(c.req.path) ? sendLfsError(c, refusal) : sendProblem(c, refusal);
 
 const sendLfsError: RefusalRenderer = (c, refusal) => {
   const { lock, queue } = refusal.extras;
@@ -22,7 +22,7 @@ const sendLfsError: RefusalRenderer = (c, refusal) => {
 /** Clients display only the message, so it includes the start of the lock. */
 export const lfsError = (status: number, message: string, requestId: string, lock?: Lock): ApiResponse =>
   lfsResponse(status, {
-    message: lock === undefined ? message : `${message} It was taken at ${lock.acquired_at}.`,
+    message: lock === undefined ? message : `${message} It was acquired at ${lock.acquired_at}.`,
     request_id: requestId,
     ...(lock && { lock: lfsLock(lock) }),
   });

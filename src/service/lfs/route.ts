@@ -3,7 +3,7 @@ import type { Scope } from '../../interface/scopes.ts';
 import type { ApiResponse } from '../contract/response.ts';
 import { type AccessControl, requireAccess } from '../http/access.ts';
 import { readOptionalJsonBody } from '../http/body.ts';
-import { type App, addressedWorkspace, type Environment, send } from '../http/context.ts';
+import { type App, type Environment, requestedWorkspace, send } from '../http/context.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export const basePath = '/v1/workspaces/:id/lfs';
@@ -24,5 +24,5 @@ export function addRoute(app: App, control: AccessControl, route: Route): void {
   const path = basePath + route.path;
   app.on(method, path, requireAccess(control, access, ownReleaseIsFree));
   if (hasBody) app.on(method, path, readOptionalJsonBody);
-  app.on(method, path, async (c) => send(c, await handle(c, await addressedWorkspace(c, control.storage))));
+  app.on(method, path, async (c) => send(c, await handle(c, await requestedWorkspace(c, control.storage))));
 }

@@ -58,7 +58,7 @@ export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf,
   const pathProblem = (path: LockPath): string | undefined => (windowsPaths ? windowsPathProblem(path) : undefined);
 
   /** --windows-paths may have been changed since the person asked: the path has another line then, or is not allowed. */
-  const isValid = ({ workspace, path, askedPath }: StandingPlace): boolean =>
+  const isValid = ({ workspace, path, askedPath }: PersonPlace): boolean =>
     lineOf({ workspace, path: askedPath }).path === path && pathProblem(askedPath) === undefined;
 
   return {
@@ -89,7 +89,7 @@ export function createAsking({ storage, idempotent, quota, windowsPaths, lineOf,
     placeOf,
     /** Called periodically: acquires the locks on free paths for the people who are first in line. */
     async grantToPeople(): Promise<void> {
-      const waiting = await freeStandingPlaces(storage);
+      const waiting = await grantablePlaces(storage);
       const firsts = await firstInLines(storage.read, now, waiting);
       for (const place of waiting.filter(({ placeId }, index) => firsts[index]?.id === placeId)) {
         try {
@@ -150,13 +150,13 @@ async function queueRequest(
   return { ...asked, placeId, ttl: formatDuration({ seconds: ttlMs / 1_000 }) };
 }
 
-type StandingPlace = Awaited<ReturnType<typeof freeStandingPlaces>>[number];
+type PersonPlace = Awaited<ReturnType<typeof grantablePlaces>>[number];
 
 /** In one transaction, because the person may withdraw meanwhile, or another instance may do the same. */
 async function grant(
   db: Database,
   now: Now,
-  { workspace, path, foldedPath, placeId, ...asked }: StandingPlace & { readonly foldedPath: string | undefined },
+  { workspace, path, foldedPath, placeId, ...asked }: PersonPlace & { readonly foldedPath: string | undefined },
   quota: LockQuota,
 ): Promise<void> {
   const [first] = await firstInLines(db, now, [{ workspace, path, placeId }]);
@@ -185,7 +185,7 @@ async function grant(
   if (decision === undefined || decision.kind === 'exceeded') await removePlaces(db, now, [{ placeId }]);
 }
 
-const freeStandingPlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
+const grantablePlaces = ({ read, now }: Pick<Storage, 'read' | 'now'>) =>
   read
     .with(
       (table) => table('asked').materialized(),

@@ -26,7 +26,7 @@ export function acquireResponse(
     case 'queued':
       return queued(path, acquisition.first);
     case 'superseded':
-      return new Refusal('request-in-progress', `This client has since asked for ${path} with the same key again.`, {
+      return new Refusal('request-in-progress', `This client has sent a newer request for ${path} with the same key.`, {
         headers: { 'retry-after': '1' },
       });
     case 'exceeded':
@@ -85,7 +85,7 @@ const queued = (path: LockPath, { owner, origin }: FirstInLine): Refusal =>
   );
 
 export const heldBy = ({ owner, expires_at, origin, note }: Lock): string =>
-  `held by ${owner} until ${expires_at}${origin === null ? '' : `, taken from ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
+  `held by ${owner} until ${expires_at}${origin === null ? '' : `, acquired by ${origin}`}${note === null ? '' : `, with the note "${note}"`}`;
 
 /** The lock in a successful response of acquire() or renew(), which may come from storage. */
 export const lockIn = ({ body }: ApiResponse): Lock =>

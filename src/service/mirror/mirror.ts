@@ -2,7 +2,7 @@ import { Hono } from 'hono';
 import { Refusal } from '../contract/problem.ts';
 import { redactRemote } from '../git/remote.ts';
 import { type AccessControl, byBearerOrPassword, requireAccess } from '../http/access.ts';
-import { type App, addressedWorkspace, bearerOf, type Environment } from '../http/context.ts';
+import { type App, bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
 import { readQuery } from '../http/urlencoded.ts';
 import type { StoredWorkspace } from '../workspaces/workspaces.ts';
 import { createMirrorSlots, type MirrorLimits } from './limits.ts';
@@ -24,7 +24,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
   app.all(`${address}/*`, requireAccess({ ...parts, authScheme: byBearerOrPassword }, 'contents:read'));
 
   app.get(`${address}/info/refs`, async (c) => {
-    const workspace = await addressedWorkspace(c, storage);
+    const workspace = await requestedWorkspace(c, storage);
     const { service } = readQuery(c.env.incoming.url ?? '', ['service']);
     if (service === 'git-receive-pack') throw pushRefused(workspace);
     // The response to HEAD would be written twice: once by git, and once by Hono.
@@ -33,7 +33,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
   });
 
   app.post(`${address}/git-upload-pack`, async (c) => {
-    const { id } = await addressedWorkspace(c, storage);
+    const { id } = await requestedWorkspace(c, storage);
     const { id: token, owner } = bearerOf(c);
     return slots.holding(owner, async (take) => {
       const request = await readUploadPackRequest(c.env.incoming, {
@@ -46,7 +46,7 @@ export function createMirror({ mirrorLimits: limits, ...parts }: MirrorParts): A
   });
 
   app.all(`${address}/*`, async (c) => {
-    const workspace = await addressedWorkspace(c, storage);
+    const workspace = await requestedWorkspace(c, storage);
     throw c.req.path.endsWith('/git-receive-pack') ? pushRefused(workspace) : notServed();
   });
   return app;

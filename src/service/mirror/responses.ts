@@ -2,13 +2,13 @@ import { problems } from '../../interface/problem.ts';
 import type { RefusalRenderer } from '../http/app.ts';
 import { send } from '../http/context.ts';
 
-const gitAddress = /^\/v1\/workspaces\/[^/]*\/git(?:\/|$)/;
+const gitPath = /^\/v1\/workspaces\/[^/]*\/git(?:\/|$)/;
 
 /** Sends errors as text to git clients, and with `renderOther` to all others. */
 export const asTextToGit =
   (renderOther: RefusalRenderer): RefusalRenderer =>
   (c, refusal) =>
-    gitAddress.test(c.req.path) ? sendText(c, refusal) : renderOther(c, refusal);
+    gitPath.test(c.req.path) ? sendText(c, refusal) : renderOther(c, refusal);
 
 /** git asks its credential helpers for a password after a Basic challenge. */
 const basic = 'Basic realm="workspace-service"';

@@ -13,7 +13,7 @@ export function timeoutReason({ origin }: Target, stage: Stage, limitMs: number)
     case 'securing':
       return `${origin} accepted a connection, but did not complete the TLS handshake ${within}.`;
     case 'waiting':
-      return `${origin} accepted a connection, but did not answer ${within}.`;
+      return `${origin} accepted a connection, but did not respond ${within}.`;
   }
 }
 
@@ -50,17 +50,17 @@ export function failureReason({ origin }: Target, stage: Stage, error: unknown):
     case 'waiting':
       if (code === tooLong)
         return `${origin} sent more than ${maxResponseBytes / 1_024} KB, and the connection was cut.`;
-      if (code === 'HPE_HEADER_OVERFLOW') return `${origin} answered with headers that are too long${because}.`;
-      if (code.startsWith('HPE_')) return `${origin} answered with something that is not HTTP${because}.`;
+      if (code === 'HPE_HEADER_OVERFLOW') return `${origin} sent headers that are too long${because}.`;
+      if (code.startsWith('HPE_')) return `${origin} sent something that is not HTTP${because}.`;
       // In TLS 1.3, a receiver rejects a client only after the client has completed its side of the handshake.
       if (code.startsWith('ERR_SSL_')) return `The TLS handshake with ${origin} failed${because}.`;
-      return `${origin} closed the connection without an answer${because}.`;
+      return `${origin} closed the connection without a response${because}.`;
   }
 }
 
 export function rejectionReason({ origin }: Target, status: number): string {
   if (status >= 300 && status < 400) {
-    return `${origin} answered with the redirect ${status}. Redirects are not followed: register the URL it leads to.`;
+    return `${origin} responded with the redirect ${status}. Redirects are not followed: register the URL it leads to.`;
   }
-  return `${origin} answered with the status ${status}.`;
+  return `${origin} responded with the status ${status}.`;
 }

@@ -216,7 +216,7 @@ async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRo
   if (numUpdatedRows > 0n) await dropWaiting(db, now, id, reason);
 }
 
-export const goneReason = 'The receiver answered 410: it wants no more deliveries.';
+export const goneReason = 'The receiver responded with 410: it wants no more deliveries.';
 
 /** A transaction of this size blocks other changes for about 10 ms. */
 export const maxDroppedAtOnce = 200;

@@ -6,12 +6,12 @@ import { noLease } from '../runtime/lease.ts';
 import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
-import { firstUnfinished, notLeased } from './delivery-queue.ts';
+import { firstUnfinished, goneReason, notLeased } from './delivery-queue.ts';
 import { type HookChange, type InactiveReason, recordHookAudit, requireHook } from './hooks.ts';
 
 const inactiveText: Readonly<Record<InactiveReason, string>> = {
   paused: 'The webhook is paused: resume it first.',
-  gone: 'The receiver answered 410: it wants no more deliveries. If that has changed, resume the webhook first.',
+  gone: `${goneReason} If that has changed, resume the webhook first.`,
 };
 
 /** `sent-after-another`: an earlier delivery about the same subject must finish first. */

@@ -59,7 +59,7 @@ async function ending(
       },
       session: sessionOf({
         acquire: () => Promise.reject(new Error('Nothing is acquired.')),
-        settle: () => Promise.reject(new Error('Nothing was unclear.')),
+        settle: () => Promise.reject(new Error('No request was unanswered.')),
         async release({ path }: Grant, _, { mayBeReleased = false } = {}) {
           tries.push(path);
           return response(path, tries.filter((one) => one === path).length, mayBeReleased);
@@ -134,10 +134,20 @@ describe('the release at the end of a job', () => {
   test.each<[string, RequestFailure, ReleaseResult, kind: string]>([
     ['lost if another job holds it after an attempt that never arrived', unreached, taken, 'lost'],
     ['lost if another job held it before an attempt that may have released it', timeout, takenAt(-1), 'lost'],
-    ['gone, not lost, if another job took it after an attempt that may have released it', timeout, takenAt(0), 'gone'],
-    ['gone, not lost, if another job holds it after an attempt that may have released it', timeout, taken, 'gone'],
+    [
+      'gone, not lost, if another job took it after an attempt that may have released it',
+      timeout,
+      takenAt(0),
+      'already-ended',
+    ],
+    [
+      'gone, not lost, if another job holds it after an attempt that may have released it',
+      timeout,
+      taken,
+      'already-ended',
+    ],
     ['released if it is gone after an attempt that may have released it', timeout, absent, 'released'],
-    ['gone if it is gone after an attempt that never arrived', unreached, absent, 'gone'],
+    ['gone if it is gone after an attempt that never arrived', unreached, absent, 'already-ended'],
   ])('reports a lock as %s', async (_, first, then, kind) => {
     const { results } = await ending([candidateOf('a')], (_path, number) =>
       number === 1 ? failing(first, first !== unreached) : then,
@@ -161,7 +171,7 @@ describe('the release at the end of a job', () => {
       { held: [], unanswered: [intentOf('a')], ledgerError: undefined, renewalError: undefined },
       { deadline: start + 45 * second },
     );
-    expect(results).toEqual([{ kind: 'gone', grant }]);
+    expect(results).toEqual([{ kind: 'already-ended', grant }]);
   });
 
   test('repeats a request only until it is granted, however often its release is tried', async () => {
@@ -257,14 +267,14 @@ describe('the release at the end of a job', () => {
       expect(mayBeReleased).toBe(number > 1);
       return number === 1 ? failing({ kind: 'timeout', limitMs: second }) : { kind: 'other', holder: undefined };
     });
-    expect(results).toMatchObject([{ kind: 'gone' }]);
+    expect(results).toMatchObject([{ kind: 'already-ended' }]);
   });
 });
 
 test.each<[string, ReleaseResult, kind: string]>([
   ['lost if the current lock cannot be identified', { kind: 'ambiguous' }, 'lost'],
   ['lost if another lock is on the path', taken, 'lost'],
-  ['gone if the path is free', absent, 'gone'],
+  ['gone if the path is free', absent, 'already-ended'],
 ])('reports a lock whose path was granted to a later step as %s', async (_, response, kind) => {
   const candidate = { ...candidateOf('a'), grantedAgain: true };
   const { results } = await ending([candidate], (_path, _tries, mayBeReleased) => {
@@ -285,14 +295,14 @@ describe('the release of renewed locks', () => {
     ['released if it still exists', lost, released, undefined, 'released'],
     ['lost if it is gone and the service refused to renew it', lost, absent, undefined, 'lost', 'nobody'],
     ['lost if it is gone and could not be renewed before its end', over, absent, 'It was down.', 'lost', 'nobody'],
-    ['gone if it is gone before its end', held, absent, 'It was down.', 'gone'],
-    ['gone if it is gone after its end, without renewal errors', over, absent, undefined, 'gone'],
+    ['gone if it is gone before its end', held, absent, 'It was down.', 'already-ended'],
+    ['gone if it is gone after its end, without renewal errors', over, absent, undefined, 'already-ended'],
     [
       'gone if it is gone and its release had started',
       { ...over, releaseStatus: 'release-started' },
       absent,
       'It was down.',
-      'gone',
+      'already-ended',
     ],
     [
       'lost if it was lost before its release started',
@@ -307,7 +317,7 @@ describe('the release of renewed locks', () => {
       { ...over, releaseStatus: 'records-damaged' },
       absent,
       'x',
-      'gone',
+      'already-ended',
     ],
     ['lost if someone else holds it', lost, taken, undefined, 'lost'],
     ['lost if it was lost before and cannot be looked up', lost, failed, undefined, 'lost'],

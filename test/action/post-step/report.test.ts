@@ -22,9 +22,9 @@ const lost = (path: string, its = grantOf(path)): CandidateResult => ({ kind: 'l
 describe('the report at the end of a job', () => {
   test.each<[CandidateResult, number]>([
     [{ kind: 'released', grant }, 0],
-    [{ kind: 'gone', grant }, 0],
-    [{ kind: 'gone', grant: over }, 1],
-    [{ kind: 'replaced', grant, holder: undefined }, 1],
+    [{ kind: 'already-ended', grant }, 0],
+    [{ kind: 'already-ended', grant: over }, 1],
+    [{ kind: 'taken-over', grant, holder: undefined }, 1],
     [{ kind: 'ambiguous', grant }, 1],
     [{ kind: 'failed', grant, reason }, 1],
     [{ kind: 'unanswered', intent, reason }, 1],
@@ -150,7 +150,7 @@ describe('the report at the end of a job', () => {
 });
 
 describe('the summary sentence at the end of a job', () => {
-  const gone = (path: string): CandidateResult => ({ kind: 'gone', grant: grantOf(path) });
+  const gone = (path: string): CandidateResult => ({ kind: 'already-ended', grant: grantOf(path) });
   const toNobody: CandidateResult = { kind: 'lost', grant, holder: 'nobody' };
   test.each<[string, readonly CandidateResult[], string]>([
     ['counts one lock that was already gone', [gone('a')], 'Nothing to release: 1 lock was already gone.'],

@@ -9,7 +9,7 @@ useService();
 const hero = 'Content/Hero.uasset';
 
 /** A step that is killed after the service has released the lock, but before the response. */
-async function killedReleasing(stage: Stage, manner: Manner, play: 'unlock' | 'give back') {
+async function killedReleasing(stage: Stage, manner: Manner, play: 'unlock' | 'roll back') {
   const proxy = await stage.proxy(manner);
   const job = await stage.job();
   if (play === 'unlock') await job.run(locking(hero));
@@ -38,7 +38,7 @@ const manners: readonly (readonly [string, Manner])[] = [
 describe.each(forms(manners, 0, 2))('with a service that %s', (_, manner) => {
   test.each([
     ['an unlock step', 'unlock'],
-    ['a step that rolls back', 'give back'],
+    ['a step that rolls back', 'roll back'],
   ] as const)(
     '%s that is killed during a release loses no lock, and leaves the next lock on the path alone',
     async (__, play) => {

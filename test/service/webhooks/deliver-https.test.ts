@@ -106,7 +106,7 @@ test.each([
 test('a receiver that stalls after the handshake fails with a timeout', async () => {
   const { url } = await receiving(silence);
   expect(failed(await deliverTo(url, { check: toName, timeoutMs: 3_000 })).reason).toContain(
-    'did not answer within 3 s',
+    'did not respond within 3 s',
   );
 });
 

@@ -52,8 +52,8 @@ const cut = 'data sent by a receiver whose response never ends';
 
 test.each([
   ['interim answers', '', early, 'sent more than 64 KB, and the connection was cut.'],
-  ['headers', headers, 'x: y\r\n', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
-  ['one header', `${headers}x: `, 'y', 'answered with headers that are too long (HPE_HEADER_OVERFLOW).'],
+  ['headers', headers, 'x: y\r\n', 'sent headers that are too long (HPE_HEADER_OVERFLOW).'],
+  ['one header', `${headers}x: `, 'y', 'sent headers that are too long (HPE_HEADER_OVERFLOW).'],
 ])('a receiver that sends endless %s is cut off immediately', async (_, first, thenForEver, reason) => {
   const { url, sent } = await flood(first, thenForEver);
   expect(failed(await deliverTo(url)).reason).toBe(`${new URL(url).origin} ${reason}`);

@@ -33,7 +33,7 @@ test('every 2xx is a success, 410 ends the hook, and any other status is a failu
   }
   expect(await answered(410)).toEqual({ kind: 'gone', response: statusOnly(410) });
   for (const status of [400, 401, 404, 409, 429, 500, 502, 503]) {
-    const reason = `http://127.0.0.1:${to.port} answered with the status ${status}.`;
+    const reason = `http://127.0.0.1:${to.port} responded with the status ${status}.`;
     expect(await answered(status)).toEqual({ kind: 'failed', response: statusOnly(status), reason });
   }
 });
@@ -59,14 +59,14 @@ const longHead = `HTTP/1.1 200 OK\r\nx-a: ${'a'.repeat(100_000)}`;
 const upgrade = 'HTTP/1.1 101 S\r\nconnection: upgrade\r\nupgrade: x\r\n\r\n';
 
 test.each<[string, Answer, string, number?]>([
-  ['never answers', silence, 'accepted a connection, but did not answer within 2 s.', 2_000],
-  ['answers a byte at a time', drip('head'), 'did not answer within 2 s.', 2_000],
-  ['resets the connection', reset, 'closed the connection without an answer (ECONNRESET)'],
-  ['closes the connection', say(''), 'closed the connection without an answer (ECONNRESET)'],
+  ['never answers', silence, 'accepted a connection, but did not respond within 2 s.', 2_000],
+  ['answers a byte at a time', drip('head'), 'did not respond within 2 s.', 2_000],
+  ['resets the connection', reset, 'closed the connection without a response (ECONNRESET)'],
+  ['closes the connection', say(''), 'closed the connection without a response (ECONNRESET)'],
   ['stops within the head', say('HTTP/1.1 200 OK\r\nx-a'), 'closed the connection'],
   ['does not speak HTTP', say(notHttp), 'something that is not HTTP'],
   ['sends a head that is too long', say(longHead), 'too long'],
-  ['switches to another protocol', say(upgrade), 'without an answer.'],
+  ['switches to another protocol', say(upgrade), 'without a response.'],
 ])(
   'a receiver that %s fails the attempt with a reason, and without secrets',
   async (_, behaviour, expected, timeoutMs = 15_000) => {

@@ -52,7 +52,7 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     }
     expect(elsewhere.connections.opened).toBe(0);
     expect(await attempts()).toEqual({ delivered: 1, retry: ways.length + 1 });
-    expect(log()).toContain(`${new URL(target.url()).origin} answered with the status 500.`);
+    expect(log()).toContain(`${new URL(target.url()).origin} responded with the status 500.`);
     expect(await deliveries()).toMatchObject([{ attempts: ways.length + 2, last_error: null }]);
   });
 
@@ -93,7 +93,7 @@ describe.each(databaseKinds)('failing deliveries on $name', (kind) => {
     await told(silence);
     await attemptNext(storage, { options: { timeoutMs: 2_000 } });
     const [{ last_answer, last_duration_ms, last_error } = {}] = await deliveries();
-    expect([last_answer, last_error]).toEqual([null, expect.stringContaining('did not answer within 2 s')]);
+    expect([last_answer, last_error]).toEqual([null, expect.stringContaining('did not respond within 2 s')]);
     expect(last_duration_ms).toBeGreaterThanOrEqual(1_999);
   });
 

@@ -15,7 +15,12 @@ export const lockAsk = defineRemoteCommand({
   arguments: { path: required('PATH', 'the locked path', canonicalLockPath) },
   flags: {
     note: optional('TEXT', 'note to the holder', parseNote),
-    ttl: optional('DURATION', 'how long the lock lasts', parseTtl, 'default as asked before, or as with Git LFS'),
+    ttl: optional(
+      'DURATION',
+      'how long the lock lasts',
+      parseTtl,
+      'default that of the earlier request, or of Git LFS',
+    ),
   },
   example: 'Content/Hero.uasset --note Lights --ttl 8h',
   async run({ flags: { note, ttl }, arguments: { path } }, connect) {

@@ -30,7 +30,7 @@ export async function readPush(input: Readable): Promise<readonly PushedBranch[]
   });
 }
 
-/** Lists of at most a thousand files per connection of the client, which may name a file again. */
+/** Lists of files, which may name a file again. */
 export async function* pushedFiles({ before, after }: PushedBranch): AsyncGenerator<readonly string[]> {
   const changes =
     before === undefined

@@ -50,7 +50,7 @@ export function hookState({ inactive_why: reason, failing_since: since }: HookOv
 
 export const inactiveTexts: Readonly<Record<InactiveReason, string>> = {
   paused: 'New events are not queued for it, and waiting deliveries are held until it is resumed.',
-  gone: 'The receiver answered 410 (Gone), so waiting deliveries were dropped. Resume the webhook when the receiver wants deliveries again, or remove it.',
+  gone: 'The receiver responded with 410 (Gone), so waiting deliveries were dropped. Resume the webhook when the receiver wants deliveries again, or remove it.',
 };
 
 export function droppedText({ count, is_full }: NonNullable<HookOverview['dropped_events']>): string {

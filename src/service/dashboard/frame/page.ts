@@ -4,7 +4,7 @@ import type { Logger } from 'pino';
 import type { ApiParts } from '../../api/parts.ts';
 import type { ApiResponse } from '../../contract/response.ts';
 import type { Access, AccessControl } from '../../http/access.ts';
-import { type App, addressedWorkspace, bearerOf, type Environment, send } from '../../http/context.ts';
+import { type App, bearerOf, type Environment, requestedWorkspace, send } from '../../http/context.ts';
 import { measureCost } from '../../http/request-scheduler.ts';
 import { readQuery } from '../../http/urlencoded.ts';
 import { type KeyedRequest, keyedRequest } from '../../idempotency/keyed-request.ts';
@@ -131,7 +131,7 @@ const inWorkspace = (route: WorkspaceRoute): PageRoute => ({ ...route, path: `/w
 
 const withWorkspace = async <Call extends PageCall>({ storage }: PageSite, call: Call) => ({
   ...call,
-  workspace: await addressedWorkspace(call.c, storage),
+  workspace: await requestedWorkspace(call.c, storage),
 });
 
 /** The query parameters with these names; empty if missing. */

@@ -20,16 +20,16 @@ import {
   type View,
   type WorkspaceCall,
 } from '../frame/page.ts';
-import { addressedDeliveryId, addressedHook } from './hooks.ts';
+import { requestedDeliveryId, requestedHook } from './hooks.ts';
 
 const route = { path: '/hooks/:hook/deliveries/:delivery', access: 'hooks:write' } as const;
 
 export function addDeliveryPages(site: Site): void {
   const { storage } = site;
 
-  async function addressedDelivery(call: WorkspaceCall) {
-    const hook = await addressedHook(call, storage);
-    const delivery = await findDelivery(storage, hook, addressedDeliveryId(call));
+  async function requestedDelivery(call: WorkspaceCall) {
+    const hook = await requestedHook(call, storage);
+    const delivery = await findDelivery(storage, hook, requestedDeliveryId(call));
     if (delivery === undefined) throw noSuchDelivery();
     // Checked for the event, too: the webhook may have had it only in the past.
     requireAdminForAudit([delivery.event.type], call.bearer.scopes);
@@ -37,7 +37,7 @@ export function addDeliveryPages(site: Site): void {
   }
 
   async function show(call: WorkspaceCall, refused?: string): Promise<View> {
-    const { hook, delivery } = await addressedDelivery(call);
+    const { hook, delivery } = await requestedDelivery(call);
     const hookPage = hookUrl(call.workspace.id, hook.id);
     const main = html`
       ${refused === undefined ? '' : html`<p class="warning" role="alert">It was not sent again. ${refused}</p>`}
@@ -58,7 +58,7 @@ export function addDeliveryPages(site: Site): void {
 
   addWorkspaceAction(site, { ...route, path: `${route.path}/send-again` }, async (call) => {
     const workspace = call.workspace.id;
-    const { hook, delivery } = await addressedDelivery(call);
+    const { hook, delivery } = await requestedDelivery(call);
     const asked = { workspace, id: hook.id, actor: actorOf(call.c) };
     const sent = await storage.commit({ workspace }, (db) => sendAgain(db, storage.now, asked, delivery.id));
     if (!sent.ok) return show(call, sent.reason);

@@ -28,7 +28,7 @@ import {
 import { listPage, positionIn, type Row, sequenceIn, stateLinks, urlWith } from '../elements/list.ts';
 import { empty, faint, literal, literals, type Markup, time, userText } from '../elements/text.ts';
 import { addWorkspaceAction, addWorkspacePage, type PageCall, queryOf, type Site } from '../frame/page.ts';
-import { addressedHook, addressedHookPage } from './hooks.ts';
+import { requestedHook, requestedHookPage } from './hooks.ts';
 
 const route = { path: '/hooks/:hook', access: 'hooks:write' } as const;
 const pageSize = 50;
@@ -37,7 +37,7 @@ export function addHookPages(site: Site): void {
   const { storage } = site;
 
   addWorkspacePage(site, { ...route, isCharged: true }, async (call) => {
-    const { hook, overview, page } = await addressedHookPage(call, storage);
+    const { hook, overview, page } = await requestedHookPage(call, storage);
     const query = queryOf(call, 'state', 'before');
     const only = deliveryFilters.find((filter) => filter === query.state);
     const before = positionIn(query.before, sequenceIn);
@@ -66,7 +66,7 @@ export function addHookPages(site: Site): void {
   for (const [action, run] of Object.entries({ pause: pauseHook, resume: resumeHook, test: sendTest })) {
     addWorkspaceAction(site, { ...route, path: `${route.path}/${action}` }, async (call) => {
       const workspace = call.workspace.id;
-      const hook = await addressedHook(call, storage);
+      const hook = await requestedHook(call, storage);
       const change = { workspace, id: hook.id, actor: actorOf(call.c) };
       const notice = await storage.commit({ workspace }, (db) => run(db, storage.now, change));
       return { to: hookUrl(workspace, hook.id), notice };
@@ -76,7 +76,7 @@ export function addHookPages(site: Site): void {
   const removal = { ...route, path: `${route.path}/remove` } as const;
 
   addWorkspacePage(site, removal, async (call) => {
-    const { hook, overview, page } = await addressedHookPage(call, storage);
+    const { hook, overview, page } = await requestedHookPage(call, storage);
     const main = html`
       <p>The webhook to ${literal(redactedUrl(hook))} receives nothing more, and its list of deliveries is removed. Registering it again
         creates a new one with a new secret.</p>
@@ -87,7 +87,7 @@ export function addHookPages(site: Site): void {
 
   addWorkspaceAction(site, removal, async (call) => {
     const workspace = call.workspace.id;
-    const hook = await addressedHook(call, storage);
+    const hook = await requestedHook(call, storage);
     const change = { workspace, id: hook.id, actor: actorOf(call.c) };
     if (!(await storage.commit({ workspace }, (db) => removeHook(db, storage.now, change)))) throw noSuchHook();
     return { to: `/workspaces/${workspace}/hooks`, notice: 'hook-removed' };

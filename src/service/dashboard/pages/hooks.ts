@@ -14,7 +14,7 @@ import { addWorkspacePage, type PageCall, type Site, type WorkspaceCall } from '
 /**
  * The webhook in the URL. Invalid ids are not looked up, because they may contain characters that a database rejects.
  */
-export async function addressedHook(call: WorkspaceCall, storage: Storage): Promise<HookRow> {
+export async function requestedHook(call: WorkspaceCall, storage: Storage): Promise<HookRow> {
   const id = idAfter('hook_', call.c.req.param('hook') ?? '');
   if (id === undefined) throw noSuchHook();
   const hook = await requireHook(storage.read, call.workspace.id, id);
@@ -23,14 +23,14 @@ export async function addressedHook(call: WorkspaceCall, storage: Storage): Prom
 }
 
 /** The webhook in the URL, with the state of its deliveries. */
-export async function addressedHookPage(call: WorkspaceCall, storage: Storage) {
-  const hook = await addressedHook(call, storage);
+export async function requestedHookPage(call: WorkspaceCall, storage: Storage) {
+  const hook = await requestedHook(call, storage);
   const overview = await findHookOverview(storage.read, call.workspace.id, hook.id);
   if (overview === undefined) throw noSuchHook();
   return { hook, overview, page: hookUrl(call.workspace.id, hook.id) };
 }
 
-export function addressedDeliveryId({ c }: PageCall): string {
+export function requestedDeliveryId({ c }: PageCall): string {
   const id = idAfter('msg_', c.req.param('delivery') ?? '');
   if (id === undefined) throw noSuchDelivery();
   return id;

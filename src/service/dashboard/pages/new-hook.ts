@@ -24,7 +24,7 @@ import {
   type WorkspaceActionCall,
 } from '../frame/page.ts';
 import { seeOther } from '../frame/response.ts';
-import { addressedHook } from './hooks.ts';
+import { requestedHook } from './hooks.ts';
 import { errorsIn, newHookDefaults, newHookForm, readNewHook } from './new-hook-form.ts';
 
 const access = 'hooks:write';
@@ -95,8 +95,8 @@ function secretAdvice(format: HookFormat): Markup {
   if (format !== 'standard') {
     return html`<p>${formatNames[format]} does not check signatures. You need the secret only if a proxy in between verifies them.</p>`;
   }
-  return html`<p>Give it to the receiver as a secret. With it, the receiver can prove that a delivery is ours: the header
-      <code>webhook-signature</code> is checked by the libraries of <a href="https://www.standardwebhooks.com/" rel="noreferrer noopener">Standard Webhooks</a>, in most languages.</p>
+  return html`<p>Store it at the receiver as a secret. The libraries of <a href="https://www.standardwebhooks.com/" rel="noreferrer noopener">Standard Webhooks</a>,
+      in most languages, verify the header <code>webhook-signature</code> with it.</p>
     ${copyable('verification', 'the lines', html`<pre id="verification">${verification}</pre>`)}`;
 }
 
@@ -107,13 +107,13 @@ export function addEditHookPages(site: Site): void {
   const { storage } = site;
 
   addWorkspacePage(site, route, async (call) => {
-    const hook = await addressedHook(call, storage);
+    const hook = await requestedHook(call, storage);
     return newHookForm(call, storedHook(hook), {}, hook);
   });
 
   addWorkspaceAction(site, route, async (call) => {
     const workspace = call.workspace.id;
-    const hook = await addressedHook(call, storage);
+    const hook = await requestedHook(call, storage);
     const headers = withStoredValues(call.form.text('headers'), hook);
     const read = readNewHook(filledIn({ url: hook.url, headers }, call.form));
     if (!read.ok) return { ...newHookForm(call, call.form, read.errors, hook), status: 422 };

@@ -153,7 +153,7 @@ export function readNewToken(form: Form): FormResult<NewToken, keyof TokenErrors
   const { expires, ...values } = read.value;
   const limited = scopeLimitProblem(values.scopes, values.workspaces);
   if (limited === undefined) return { ok: true, value: { ...values, lifetime: expires } };
-  return { ok: false, errors: { workspaces: `${limited} Let it see all, or choose other scopes.` } };
+  return { ok: false, errors: { workspaces: `${limited} Give it access to all, or choose other scopes.` } };
 }
 
 function readLifetime(form: Form): Parsed<Duration | null> {

@@ -76,7 +76,7 @@ export const workspaceList = (workspaces: readonly string[] | null): Markup =>
 function hintOf(scope: Scope): Markup | string {
   const meaning = sentence(scopeMeanings[scope]);
   if (scope === 'admin') {
-    return html`${meaning} <strong>It gives every right, including tokens for others.</strong> It is for
+    return html`${meaning} <strong>It grants all permissions, including tokens for others.</strong> It is for
       people who run the service, not for workflows.`;
   }
   const implied = scopes.filter((other) => other !== scope && grants([scope], other));

@@ -60,7 +60,7 @@ export function addTrustPages(site: Site): void {
   });
 
   addPage(site, removal, async (call) => {
-    const rule = await addressedRule(call, site);
+    const rule = await requestedRule(call, site);
     const main = html`
       <p>Its jobs can get no more tokens, and their current tokens are revoked: jobs that run now fail, unless they have a token
         in their secrets. Their locks stay until they are released or expire.</p>
@@ -77,7 +77,7 @@ export function addTrustPages(site: Site): void {
   });
 
   addAction(site, removal, async (call) => {
-    const { id } = await addressedRule(call, site);
+    const { id } = await requestedRule(call, site);
     await storage.commit('global', (db) => removeTrustRule(db, storage.now, actorOf(call.c), id));
     return { to: '/trust', notice: 'rule-removed' };
   });
@@ -107,7 +107,7 @@ function claimList({ claims, workflow, issuer }: TrustRule): Markup {
   return html`${Object.entries(named).map(([name, value]) => html`<div>${literal(`${name}=${value}`)}</div>`)}`;
 }
 
-async function addressedRule({ c }: PageCall, { storage }: Site): Promise<TrustRule> {
+async function requestedRule({ c }: PageCall, { storage }: Site): Promise<TrustRule> {
   const rule = (await listTrustRules(storage)).find(({ id }) => id === c.req.param('rule'));
   if (rule === undefined) throw new Refusal('not-found', 'There is no such rule. It may have been removed.');
   return rule;

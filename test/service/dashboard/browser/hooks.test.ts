@@ -72,7 +72,7 @@ test('a webhook is added, fails, is inspected, sent again, tested, edited, pause
   await page.getByRole('link', { name: 'Refresh' }).click();
   await page
     .getByRole('row', { name: /pending/ })
-    .getByText('answered with the status 500')
+    .getByText('responded with the status 500')
     .waitFor();
   await page.getByRole('link', { name: /^lock\.acquired/ }).click();
   await page.getByText('1 of at most 10').waitFor();

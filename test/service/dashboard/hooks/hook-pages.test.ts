@@ -46,7 +46,7 @@ describe.each(databaseKinds)('the pages of webhooks on $name', (kind) => {
     );
     expect(second).toMatch(/Buildkite.*paused.*sync\.succeeded.*sync\.failed.*main.*dev.*>0<.*>0<.*none/s);
     expect(third).toMatch(
-      /ended by the receiver.*The receiver answered 410.*Resume the webhook.*sync\.succeeded.*>all</s,
+      /ended by the receiver.*The receiver responded with 410.*Resume the webhook.*sync\.succeeded.*>all</s,
     );
   });
 
