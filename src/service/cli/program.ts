@@ -20,18 +20,9 @@ export async function runCli(all: readonly string[], context: ProgramContext): P
   const setExitCode = (code: number): void => {
     exitCode = code;
   };
-  // `help token create` and `token create help`: the `help` of `commander` takes one word, after a group.
-  const words = args.filter((word) => word !== 'help');
-  const isHelp = words.length < args.length && commands.some(({ name }) => name === words.join(' '));
-  const named = args.filter((word) => !word.startsWith('-'));
-  const isKnown = commands.some(({ name }) =>
-    name.split(' ').every((word, index) => [word, undefined].includes(named[index])),
-  );
   try {
     const program = createProgram({ ...context, commands, childCommand, setExitCode });
-    // For an unknown command of a group, `commander` would print the help of the group, without an error.
-    const parsed = isKnown ? args : args.filter((word) => !['-h', '--help'].includes(word));
-    await program.parseAsync(isHelp ? [...words, '--help'] : parsed, { from: 'user' });
+    await program.parseAsync(withHelpFlag(args, commands), { from: 'user' });
     return exitCode;
   } catch (error) {
     if (!(error instanceof CommanderError)) throw error;
@@ -52,6 +43,19 @@ const loadedAlone: ReadonlyMap<string, () => Promise<Command>> = new Map([
 async function commandsFor(words: readonly string[]): Promise<readonly Command[]> {
   const load = loadedAlone.get(words.slice(0, 2).join(' '));
   return load === undefined ? (await import('./commands.ts')).commands : [await load()];
+}
+
+/** The arguments with `--help` only where `commander` prints the help of a command or a group for it. */
+function withHelpFlag(args: readonly string[], commands: readonly Command[]): readonly string[] {
+  // `help token create` and `token create help`: the `help` of `commander` takes one word, after a group.
+  const words = args.filter((word) => word !== 'help');
+  if (words.length < args.length && commands.some(({ name }) => name === words.join(' '))) return [...words, '--help'];
+  const named = args.filter((word) => !word.startsWith('-'));
+  const isKnown = commands.some(({ name }) =>
+    name.split(' ').every((word, index) => [word, undefined].includes(named[index])),
+  );
+  // For an unknown command of a group, `commander` would print the help of the group, without an error.
+  return isKnown ? args : args.filter((word) => !['-h', '--help'].includes(word));
 }
 
 /** `commander` drops the `--`, after which every word belongs to the other command, also one such as `--help`. */

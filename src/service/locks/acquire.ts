@@ -132,9 +132,11 @@ export async function acquireLocks(
   for (const { index, lock } of await grant(db, now, withinQuota))
     decisions[index] = { kind: 'acquired', lock: toLock(lock) };
 
-  const undecided = requests.filter((_, index) => decisions[index] === undefined);
-  const later = undecided.length === 0 ? [] : [...(await acquireLocks(db, now, undecided, quota))];
-  return decisions.flatMap((decision) => decision ?? later.splice(0, 1));
+  const undecided = [...requests.entries()].filter(([index]) => decisions[index] === undefined);
+  const rest = undecided.map(([, request]) => request);
+  const later = rest.length === 0 ? [] : await acquireLocks(db, now, rest, quota);
+  for (const [position, [index]] of undecided.entries()) decisions[index] = later[position];
+  return decisions.flatMap((decision) => decision ?? []);
 }
 
 /** Stores and returns the locks of these requests, without those whose path is no longer free. */

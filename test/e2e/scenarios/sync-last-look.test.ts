@@ -17,8 +17,9 @@ const refusing = (status: number, seconds: number): Fault => ({
 });
 
 /** Longer than a small sync takes on a busy machine, but shorter than the delay that the service asks for. */
-const waitSeconds = 40;
-const speed = 5;
+const waitSeconds = 30;
+/** The last request has a second or two of the wait, which a busy machine needs. */
+const speed = 3;
 
 const slowAnswers: readonly (readonly [string, Manner, readonly Fault[]])[] = [
   ['each response asks to wait longer than the wait', { retryAfter: 90 }, []],
@@ -27,7 +28,7 @@ const slowAnswers: readonly (readonly [string, Manner, readonly Fault[]])[] = [
   [
     'the first two status requests are refused with 429 for half of the wait',
     {},
-    [refusing(429, 18), refusing(429, 18)],
+    [refusing(429, 13), refusing(429, 13)],
   ],
 ];
 
