@@ -438,7 +438,7 @@ export const parsers: readonly Parser[] = [
     ['', '*/', ''],
   ),
   row('service/http/byte-range.ts parseByteRange', (text) => [parseByteRange(text, 10)], ['bytes=', '0', '-']),
-  row('service/lfs/requests.ts querySchema takeSchema verifySchema batchSchema looksLikeLockId', (text) => [
+  row('service/lfs/requests.ts querySchema acquireSchema verifySchema batchSchema looksLikeLockId', (text) => [
     querySchema.safeParse({ path: text, id: text, cursor: text, limit: text }),
     acquireSchema.safeParse({ path: text }),
     verifySchema.safeParse({ cursor: text }),
