@@ -75,7 +75,7 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
     return onceAnswered(key, async () => {
       const silence: Answer = { at: performance.now(), listing: undefined };
       const asking = remoteMemory.ask(workspace).then(({ listing, failure }) => {
-        // The caller may have given up by now, because no process was free. Only a slow remote counts as silent.
+        // The caller may already have given up if no process was free. Only a slow remote counts as silent.
         const isInTime = performance.now() - silence.at < timeoutMs;
         const isUsable = failure === undefined && (isInTime || listing.answeredAt - listing.askedAt < timeoutMs);
         const answer = isUsable ? { ...silence, listing } : silence;

@@ -63,7 +63,7 @@ export function createReleaseMerged({ storage, git, locks, onError }: MergedPart
     }
   }
 
-  /** The locks whose base becomes the new head, and those whose file has changed. Those that stay are in neither. */
+  /** Locks whose base becomes the new head, and locks whose file has changed. Other locks stay as they are. */
   async function classifyLocks({ workspace, branch, head, startedAt }: Parameters<ReleaseMerged>[0]) {
     const moved: string[] = [];
     const merged: { readonly id: string; readonly path: string }[] = [];

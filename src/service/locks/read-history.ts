@@ -22,8 +22,6 @@ export interface HistoryQuery {
   readonly limit: number;
 }
 
-export type HistoryPage = Awaited<ReturnType<typeof readLockHistory>>;
-
 /** Rows scanned for a page. Most filters have no index, and on SQLite a scan blocks all other requests. */
 const maxLookedAt = 20_000;
 
