@@ -13,7 +13,7 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 const storage = sharedStorage(sqlite, { workspaces: ['game'] });
 
 test('a list of branches that git does not complete is cut off, and not left open', async () => {
-  const limits = { ...defaultMirrorLimits, parallelClones: 1 };
+  const limits = { ...defaultMirrorLimits, parallelClones: 16 };
   const serve = createServe({
     ...{ storage, limits, slots: createMirrorSlots(limits), metrics: createMetrics(), log: pino({ level: 'silent' }) },
     git: {
