@@ -47,7 +47,13 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
   };
   const job = { service: connection.baseUrl, workspace, step };
   try {
-    await renewLocks(context, { ...job, ttl: ttl.value, requestTimeoutMs: milliseconds(requestTimeout) });
+    await renewLocks(context, {
+      ...job,
+      ttl: ttl.value,
+      requestTimeoutMs: milliseconds(requestTimeout),
+      grants: task.grants,
+      ageMs: task.ageMs,
+    });
   } catch (error) {
     // Otherwise the reason would be lost: this process has no log.
     const at = new Date(client.serverNow()).toISOString();

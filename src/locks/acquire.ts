@@ -38,6 +38,8 @@ interface AcquireContext extends RoundContext {
   readonly withoutWait: CallLimits;
   /** Returns the goal as it is now, for a goal that may change during the wait. Its count stays the same. */
   readonly refresh?: ((within: CallLimits) => Promise<AcquireGoal>) | undefined;
+  /** Whether waiting is in vain, because a parallel step of the same job holds what blocks this one. */
+  readonly isInVain?: (() => Promise<boolean>) | undefined;
 }
 
 /** Lets a waiting step notice within 300 ms that the service is back. */
@@ -63,7 +65,7 @@ export async function acquireLocks(
   goal: AcquireGoal,
   { wait, urgency }: WaitOptions,
 ): Promise<AcquireAllResult> {
-  const { client, clock, sleep, random, signal, log, withoutWait, refresh } = context;
+  const { client, clock, sleep, random, signal, log, withoutWait, refresh, isInVain = async () => false } = context;
   const startedAt = clock();
   const deadline = startedAt + milliseconds(wait);
   const needsOne = oneIsEnough(goal, 0);
@@ -100,6 +102,7 @@ export async function acquireLocks(
     const mayRetry = round.kind === 'held' || (round.kind === 'failed' && isTransient(round.error));
     const reservedMs = lastAttemptMs(clock() - roundStartedAt);
     if (!mayRetry || deadline - clock() <= reservedMs) return result;
+    if (round.kind === 'held' && (await isInVain())) return result;
 
     logWait(round.kind === 'held' ? round.blocked : round.error.message);
     const retryAfterMs = round.kind === 'held' ? soonestRetryMs(round.blocked) : retryAfterOfError(round.error);
@@ -132,6 +135,8 @@ export async function acquireLocks(
       const isRefreshed = await refreshGoal(until);
       if (isRefreshed || start !== undefined) return;
       if (blocked === undefined || held === undefined) break;
+      // The next round says so.
+      if (await isInVain()) return;
       const mayBeFree = others.filter(({ holder }) => holder !== undefined || read % readsPerKeptPath === 0);
       const free = await findFree(context, mayBeFree, until);
       if (free.length > 0) {

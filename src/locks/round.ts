@@ -1,7 +1,7 @@
 import { type CallLimits, type Conflict, inParallel, type ServiceError, type Urgency } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
-import type { Grant, Intent } from './ledger/entry.ts';
+import { type Grant, type Intent, lifetimeMs } from './ledger/entry.ts';
 import type { Blocked } from './messages.ts';
 import {
   keepOrRollBack,
@@ -60,7 +60,7 @@ export async function acquireOrRollBack(
   { wanted, lastBlocked, unsettled, start, urgency }: Round,
   within: CallLimits,
 ): Promise<RoundResult> {
-  const { client, session, terms, signal } = context;
+  const { session, terms, signal } = context;
   const before = await rollBackInTime(context, unsettled);
   const stuck = stuckAfter(before);
   if (stuck !== undefined) return { kind: signal.aborted ? 'cancelled' : 'failed', error: stuck, rollback: before };
@@ -95,7 +95,7 @@ export async function acquireOrRollBack(
 
   for (const paths of [decisive, rest]) await inParallel(paths, acquire, shouldContinue);
 
-  const expired = acquired.find(({ lock }) => Date.parse(lock.expires_at) <= client.serverNow());
+  const expired = acquired.find((grant) => session.ageMs(grant) >= lifetimeMs(grant, terms.ttl));
   const isEnough = acquired.length === wanted.count && expired === undefined && !signal.aborted;
   const { kept, rollback: after } = isEnough
     ? await keepOrRollBack(context, { acquired, unanswered })

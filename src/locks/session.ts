@@ -51,6 +51,8 @@ export function createLockSession(context: SessionContext) {
   /** Times at which this process first requested a path, and first used a key. */
   const pathRequestedAt = new Map<string, number>();
   const keyUsedAt = new Map<string, number>();
+  /** Times at which grants arrived, by key. */
+  const grantedAt = new Map<string, number>();
   const unsent = new Set<Intent>();
   /** Grants, by key, whose release failed but may have been done: another job may already hold the path. */
   const maybeReleased = new Set<string>();
@@ -76,6 +78,9 @@ export function createLockSession(context: SessionContext) {
   }
 
   return {
+    /** Time since the response that granted the lock. */
+    ageMs: ({ key }: Grant): number => clock() - (grantedAt.get(key) ?? clock()),
+
     intend(path: LockPath, { service, workspace, type, ttl }: LockTerms): Intent {
       intents += 1;
       const intent: Intent = {
@@ -119,6 +124,7 @@ export function createLockSession(context: SessionContext) {
           const waitedMs = Math.round(clock() - (pathRequestedAt.get(path) ?? clock()));
           const isCompared = acquisition.isCompared || undefined;
           const grant: Grant = { kind: 'granted', ...entry, waitedMs, lock, isCompared, at: now() };
+          grantedAt.set(key, clock());
           record(grant);
           serviceAnswered = true;
           return { kind: 'acquired', grant };

@@ -55,6 +55,7 @@ export function sessionOf({ acquire, settle, waitInLine, release }: SessionParts
   const unsent = new Map<Intent, LockPath>();
   let intents = 0;
   return {
+    ageMs: () => 0,
     intend(path) {
       intents += 1;
       const intent = intentOf(path, { key: `${path} ${intents}` });

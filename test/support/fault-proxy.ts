@@ -70,6 +70,8 @@ export interface Manner {
   readonly keepsNoTimes?: boolean;
   /** The number of milliseconds that its clock is ahead. Read for each response. */
   readonly clockAheadMs?: () => number;
+  /** The number of milliseconds that the clock of a gateway, which sets `Date`, is ahead of that of the service. */
+  readonly dateAheadMs?: number;
   /** Its time runs faster by this factor from that moment on, in milliseconds since 1970. */
   readonly faster?: { readonly times: number; readonly since: number };
   /** Replaces the time to retry after, in seconds; null removes it. */
@@ -128,7 +130,10 @@ function timeAsTold(ms: number, { clockAheadMs = () => 0, faster = { times: 1, s
 
 /** A faster time needs more seconds than the header of the service can express. */
 const dateAsTold = (date: string, manner: Manner): string =>
-  timeAsTold(manner.faster === undefined ? Date.parse(date) : Date.now(), manner).toUTCString();
+  new Date(
+    timeAsTold(manner.faster === undefined ? Date.parse(date) : Date.now(), manner).getTime() +
+      (manner.dateAheadMs ?? 0),
+  ).toUTCString();
 
 /** The requested lifetime, converted to the time of the service. */
 function slowedDown(body: string, { faster }: Manner): string {

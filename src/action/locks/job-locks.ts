@@ -1,10 +1,17 @@
 import { type CallLimits, type Clock, listOnPaths, lookupIn, type WorkspaceId } from '../../client/client.ts';
 import { joinFirst } from '../../interface/format.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { JobLocks } from '../../locks/ledger/history.ts';
+import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
 import { lostRenewalText } from '../../locks/messages.ts';
 import { type AlreadyHeld, ownLockOf, ownLockState } from '../../locks/ownership.ts';
+import { isGone } from '../renewal/processes.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
+
+/** The locks that the job holds in a workspace now, without those that a parallel step is still acquiring. */
+export const jobLocksIn = (
+  { ledger, connection }: Pick<Context, 'ledger' | 'connection'>,
+  workspace: WorkspaceId,
+): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
 
 /**
  * The locks that earlier steps of this job hold on the paths. The ledger lists them, and the service confirms that they

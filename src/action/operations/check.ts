@@ -3,13 +3,12 @@ import { formatNumber, formatTime, joinFirst, pluralize, timeCell } from '../../
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import type { Redact } from '../../interface/redact.ts';
 import { type Loss, soonestExpiry } from '../../locks/ledger/entry.ts';
-import { readJobLocks } from '../../locks/ledger/history.ts';
 import { lockJson } from '../../locks/ledger/ledger.ts';
 import { heldText, howItEnded, lostRenewalText } from '../../locks/messages.ts';
 import { type OwnLock, ownLockOf, ownLockState } from '../../locks/ownership.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
-import { gapText, logOtherWorkspaces } from '../locks/job-locks.ts';
+import { gapText, jobLocksIn, logOtherWorkspaces } from '../locks/job-locks.ts';
 import { failed, type Outcome, type Outputs, ofKind } from '../report/outcome.ts';
 import { locksPage } from '../report/table.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -209,8 +208,8 @@ function locksToCheck(context: Context, { selection, workspace }: TaskOf<'check'
     const locks = selection.locks.map(({ path, ...lock }): LockToCheck => ({ path, lock }));
     return { locks, gap: undefined };
   }
-  const { ledger, connection, log } = context;
-  const { held, otherWorkspaces, damaged } = readJobLocks(ledger, connection.baseUrl, workspace);
+  const { ledger, log } = context;
+  const { held, otherWorkspaces, damaged } = jobLocksIn(context, workspace);
   logOtherWorkspaces(log, otherWorkspaces, 'not checked');
   // The job no longer relies on locks whose release has started.
   const unreleased = [...held].filter(([, { releaseStarted }]) => !releaseStarted);

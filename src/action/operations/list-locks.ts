@@ -1,11 +1,11 @@
 import { type CallLimits, inParallel, type KnownLock, type List, listOnPaths } from '../../client/client.ts';
 import { joinFirst, pluralize } from '../../interface/format.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { readJobLocks } from '../../locks/ledger/history.ts';
 import { heldText } from '../../locks/messages.ts';
 import { findSource } from '../changed-files/change.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { InputError } from '../inputs/reader.ts';
+import { jobLocksIn } from '../locks/job-locks.ts';
 import { type ResolvedFolder, resolvePaths } from '../paths/resolve-paths.ts';
 import type { FileAnnotation, Outcome } from '../report/outcome.ts';
 import { redactedJson } from '../report/redact.ts';
@@ -75,7 +75,7 @@ interface PathsToList {
 }
 
 async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: Context): Promise<PathsToList> {
-  const { runner, connection, ledger, log } = context;
+  const { runner, connection, log } = context;
   if (scope.kind === 'changed-files') {
     const source = findSource(runner.event, { token: scope.githubToken, allowHttp: connection.allowHttp });
     if (!source.ok) throw new InputError([`Input \`changed-files\` is "true". ${source.reason}`]);
@@ -88,7 +88,7 @@ async function pathsToList({ scope, workspace }: TaskOf<'list-locks'>, context: 
     log.line(paths.length === files ? changed : `${changed} Looking up ${pluralize(paths.length, 'path')}.`);
     return { paths, folders: [], among: `, among ${pluralize(files, 'file')} of ${change.name}`, within };
   }
-  const { held } = readJobLocks(ledger, connection.baseUrl, workspace);
+  const { held } = jobLocksIn(context, workspace);
   const isLocked = (path: LockPath): boolean => held.has(path);
   const resolved = await resolvePaths(scope.paths, { ...runner, isLocked, acceptFolders: true });
   const { folders, warning } = resolved;

@@ -82,6 +82,8 @@ export function notAcquiredOutcome(
   { context, task, paths, wanted }: LockStep,
   round: Exclude<AcquireAllResult['round'], { kind: 'acquired' }>,
   { waitedMs, lastBlocked, unanswered }: AcquireAllResult,
+  /** Why the ledger could not be written, which ended the step. */
+  ledgerFailure?: string,
 ): Outcome {
   const { client, log } = context;
   const now = client.serverNow();
@@ -102,6 +104,7 @@ export function notAcquiredOutcome(
         ['ambiguous', 'unanswered', 'failed'].includes(result.kind),
       );
       const all = remaining.length + unanswered.length === 0;
+      if (ledgerFailure !== undefined) return failed(outputs, ledgerText(ledgerFailure, all));
       return failed(
         outputs,
         all
@@ -122,6 +125,9 @@ export function notAcquiredOutcome(
       return failed(outputs, context.explain(round.error));
   }
 }
+
+const ledgerText = (reason: string, all: boolean): string =>
+  `The ledger of this job's locks could not be written (${reason}), so they could not be released for certain after a kill. ${all ? 'Nothing stays locked.' : 'Some locks could not be released in time: the post-step tries again.'} Make sure that the runner's temporary folder is writable and has free space.`;
 
 /** Reports on the locks that were acquired before one could not be. */
 export function rollBackTexts({ releases }: RollbackResult, pathCount: number, now: number): readonly string[] {

@@ -4,8 +4,8 @@ import { errorMessage, formatNumber, joinFirst, pluralize } from '../../interfac
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
 import { type AcquireAllResult, acquireLocks } from '../../locks/acquire.ts';
 import type { Grant } from '../../locks/ledger/entry.ts';
-import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
-import { lockJson, locksFile, type Recorder } from '../../locks/ledger/ledger.ts';
+import type { JobLocks } from '../../locks/ledger/history.ts';
+import { lockJson, locksFile } from '../../locks/ledger/ledger.ts';
 import type { AlreadyHeld } from '../../locks/ownership.ts';
 import type { Pool } from '../../locks/pool.ts';
 import { rollBackInTime } from '../../locks/roll-back.ts';
@@ -13,25 +13,36 @@ import { createLockSession } from '../../locks/session.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { InputError } from '../inputs/reader.ts';
 import { findOutdated, outdatedAnnotations } from '../locks/compare.ts';
-import { findAlreadyHeld, warnOfLostLocks } from '../locks/job-locks.ts';
+import { findAlreadyHeld, jobLocksIn, warnOfLostLocks } from '../locks/job-locks.ts';
 import { resolvePaths } from '../paths/resolve-paths.ts';
 import { fetchPoolOfStep, maskedProperties } from '../paths/step-pool.ts';
+import { identifyProcess } from '../renewal/processes.ts';
 import type { Outcome, Outputs } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
+import { type EndOfStep, watchEndOfStep } from '../step/end-of-step.ts';
 import { formatSavedState } from '../step/saved-state.ts';
 import { acquiredOutcome, alreadyHeldOutcome, type LockStep, notAcquiredOutcome } from './lock-report.ts';
 import { locksOutput } from './locks-output.ts';
 
 /** Locks all paths, or any N of them, or none. Waits up to `wait` while others hold them. */
-export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outcome> {
-  const { client, clock, connection, ledger, runner, record, redact } = context;
+export async function lock(given: Context, task: TaskOf<'lock'>): Promise<Outcome> {
+  const step = crypto.randomUUID();
+  const end = watchEndOfStep(given, step, task.onLost);
+  try {
+    return await lockUntil({ ...given, signal: end.signal, record: end.record }, task, step, end);
+  } finally {
+    end.stop();
+  }
+}
+
+async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, end: EndOfStep): Promise<Outcome> {
+  const { client, clock, connection, runner, record, redact } = context;
   const { workspace, type, ttl } = task;
   const service = connection.baseUrl;
-  const jobLocks = readJobLocks(ledger, service, workspace);
+  const jobLocks = jobLocksIn(context, workspace);
   const { pool, paths, wanted } = await goalOf(context, task, jobLocks);
   // Loaded on demand: no other step starts a process.
   const renewal = task.renew ? (await import('../renewal/start.ts')).prepareRenewal(context, task) : undefined;
-  const step = crypto.randomUUID();
   const lockStep: LockStep = { context, task, step, paths, wanted, startedAt: clock() };
   try {
     record({
@@ -40,6 +51,7 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
       workspace,
       step,
       stepName: runner.stepName,
+      main: identifyProcess(process.pid),
       paths,
       at: new Date(client.serverNow()).toISOString(),
     });
@@ -48,23 +60,37 @@ export async function lock(context: Context, task: TaskOf<'lock'>): Promise<Outc
     const others = withoutOwn(paths, own);
     if (others.length < wanted) return alreadyHeldOutcome(lockStep, own);
 
-    const recorder = createStepRecorder(context, task, step);
-    const session = createLockSession({ ...context, record: recorder, step, origin: runner.origin });
+    const session = createLockSession({ ...context, step, origin: runner.origin });
     const terms = { service, workspace, type, ttl };
     const refresh =
       pool && (async (within: CallLimits) => ({ paths: withoutOwn(await pool.refresh(within), own), count: wanted }));
-    const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), refresh };
+    let alreadyHeld: readonly AlreadyHeld[] = [];
+    /** A parallel step may have locked a path meanwhile. */
+    const isInVain = async (): Promise<boolean> => {
+      alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, paths);
+      return withoutOwn(paths, alreadyHeld).length < wanted;
+    };
+    const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), refresh, isInVain };
     const result = await acquireLocks(acquire, { paths: others, count: wanted }, task);
     const { round } = result;
+    if (round.kind === 'held' && withoutOwn(paths, alreadyHeld).length < wanted)
+      return alreadyHeldOutcome(lockStep, alreadyHeld);
     if (round.kind !== 'acquired') {
-      const outcome = notAcquiredOutcome(lockStep, round, result);
+      const outcome = notAcquiredOutcome(lockStep, round, result, end.failure());
       const outdated = isOutdated(round) ? await findOutdated(context, workspace, paths) : [];
       return { ...outcome, annotations: outdatedAnnotations(context, outdated, false) };
+    }
+    record({ kind: 'acquired', service, workspace, step, at: new Date(client.serverNow()).toISOString() });
+    end.look();
+    if (context.signal.aborted) {
+      const rollback = await rollBackInTime(acquire, { acquired: round.grants, unanswered: [] });
+      return notAcquiredOutcome(lockStep, { kind: 'cancelled', rollback }, result, end.failure());
     }
     const read = pool && (await readProperties(pool, round.grants, acquire));
     if (read?.kind === 'failed') return notAcquiredOutcome(lockStep, read, { ...result, lastBlocked: undefined });
     const sorted = sortGrants(lockStep, round.grants);
-    const grants = renewal === undefined ? sorted : await renewal.start(step, sorted);
+    const ageMs = Math.max(...sorted.map(session.ageMs));
+    const grants = renewal === undefined ? sorted : await renewal.start({ step, grants: sorted, ageMs });
     const locks = grants.map(({ lock }) => lock);
     const outputs: Outputs = {
       status: 'acquired',
@@ -102,20 +128,6 @@ async function goalOf(context: Context, task: TaskOf<'lock'>, { held }: JobLocks
   const wanted = wantedOf(task.any, paths);
   if (resolved.warning !== undefined) context.log.warn(resolved.warning);
   return { paths, wanted };
-}
-
-/** Records entries. Saves the step after the first one, before its request: from then on, there may be locks to release. */
-function createStepRecorder({ record, saveState, log }: Context, { onLost }: TaskOf<'lock'>, step: string): Recorder {
-  let isSaved = false;
-  return (entry) => {
-    record(entry);
-    if (isSaved) return;
-    isSaved = true;
-    saveState('step', step);
-    // The runner evaluates the inputs again for the post-step, but the value in this step counts.
-    saveState('on-lost', onLost);
-    log.debug(`The id of this step in the ledger is ${step}.`);
-  };
 }
 
 /** Rolls back on an error. An item without its properties is of no use: the job may need its serial number or host. */

@@ -37,7 +37,8 @@ export function cautionText(results: readonly UnlockResult[], now: number): stri
       : first.kind === 'held'
         ? `${heldText(first.path, first.holder, now)}, and not by this job: it was left alone.`
         : `This job has no lock on ${first.path}, and its holder cannot be determined: it was left alone.`;
-  return `${text} \`force: true\` would release ${named.length > 1 ? 'them' : 'it'} anyway.`;
+  const them = named.length > 1 ? 'them' : 'it';
+  return `${text} To release ${them} anyway, pass the output \`locks\` of the step that locked ${them}, or set \`force: true\`.`;
 }
 
 /** A line about matched paths that this job does not hold; undefined if there are none. */

@@ -8,13 +8,13 @@ import {
   withRequest,
 } from '../../client/client.ts';
 import { byPath, type LockPath } from '../../interface/lock-path.ts';
-import { type JobLocks, readJobLocks } from '../../locks/ledger/history.ts';
+import type { JobLocks } from '../../locks/ledger/history.ts';
 import { type OwnLock, ownLockOf } from '../../locks/ownership.ts';
 import { hasIdentity, type ReleaseResult, type ReleaseTarget, releaseTarget } from '../../locks/release.ts';
 import type { HandoffLock } from '../inputs/parse.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import { InputError } from '../inputs/reader.ts';
-import { briefLimits, gapText, logOtherWorkspaces, warnOfLostLocks } from '../locks/job-locks.ts';
+import { briefLimits, gapText, jobLocksIn, logOtherWorkspaces, warnOfLostLocks } from '../locks/job-locks.ts';
 import { type ResolvedPath, resolvePaths } from '../paths/resolve-paths.ts';
 import { type Outcome, ofKind } from '../report/outcome.ts';
 import { type Context, defaultLimits } from '../step/context.ts';
@@ -22,10 +22,10 @@ import { cautionText, othersText, resultText, type UnlockResult, unlockOutcome }
 
 /** Releases every lock, even if some fail, and then fails if one was lost or refused. */
 export async function unlock(context: Context, task: TaskOf<'unlock'>): Promise<Outcome> {
-  const { client, log, connection, ledger } = context;
+  const { client, log, connection } = context;
   const { workspace, selection } = task;
   const service = connection.baseUrl;
-  const jobLocks = readJobLocks(ledger, service, workspace);
+  const jobLocks = jobLocksIn(context, workspace);
   const { targets, gap } = await unlockTargets(context, task, jobLocks);
   warnOfLostLocks(context, jobLocks);
   const results = await releaseTargets(context, task, targets);
@@ -47,7 +47,7 @@ async function releaseTargets(
   { workspace, force }: TaskOf<'unlock'>,
   targets: readonly UnlockTarget[],
 ): Promise<readonly UnlockResult[]> {
-  const { client, clock, log, connection } = context;
+  const { client, clock, log, connection, runner } = context;
   const within = defaultLimits(context);
   const results: UnlockResult[] = [];
   // The job's own locks come first: a slow list must not use up their time.
@@ -73,7 +73,9 @@ async function releaseTargets(
     const lookup = await lookupIn(listOnPaths(client, workspace, paths, within));
     await inParallel(paths, async (path) => {
       const found = lookup(path);
-      if (found.kind === 'failed') results.push(failedResult(path, found.error, { force }));
+      if (!force && found.kind === 'locked' && isOfAnotherRun(found.lock, runner.origin)) {
+        results.push({ path, kind: 'held', holder: found.lock, via: 'named' });
+      } else if (found.kind === 'failed') results.push(failedResult(path, found.error, { force }));
       else await release(path, { kind: 'found', found }, 'named');
     });
   }
@@ -91,6 +93,12 @@ async function releaseTargets(
     }
   }
 }
+
+/** Another attempt of the same run is not another run. */
+const isOfAnotherRun = ({ origin }: KnownLock, own: string | undefined): boolean =>
+  origin !== undefined && own !== undefined && withoutAttempt(origin) !== withoutAttempt(own);
+
+const withoutAttempt = (run: string): string => run.replace(/\/attempts\/\d+$/, '');
 
 /** The lock that an unlock means by a path. */
 type UnlockTarget = { readonly path: LockPath } & (

@@ -83,8 +83,12 @@ export function readCandidates(records: Records): ReleaseCandidates {
     candidates.length + unanswered.length > 0
       ? 'The known locks are released if they can be verified to belong to this step.'
       : 'The locks of this step are unknown. They stay until their ttl expires.';
+  // The process that renews the locks outlives the ledger, and writes a new one.
+  const losses = new Map(
+    [...history.losses.values()].filter((loss) => loss.step === step).map((loss) => [loss.path, loss]),
+  );
   return {
-    held: candidates.map((grant) => ({ grant, releaseStatus: 'records-damaged' })),
+    held: candidates.map((grant) => ({ grant, releaseStatus: 'records-damaged', loss: losses.get(grant.path) })),
     unanswered,
     ledgerError: `${ledgerError} ${rest}`,
   };

@@ -7,7 +7,7 @@ import { readConnection } from '../inputs/connection.ts';
 import { type OnLost, parseBoolean, parseOnLost } from '../inputs/parse.ts';
 import { createReader } from '../inputs/reader.ts';
 import type { RawInputs } from '../inputs/table.ts';
-import { stopRenewal } from '../renewal/processes.ts';
+import { endMain, stopRenewal } from '../renewal/processes.ts';
 import type { Reporter } from '../report/reporter.ts';
 import { connect } from '../step/connect.ts';
 import type { StateName } from '../step/context.ts';
@@ -42,8 +42,10 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
   const cancelled = cancellation();
   const { temporaryFolder, origin } = readRunner(process.env);
   const ledger = openLedger(ledgerFile(temporaryFolder), redact);
+  const ending = { ledger, clock: steadyClock, sleep };
+  await endMain(ending, step, state('main'));
   // Renewal stops before any release, so that no lock is renewed after its release.
-  await stopRenewal({ ledger, clock: steadyClock, sleep }, step, state('renewer'), cancelled);
+  await stopRenewal(ending, step, state('renewer'), cancelled);
   const savedState = parseSavedState(state('locks'));
   const records = { file: ledger.file, ...ledger.read() };
   const candidates = readCandidates({ ledger: records, step, locksFile: locksFile(temporaryFolder, step), savedState });

@@ -29,33 +29,56 @@ export function watchProcess(known: KnownProcess, checksPerStart = defaultChecks
   };
 }
 
-/** The renewing process waits for pending renewals, but not as long as this. */
+/** Both processes wait for pending requests, but not as long as this. */
 const maxWaitMs = 5_000;
+const maxKillMs = 1_000;
 const pollMs = 10;
+
+type EndContext = Pick<Context, 'clock' | 'sleep'> & { readonly ledger: Ledger };
+
+/**
+ * Ends the step itself if it is still running, as in a container whose runner signals only its own client. Waits for its
+ * end, so that it acquires nothing after its locks are released.
+ */
+export async function endMain(context: EndContext, step: string, saved: string): Promise<void> {
+  const main = savedProcess(saved);
+  if (main === undefined || isGone(main)) return;
+  tryTo(() => context.ledger.append({ kind: 'step-ended', step, at: new Date().toISOString() }));
+  tryTo(() => process.kill(main.pid, 'SIGTERM'));
+  await waitOrKill(context, main, neverAborted);
+}
 
 /** Stops the renewal of the step's locks. Waits for its end, so that no lock is renewed after its release. */
 export async function stopRenewal(
-  { ledger, clock, sleep }: Pick<Context, 'clock' | 'sleep'> & { readonly ledger: Ledger },
+  context: EndContext,
   step: string,
   saved: string,
   signal: AbortSignal,
 ): Promise<void> {
   if (saved === '') return;
-  try {
-    ledger.append({ kind: 'stop-renewing', step, at: new Date().toISOString() });
-  } catch {
-    // Without a ledger, the renewing process ends by itself.
-  }
+  tryTo(() => context.ledger.append({ kind: 'stop-renewing', step, at: new Date().toISOString() }));
   const renewer = savedProcess(saved);
-  if (renewer === undefined) return;
+  if (renewer !== undefined) await waitOrKill(context, renewer, signal);
+}
+
+const neverAborted = new AbortController().signal;
+
+async function waitOrKill({ clock, sleep }: EndContext, known: KnownProcess, signal: AbortSignal): Promise<void> {
   const until = clock() + maxWaitMs;
-  while (!isGone(renewer) && clock() < until && !signal.aborted) await sleep(pollMs, signal);
+  while (!isGone(known) && clock() < until && !signal.aborted) await sleep(pollMs, signal);
   // Without a start time, another process may have this id.
-  if (renewer.startedAt === undefined || isGone(renewer)) return;
+  if (known.startedAt === undefined || isGone(known)) return;
+  tryTo(() => process.kill(known.pid, 'SIGKILL'));
+  const killedBy = clock() + maxKillMs;
+  while (!isGone(known) && clock() < killedBy) await sleep(pollMs);
+}
+
+/** A process that has just ended cannot be signaled, and a ledger may be gone. The locks are released anyway. */
+function tryTo(act: () => void): void {
   try {
-    process.kill(renewer.pid, 'SIGKILL');
+    act();
   } catch {
-    // The process has just ended, or cannot be signaled. The locks are released anyway.
+    // See above.
   }
 }
 

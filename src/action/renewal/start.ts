@@ -10,7 +10,7 @@ import { hasIdentity } from '../../locks/release.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
 import { identifyProcess } from './processes.ts';
-import { createRenewalTask, environmentOfRenewal } from './task.ts';
+import { createRenewalTask, environmentOfRenewal, type StepToRenew } from './task.ts';
 
 type RenewalProcess = Awaited<ReturnType<typeof startProcess>>;
 
@@ -19,7 +19,7 @@ const maxResponseMs = 2_000;
 
 /** Prepares the renewal while the step requests its locks: Node takes longer to start than the service to respond. */
 export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
-  const { client, log, record, runner, saveState } = context;
+  const { client, clock, log, record, runner, saveState } = context;
   let renewer: Promise<RenewalProcess> | undefined;
   let handedOver = false;
 
@@ -38,8 +38,9 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
      * Starts the renewal, or warns that nothing renews the locks. Returns the updated grants: the first is renewed
      * once.
      */
-    async start(step: string, grants: readonly Grant[]): Promise<readonly Grant[]> {
+    async start({ step, grants, ageMs }: StepToRenew): Promise<readonly Grant[]> {
       const [first, ...others] = grants;
+      const startedAt = clock();
       if (first === undefined) return grants;
       // The new parent of an orphan may live for years, and nothing is left to release the locks.
       const isOrphan = (): boolean => process.ppid !== runner.worker;
@@ -61,7 +62,7 @@ export function prepareRenewal(context: Context, task: TaskOf<'lock'>) {
       try {
         const prepared = await prepare();
         handedOver = true;
-        handOver(prepared, context, task, step);
+        handOver(prepared, context, task, { step, grants: renewed, ageMs: ageMs + clock() - startedAt });
         const response = await firstResponse(prepared);
         if (response.kind === 'renewing') log.line('The locks are renewed until the job ends: `renew` is true.');
         else if (response.kind === 'silent') log.warn(silentText(context, renewed));
@@ -158,7 +159,7 @@ const responseOf = (child: ChildProcessByStdio<Writable, Readable, null>): Promi
     })),
   ]);
 
-function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: string): void {
+function handOver({ child }: RenewalProcess, context: Context, task: TaskOf<'lock'>, step: StepToRenew): void {
   const renewalTask = createRenewalTask(context, task, step);
   // Saved before the process starts to renew, so that the post-step finds it even if this step is killed.
   context.saveState('renewer', JSON.stringify(identifyProcess(child.pid ?? 0)));

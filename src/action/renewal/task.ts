@@ -1,4 +1,5 @@
 import { formatDuration } from '../../interface/duration.ts';
+import type { Grant } from '../../locks/ledger/entry.ts';
 import type { TaskOf } from '../inputs/read-task.ts';
 import type { Context } from '../step/context.ts';
 import { identifyProcess } from './processes.ts';
@@ -6,11 +7,18 @@ import { identifyProcess } from './processes.ts';
 /** The task of the renewing process. */
 export type RenewalTask = ReturnType<typeof createRenewalTask>;
 
+export interface StepToRenew {
+  readonly step: string;
+  readonly grants: readonly Grant[];
+  /** Time since the locks were granted. */
+  readonly ageMs: number;
+}
+
 /** Sent through a pipe, because later steps can read the environment of a process. */
 export const createRenewalTask = (
   { client, clock, connection, ledger, runner }: Context,
   { workspace, ttl }: TaskOf<'lock'>,
-  step: string,
+  { step, grants, ageMs }: StepToRenew,
 ) => ({
   connection,
   origin: runner.origin,
@@ -18,6 +26,9 @@ export const createRenewalTask = (
   step,
   workspace,
   ttl: formatDuration(ttl),
+  /** The ledger may be gone while the locks are still held. */
+  grants,
+  ageMs,
   /** The clock of the service minus that of this machine. */
   clockOffsetMs: client.serverNow() - clock(),
   /** The worker process of the runner; undefined if unknown. */

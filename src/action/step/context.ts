@@ -8,7 +8,7 @@ import { connect } from './connect.ts';
 import { cancellation, readRunner } from './runner.ts';
 
 /** State that the post-step of the same step can read. */
-export type StateName = 'step' | 'on-lost' | 'locks' | 'renewer';
+export type StateName = 'step' | 'main' | 'on-lost' | 'locks' | 'renewer';
 
 export type Context = ReturnType<typeof createContext>;
 
@@ -44,7 +44,7 @@ export function createContext(
     mask,
     /** Formats an error for users, in terms of the inputs of the step. */
     explain: explainErrors(given),
-    signal: cancellation(),
+    signal: cancellation(runner.worker),
     clock: steadyClock,
     sleep,
     random: Math.random,

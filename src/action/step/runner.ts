@@ -31,9 +31,19 @@ function originOf(environment: NodeJS.ProcessEnv): string | undefined {
   return `${server}/${repository}/actions/runs/${run}${attempt ? `/attempts/${attempt}` : ''}`;
 }
 
-/** The runner sends SIGINT when a job is cancelled, and SIGTERM if that was not enough. */
-export function cancellation(): AbortSignal {
+const pollMs = 250;
+
+/**
+ * The runner sends SIGINT when a job is cancelled, and SIGTERM if that was not enough. A step whose worker is gone gets
+ * no signal, and nothing would release what it acquires.
+ */
+export function cancellation(worker?: number): AbortSignal {
   const cancelled = new AbortController();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => cancelled.abort());
+  if (worker !== undefined) {
+    setInterval(() => {
+      if (process.ppid !== worker) cancelled.abort();
+    }, pollMs).unref();
+  }
   return cancelled.signal;
 }

@@ -22,6 +22,15 @@ export type GrantedLock = Checked<typeof isGrantedLock>;
 export const soonestExpiry = (locks: readonly { readonly expires_at?: string | undefined }[]): number =>
   locks.reduce((soonest, { expires_at = '' }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
+/**
+ * The lifetime of a lock from its grant on, which a service may shorten. It is counted by a monotonic clock and never
+ * compared with the time of day: the clock of this machine, or of a gateway that sets `Date`, may be wrong by days.
+ */
+export function lifetimeMs({ at, lock }: Grant, { seconds }: Ttl): number {
+  const granted = Date.parse(lock.expires_at) - Date.parse(lock.acquired_at ?? at);
+  return granted > 0 ? Math.min(granted, seconds * 1_000) : seconds * 1_000;
+}
+
 /** The location of a lock: a job may use several services and workspaces. */
 export type LockLocation = Pick<Intent, 'service' | 'workspace' | 'path'>;
 
@@ -67,14 +76,22 @@ const location = {
   path: isValid(parseHeldPath),
   at: isString,
 };
+/** A process by id and start time, because the system reuses ids. */
+export type RecordedProcess = Checked<typeof isRecordedProcess>;
+
+const isRecordedProcess = hasShape({ pid: isInteger, startedAt: isOptional(isString) });
+
 /** `key` is the idempotency key of the request. A repeated request with this key returns the first result. */
 const request = { ...location, step: isString, key: isString };
 /** `key` is that of the lock's grant, if this job has acquired it. */
 const ending = { ...location, ...proof, key: isOptional(isString) };
 
 const shapes = {
-  /** Paths that a step is about to request. It may stop before the last one. `stepName` is its name in the workflow. */
-  plan: { ...ofStep, stepName: isOptional(isString), paths: isStringList },
+  /**
+   * Paths that a step is about to request. It may stop before the last one. `stepName` is its name in the workflow, and
+   * `main` the process that sends the requests.
+   */
+  plan: { ...ofStep, stepName: isOptional(isString), main: isOptional(isRecordedProcess), paths: isStringList },
   /**
    * Written before a lock is requested: from then on it may have been granted. `byService` is false before the first
    * response: the time is then that of this machine. `heldBy` is the id of the lock of someone else that was on the
@@ -99,6 +116,10 @@ const shapes = {
   },
   /** The service refused the lock: there is nothing to release. */
   denied: request,
+  /** The step has all its locks. Until then, it may still give back what it was granted. */
+  acquired: ofStep,
+  /** The post-step has begun: whatever the step is granted after this line, it gives back. */
+  'step-ended': { step: isString, at: isString },
   /** All locks of the step were renewed, except those on some paths. `expires_at` is their earliest expiry. */
   renewed: { ...ofStep, expires_at: isString, except: isOptional(isStringList) },
   /** Some locks of the step could not be renewed. The next `renewed` line supersedes this one. */

@@ -1,6 +1,6 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant, GrantedLock, Intent, LockLocation, Loss, Plan } from './entry.ts';
+import type { Entry, Grant, GrantedLock, Intent, LockLocation, Loss, Plan, RecordedProcess } from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
@@ -32,11 +32,21 @@ export function readLockWorkspaces(ledger: Ledger, named: readonly NamedLock[] =
 
 export type JobLocks = ReturnType<typeof readJobLocks>;
 
-/** The locks of a job in one workspace, from its ledger. */
-export function readJobLocks(ledger: Ledger, service: string, workspace: string) {
+/**
+ * The locks of a job in one workspace, from its ledger. Steps of a job may run at the same time: what one of them was
+ * granted counts once it has all its locks, or has ended.
+ */
+export function readJobLocks(
+  ledger: Ledger,
+  service: string,
+  workspace: string,
+  isRunning: (main: RecordedProcess) => boolean = () => false,
+) {
   const { entries, problem } = ledger.read();
   const isHere = (one: WorkspaceRef): boolean => one.service === service && one.workspace === workspace;
-  const { held, stepNames } = historyOf(entries);
+  const { held: all, stepNames, acquiring } = historyOf(entries);
+  const underWay = new Set([...acquiring].filter(([, main]) => isRunning(main)).map(([step]) => step));
+  const held = all.filter(({ grant }) => !underWay.has(grant.step));
   const byPath = new Map<LockPath, JobLock>();
   for (const lock of held) if (isHere(lock.grant) && !lock.grantedAgain) byPath.set(lock.grant.path, lock);
   const elsewhere = held.filter(({ grant, releaseStarted }) => !releaseStarted && !isHere(grant));
@@ -99,6 +109,8 @@ export function openHistory() {
   const renewalError = new Map<string, string>();
   const stopped = new Set<string>();
   const stepNames = new Map<string, string>();
+  /** The processes of steps that do not have all their locks yet. */
+  const acquiring = new Map<string, RecordedProcess>();
 
   function locksAt(location: LockLocation): Map<string, RecordedLock> {
     const key = locationKey(location);
@@ -138,9 +150,14 @@ export function openHistory() {
     switch (entry.kind) {
       case 'plan':
         if (entry.stepName !== undefined) stepNames.set(entry.step, entry.stepName);
+        if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
         break;
       case 'intent':
         unanswered.set(entry.key, entry);
+        break;
+      case 'acquired':
+      case 'step-ended':
+        acquiring.delete(entry.step);
         break;
       case 'denied':
         unanswered.delete(entry.key);
@@ -215,6 +232,7 @@ export function openHistory() {
       renewalError,
       /** Names of the steps in the workflow, by their ids in the ledger. */
       stepNames,
+      acquiring,
     }),
   };
 }

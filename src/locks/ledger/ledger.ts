@@ -56,15 +56,18 @@ const maxReadBytes = 256 * 1_024;
 
 /**
  * Returns a function that reads the entries added to a ledger since its last call, in parts. An empty result is the
- * end. It throws if the file is missing, or shorter than before.
+ * end. A step may remove or empty the temporary folder: a new file is read from its beginning.
  */
 export function followLedger(file: string): () => readonly Entry[] {
   let position = 0;
+  let inode = 0;
   return () => {
-    const descriptor = openSync(file, 'r');
+    const descriptor = openIfPresent(file);
+    if (descriptor === undefined) return [];
     try {
-      const size = fstatSync(descriptor).size;
-      if (size < position) throw new Error(`${file} has become shorter.`);
+      const { size, ino } = fstatSync(descriptor);
+      if (ino !== inode || size < position) position = 0;
+      inode = ino;
       for (let room = maxReadBytes; ; ) {
         const bytes = Buffer.alloc(Math.min(size - position, room));
         const read = bytes.subarray(0, readSync(descriptor, bytes, 0, bytes.length, position));
@@ -82,6 +85,15 @@ export function followLedger(file: string): () => readonly Entry[] {
       closeSync(descriptor);
     }
   };
+}
+
+function openIfPresent(file: string): number | undefined {
+  try {
+    return openSync(file, 'r');
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw error;
+  }
 }
 
 export type Recorder = (entry: Entry) => void;

@@ -1,13 +1,13 @@
 import type { LockContext } from '../context.ts';
-import type { Entry } from '../ledger/entry.ts';
+import type { Entry, Grant } from '../ledger/entry.ts';
 import { type JobLock, openHistory } from '../ledger/history.ts';
 import { hasIdentity } from '../release.ts';
 
 /** The reason why renewal has ended. */
-export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'ledger-gone' | 'too-old';
+export type RenewalEndReason = 'stopped' | 'nothing-left' | 'worker-gone' | 'too-old';
 
 export interface FollowContext extends Pick<LockContext, 'clock' | 'sleep'> {
-  /** Returns some or all of the lines added to the ledger since the last call. Throws if the ledger is gone. */
+  /** Returns some or all of the lines added to the ledger since the last call. */
   readonly follow: () => readonly Entry[];
   readonly isWorkerGone: () => boolean;
 }
@@ -18,13 +18,17 @@ const maxAgeMs = 5 * 24 * 3_600_000;
 const graceMs = 2_000;
 
 /** Tracks the locks of a step that must be renewed, according to the ledger, and the end of the renewal. */
-export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContext, step: string) {
+export function followLocks(
+  { clock, sleep, follow, isWorkerGone }: FollowContext,
+  step: string,
+  grants: readonly Grant[],
+) {
   const startedAt = clock();
   const history = openHistory();
+  history.add(grants);
   let locks: readonly JobLock[] = [];
-  let isStale = false;
+  let isStale = true;
   let inRound = false;
-  let ledgerGone = false;
   const ending = new AbortController();
   const cutOff = new AbortController();
   let end: RenewalEndReason | undefined;
@@ -39,12 +43,11 @@ export function followLocks({ clock, sleep, follow, isWorkerGone }: FollowContex
         isStale = true;
       }
     } catch {
-      ledgerGone = true;
+      // A ledger that cannot be read now may be readable at the next look. Until then, the known locks are renewed.
     }
   }
 
   function endReason(): RenewalEndReason | undefined {
-    if (ledgerGone) return 'ledger-gone';
     if (history.hasStopped(step)) return 'stopped';
     if (isWorkerGone()) return 'worker-gone';
     if (locks.length === 0) return 'nothing-left';

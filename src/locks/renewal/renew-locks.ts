@@ -1,7 +1,7 @@
 import { type Client, inParallel, type KnownLock } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { LockContext } from '../context.ts';
-import type { Loss } from '../ledger/entry.ts';
+import type { Grant, Loss } from '../ledger/entry.ts';
 import type { JobLock } from '../ledger/history.ts';
 import { type FollowContext, followLocks, type RenewalEndReason } from './follow-locks.ts';
 import { createSchedule } from './schedule.ts';
@@ -21,13 +21,16 @@ interface Renewing {
   readonly step: string;
   readonly ttl: Ttl;
   readonly requestTimeoutMs: number;
+  /** The locks at the start, and the time since they were granted: the ledger may be gone by now. */
+  readonly grants: readonly Grant[];
+  readonly ageMs: number;
 }
 
 /** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
   const { sleep, onStart, watch } = context;
-  const followed = followLocks(context, renewing.step);
-  const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs);
+  const followed = followLocks(context, renewing.step, renewing.grants);
+  const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs, renewing.ageMs);
   const renewRound = createRound(context, renewing, followed, schedule);
   const stopWatching = watch(followed.look);
   try {
@@ -101,7 +104,7 @@ type RenewedLock =
   | { readonly kind: 'failed'; readonly reason: string; readonly answered: boolean };
 
 async function renewOne(
-  { client, record, serverNow }: RenewalContext,
+  { client, clock, record, serverNow }: RenewalContext,
   { step, ttl }: Renewing,
   followed: Followed,
   schedule: Schedule,
@@ -118,6 +121,7 @@ async function renewOne(
 
   const idempotencyKey = crypto.randomUUID();
   const request = { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock };
+  const sentAt = clock();
   const renewal = await client.renewLock(request, limits());
   if (renewal.kind === 'replaced') {
     // Our own lock had expired, or a step has just released it: nothing uses the new lock.
@@ -129,7 +133,7 @@ async function renewOne(
   switch (renewal.kind) {
     case 'renewed': {
       const { etag, id: lockId, expires_at: expiresAt } = renewal.lock;
-      schedule.dueLater(grant, Date.parse(expiresAt) - serverNow());
+      schedule.renewedAt(grant, sentAt);
       if (etag !== lock.etag || lockId !== lock.id) {
         record({ ...grant, at: at(), lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
       }

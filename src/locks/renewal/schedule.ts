@@ -1,11 +1,9 @@
-import { type Clock, withJitter } from '../../client/client.ts';
+import { withJitter } from '../../client/client.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { LockContext } from '../context.ts';
-import type { Grant } from '../ledger/entry.ts';
+import { type Grant, lifetimeMs } from '../ledger/entry.ts';
 
-interface ScheduleContext extends Pick<LockContext, 'clock' | 'random'> {
-  readonly serverNow: Clock;
-}
+type ScheduleContext = Pick<LockContext, 'clock' | 'random'>;
 
 /** The minimum time for a renewal, even after the lock has expired: only a response shows that the lock is lost. */
 const minAttemptMs = 1_000;
@@ -14,18 +12,30 @@ const maxPauseMs = 5_000;
 
 /**
  * Schedules the renewal of each lock: after a third of its lifetime, and again after a pause if there was no response.
+ * `ageMs` is the time since the locks were granted.
  */
-export function createSchedule({ clock, serverNow, random }: ScheduleContext, ttl: Ttl, requestTimeoutMs: number) {
+export function createSchedule({ clock, random }: ScheduleContext, ttl: Ttl, requestTimeoutMs: number, ageMs: number) {
   const ttlMs = ttl.seconds * 1_000;
   /** By the idempotency key of the request that acquired the lock. */
   const dueAt = new Map<string, number>();
-  const remainingMs = (grant: Grant): number => Date.parse(grant.lock.expires_at) - serverNow();
+  /** When each lock was granted or renewed, by the same key. */
+  const aliveSince = new Map<string, number>();
+  const startedAt = clock() - ageMs;
+  /** As first granted: a renewed lock ends later, but lives no longer. */
+  const lifetimes = new Map<string, number>();
+
+  function lifetimeOf(grant: Grant): number {
+    const known = lifetimes.get(grant.key) ?? lifetimeMs(grant, ttl);
+    lifetimes.set(grant.key, known);
+    return known;
+  }
+
+  const remainingMs = (grant: Grant): number => (aliveSince.get(grant.key) ?? startedAt) + lifetimeOf(grant) - clock();
 
   function msUntilDue(grant: Grant): number {
     const due = dueAt.get(grant.key);
     if (due !== undefined) return due - clock();
-    const lifetime = Date.parse(grant.lock.expires_at) - Date.parse(grant.at);
-    return remainingMs(grant) - lifetime * (1 - renewalFraction(random));
+    return remainingMs(grant) - lifetimeOf(grant) * (1 - renewalFraction(random));
   }
 
   return {
@@ -39,8 +49,12 @@ export function createSchedule({ clock, serverNow, random }: ScheduleContext, tt
      * locks.
      */
     dueNow: ({ key }: Grant): void => void dueAt.set(key, clock()),
-    dueLater: ({ key }: Grant, lifetimeMs = ttlMs): void =>
-      void dueAt.set(key, clock() + lifetimeMs * renewalFraction(random)),
+    dueLater: (grant: Grant): void => void dueAt.set(grant.key, clock() + lifetimeOf(grant) * renewalFraction(random)),
+    /** `sentAt` is when the request that renewed the lock was sent. */
+    renewedAt(grant: Grant, sentAt: number): void {
+      aliveSince.set(grant.key, sentAt);
+      this.dueLater(grant);
+    },
     deadlineOf(grant: Grant): number {
       const least = Math.max(minAttemptMs, Math.min(requestTimeoutMs, ttlMs / 3));
       // Pauses between attempts grow. The next round starts with short ones again, while there is time.

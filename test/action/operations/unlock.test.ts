@@ -101,8 +101,12 @@ const outcomeOf = (...results: readonly UnlockResult[]) =>
   unlockOutcome(results, { ...place, selection: 'paths' }, start);
 
 test('the warning about locks of others says what `force` would do, for one and for several', () => {
-  expect(cautionText([held], start)).toMatch(/ `force: true` would release it anyway\.$/);
-  expect(cautionText([held, all['not-ours']], start)).toMatch(/ `force: true` would release them anyway\.$/);
+  expect(cautionText([held], start)).toMatch(
+    / To release it anyway, pass the output `locks` .* or set `force: true`\.$/,
+  );
+  expect(cautionText([held, all['not-ours']], start)).toMatch(
+    / To release them anyway, pass the output `locks` .* or set `force: true`\.$/,
+  );
 });
 
 describe('the outcome of an unlock', () => {

@@ -49,7 +49,7 @@ describe('the locks that a step must release', () => {
     expect(candidatesOf({ entries })).toMatchObject({ held, unanswered, ledgerError: undefined });
   });
 
-  test('come with losses and renewal errors, unless the records are damaged', () => {
+  test('come with losses, and with renewal errors unless the records are damaged', () => {
     const entries: readonly Entry[] = [
       ...[...a, intentOf('b'), grantOf('b')],
       { kind: 'lost', ...addressOf('a'), step: 's', key: 'a', at },
@@ -59,7 +59,7 @@ describe('the locks that a step must release', () => {
     expect(candidatesOf({ entries })).toMatchObject({ losses: [at, undefined], renewalError: 'It is down.' });
     expect(candidatesOf({ entries: entries.slice(0, 5) }).renewalError).toBeUndefined();
     const damaged = candidatesOf({ entries, problem: 'A line cannot be read.' });
-    expect(damaged).toMatchObject({ losses: [undefined, undefined], renewalError: undefined });
+    expect(damaged).toMatchObject({ losses: [at, undefined], renewalError: undefined });
   });
 
   test.each<[string, Records]>([

@@ -21,6 +21,8 @@ const whole: RenewalTask = {
   step: 's',
   workspace: place.workspace,
   ttl: '5m',
+  grants: [],
+  ageMs: 12,
   clockOffsetMs: -3.5,
   worker: { pid: 7, startedAt: '8' },
   proxies: { https_proxy: 'http://u:p@proxy' },

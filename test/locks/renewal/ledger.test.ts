@@ -168,12 +168,14 @@ describe('a followed ledger', () => {
   });
 
   test.each<[string, (file: string) => void]>([
-    ['shorter', (file) => truncateSync(file, 5)],
-    ['missing', (file) => rmSync(file)],
-  ])('throws if the file is %s', (_, change) => {
-    const { file, follow } = following();
+    ['emptied', (file) => truncateSync(file, 0)],
+    ['removed', (file) => rmSync(file)],
+  ])('that is %s has no entries, and is read from its beginning once it has new ones', (_, change) => {
+    const { file, ledger, follow } = following();
     follow();
     change(file);
-    expect(follow).toThrow(file);
+    expect(follow()).toEqual([]);
+    ledger.append(releasing('a', 6));
+    expect(follow()).toEqual([releasing('a', 6)]);
   });
 });

@@ -175,6 +175,8 @@ async function renewing({
         step: 's',
         ttl: ttlOf(formatDuration({ seconds: ttlSeconds })),
         requestTimeoutMs: attemptMs(ttlSeconds * second),
+        grants,
+        ageMs: 0,
       },
     ),
   );
@@ -368,7 +370,6 @@ describe('the end of the renewal', () => {
   test.each<[RenewalEndReason, Scene['events'] & object, Partial<Scene>]>([
     ['stopped', [[30 * second, stop]], {}],
     ['worker-gone', [[30 * second, 'worker-gone']], {}],
-    ['ledger-gone', [[30 * second, 'ledger-gone']], {}],
     ['nothing-left', [[30 * second, gone]], {}],
     ['too-old', [], { ttlSeconds: 36_000, untilMs: 6 * day }],
   ])('has the reason %s', async (reason, events, scene) => {
@@ -378,6 +379,17 @@ describe('the end of the renewal', () => {
     expect(endedAfterMs).toBeGreaterThanOrEqual(expected);
     expect(endedAfterMs).toBeLessThan(1.1 * expected);
     expect(sent.every(({ ms }) => ms <= endedAfterMs)).toBe(true);
+  });
+
+  test('does not come with that of the ledger: the locks are renewed for as long as the job lives', async () => {
+    const events = [
+      [0, 'ledger-gone'],
+      [300 * second, 'worker-gone'],
+    ] as const;
+    const { end, sent, leastLeftMs } = await renewing({ events });
+    expect(end).toBe('worker-gone');
+    expect(sent.length).toBeGreaterThan(10);
+    expect(leastLeftMs).toBeGreaterThan(30 * second);
   });
 
   test.each<[string, Scene['events'] & object, number]>([

@@ -47,6 +47,10 @@ export interface StepOptions {
   /** Different entry files from those of the action; null for an action without a post. */
   readonly main?: string;
   readonly post?: string | null;
+  /** Runs beside the steps after it, as with `background: true`. */
+  readonly background?: boolean;
+  /** Runs below a process of its own, which stands for the worker of the runner. */
+  readonly worker?: boolean;
   /** The `action.yml` of a different action from that of the job. */
   readonly actionFile?: string;
 }
@@ -61,7 +65,7 @@ export interface CommandStep {
 }
 
 /**
- * A job on a runner: one step after the other, then the post-steps in reverse order. The test decides which steps run
+ * A job on a runner: one step after the other, but for those in the background, then the post-steps in reverse order. The test decides which steps run
  * after a failure or a cancellation, as `if:` does in a workflow.
  */
 export interface Job {
@@ -99,7 +103,14 @@ interface Stage {
   readonly env: Variables;
   readonly action: string;
   readonly state: Map<string, string>;
+  readonly background: boolean;
 }
+
+/** Starts the step, and ends with it. Killed, it leaves the step without its parent. */
+const workerScript = `
+const child = require('node:child_process').spawn(process.argv[1], process.argv.slice(2), { stdio: 'inherit' });
+child.once('exit', (code) => process.exit(code ?? 1));
+`;
 
 const noInputs: StepInputs = { values: new Map(), warnings: [] };
 
@@ -152,8 +163,9 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
   const results: StepResult[] = [];
   let started = 0;
   let busy = false;
-  let running: RunningStep | undefined;
+  const running = new Set<RunningStep>();
   let renews = false;
+  let leavesMain = false;
 
   const refuseWhileBusy = (): void => {
     if (busy) throw new Error('A job runs one step at a time, and one still runs.');
@@ -168,11 +180,11 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
     ...options.jobEnv?.(variables('')),
   };
 
-  const start = async ({ inputs, env: stepEnv, ...stage }: Stage): Promise<RunningStep> => {
+  const start = async ({ inputs, env: stepEnv, background, ...stage }: Stage): Promise<RunningStep> => {
     const { action, state } = stage;
-    busy = true;
+    busy ||= !background;
     const files = await createCommandFiles(folders.temp);
-    running = startStage({
+    const started = startStage({
       ...stage,
       environment: environmentOf({
         runner,
@@ -192,8 +204,9 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       timeoutMs: options.timeoutMs ?? 60_000,
       onShown: options.onShown,
       onFinished(result) {
-        busy = false;
-        running = undefined;
+        leavesMain ||= result.conclusion === 'cancelled' && result.exitCode === 130;
+        if (!background) busy = false;
+        running.delete(started);
         results.push(result);
         for (const [name, value] of Object.entries(result.env)) exported.set(name, value);
         for (const path of result.paths) {
@@ -203,7 +216,8 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
         }
       },
     });
-    return running;
+    running.add(started);
+    return started;
   };
 
   const job: Job = {
@@ -217,20 +231,26 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       started += 1;
       const action =
         step.id ?? (started === 1 ? '__octo-org_workspace-automation' : `__octo-org_workspace-automation_${started}`);
-      const { main, post, env: stepEnv = {} } = step;
+      const { main, post, env: stepEnv = {}, background = false, worker = false } = step;
       const used = step.actionFile === undefined ? file : await readActionFile(step.actionFile);
       const stage = (stage: 'main' | 'post', entry: string): Stage => ({
         stage,
-        command: [process.execPath, entry],
-        inKeptProcess: options.sharesProcesses === true && [file.main, file.post].includes(entry),
+        command:
+          worker && stage === 'main'
+            ? [process.execPath, '-e', workerScript, process.execPath, entry]
+            : [process.execPath, entry],
+        inKeptProcess:
+          options.sharesProcesses === true && !background && !worker && [file.main, file.post].includes(entry),
         workingFolder: folders.workspace,
         inputs,
         env: stepEnv,
         action,
         state,
+        background: background && stage === 'main',
       });
       const state = new Map<string, string>();
       const inputs = resolveInputs(used, step.with ?? {}, expressions);
+      leavesMain ||= worker;
       renews ||= inputs.values.get('renew') === 'true';
       const postEntry = post === null ? undefined : (post ?? used.post);
       if (postEntry !== undefined) posts.push(stage('post', postEntry));
@@ -241,7 +261,7 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       const state = new Map<string, string>();
       return start({
         ...{ stage: 'main', command, inKeptProcess: false, workingFolder },
-        ...{ inputs: noInputs, env: stepEnv, action: id, state },
+        ...{ inputs: noInputs, env: stepEnv, action: id, state, background: false },
       });
     },
     async run(step) {
@@ -261,9 +281,9 @@ export async function openJob(options: JobOptions = {}): Promise<Job> {
       return finished;
     },
     async end() {
-      await running?.kill();
-      // The search is slow, and only one kind of step leaves processes behind.
-      const mayLeave = renews || results.some(({ state }) => 'renewer' in state);
+      for (const step of running) await step.kill();
+      // The search is slow, and few kinds of steps leave processes behind.
+      const mayLeave = renews || leavesMain || results.some(({ state }) => 'renewer' in state);
       const left = mayLeave ? leftProcesses(trackingId) : [];
       endProcesses(left);
       await rm(root, { recursive: true, force: true, maxRetries: 3 });

@@ -49,6 +49,8 @@ async function run({ entry, folder, environment }) {
   process.chdir(folder);
   process.exitCode = 0;
   number += 1;
+  // An id that no process has: each step ends, and a later one must not end the process that it shares.
+  Object.defineProperty(process, 'pid', { value: 4_194_304 + number, configurable: true });
   await import(entry + '?step=' + number).catch(crash);
   // An error thrown at the end of the step is printed after it.
   await new Promise((resolve) => setImmediate(resolve));

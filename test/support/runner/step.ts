@@ -57,6 +57,11 @@ export interface RunningStep {
   cancel(): Promise<StepResult>;
   /** Sends SIGKILL at once. */
   kill(): Promise<StepResult>;
+  /**
+   * Cancels the step as the runner does in a container: it signals only its own client, and the step lives on without
+   * its output. actions/runner, `StepHost.cs`, `ContainerStepHost`.
+   */
+  disconnect(): Promise<StepResult>;
 }
 
 export interface StageOptions {
@@ -91,6 +96,7 @@ export function startStage(options: StageOptions): RunningStep {
   const onWritten = new Set<() => void>();
   const startedAt = performance.now();
   let cancelled = false;
+  const disconnected = Promise.withResolvers<ProcessEnd>();
 
   const start = (): StepProcess => {
     try {
@@ -111,7 +117,7 @@ export function startStage(options: StageOptions): RunningStep {
   const child = start();
 
   const finish = async (): Promise<StepResult> => {
-    const end: ProcessEnd = await child.ended.catch((error: Error) => {
+    const end: ProcessEnd = await Promise.race([child.ended, disconnected.promise]).catch((error: Error) => {
       // Such as an environment that is too large: the runner reports it and continues with the post-steps.
       log.say('error', error.message);
       return { code: -1 };
@@ -181,6 +187,12 @@ export function startStage(options: StageOptions): RunningStep {
     },
     async kill() {
       child.kill();
+      return finished;
+    },
+    disconnect() {
+      cancelled = true;
+      // 128 plus the number of SIGINT, which ended the client.
+      disconnected.resolve({ code: 130 });
       return finished;
     },
   };

@@ -33,7 +33,8 @@ export function keepLocks(
     onStart: () => undefined,
   };
   let renewalError: unknown;
-  const renewal = renewLocks(context, { service, workspace, step, ttl, requestTimeoutMs }).catch((error: unknown) => {
+  const job = { service, workspace, step, ttl, requestTimeoutMs };
+  const renewal = renewLocks(context, { ...job, grants: ledger.held(), ageMs: 0 }).catch((error: unknown) => {
     renewalError = error;
   });
   let lost = false;

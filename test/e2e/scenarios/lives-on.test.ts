@@ -1,0 +1,158 @@
+import { rm, truncate } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { isLocking, once } from '../../support/fault-proxy.ts';
+import type { Job } from '../../support/runner/job.ts';
+import { locking, manyPaths, unlocking } from './place.ts';
+import { openStage, useService } from './stage.ts';
+
+useService();
+
+const hero = 'Content/Hero.uasset';
+const patiently = { timeout: 60_000, interval: 50 };
+
+const folderOf = (job: Job): string => join(job.folders.temp, 'workspace-automation');
+
+describe('a step whose cancellation never reaches it, as in a container', () => {
+  test('takes nothing after its post-step while it waits', async () => {
+    const stage = await openStage();
+    await stage.take(hero);
+    const job = await stage.job({ sharesProcesses: false });
+    const step = await job.step(locking(hero, { wait: '10m' }));
+    await step.waitForLog('Waiting');
+    await step.disconnect();
+    expect(job.leftProcesses()).toHaveLength(1);
+    await job.post();
+    expect(job.leftProcesses()).toEqual([]);
+    await stage.release(hero);
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('keeps none of the locks that it was taking when its post-step began', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job({ sharesProcesses: false });
+    const step = await job.step(locking(manyPaths(800)));
+    await expect.poll(() => proxy.passed.filter(isLocking).length, patiently).toBeGreaterThan(50);
+    await step.disconnect();
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }]);
+    expect(job.leftProcesses()).toEqual([]);
+    expect(await stage.locks()).toEqual([]);
+  });
+});
+
+test('a step whose worker was killed stops waiting, and takes nothing', async () => {
+  const stage = await openStage();
+  await stage.take(hero);
+  const job = await stage.job();
+  const step = await job.step({ ...locking(hero, { wait: '10m' }), worker: true });
+  await step.waitForLog('Waiting');
+  await step.kill();
+  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+  await stage.release(hero);
+  expect(await stage.locks()).toEqual([]);
+});
+
+describe('steps of one job at the same time', () => {
+  test('a step that wants a path of a parallel step is told so at once, instead of waiting', async () => {
+    const stage = await openStage();
+    const other = await stage.take('b');
+    const job = await stage.job();
+    const waiting = await job.step({ ...locking(['a', 'b'], { wait: '10m' }), id: 'second', background: true });
+    await waiting.waitForLog('Waiting');
+    await job.run({ ...locking('a'), id: 'first' });
+    await stage.release(other.path);
+    const result = await waiting.finished;
+    expect(result).toMatchObject({ conclusion: 'failure', outputs: { status: 'held' } });
+    expect(result.log).toContain('This job already holds a: the step `first` locked it');
+    await job.post();
+    expect(await stage.locks()).toEqual([]);
+  });
+
+  test('an unlock of all locks leaves those to a step that is still taking its own', async () => {
+    const stage = await openStage();
+    const proxy = await stage.proxy();
+    const job = await stage.job();
+    await job.run(locking('mine'));
+    const going = Promise.withResolvers<void>();
+    const hold = once((passing) => passing.path === 'Content/0040.uasset', { kind: 'held-back', until: going.promise });
+    proxy.meet(hold);
+    const step = await job.step({ ...locking(manyPaths(160)), background: true });
+    await expect.poll(() => stage.locks().then((locks) => locks.length), patiently).toBeGreaterThan(30);
+    const unlocked = await job.run(unlocking({}));
+    expect(JSON.parse(unlocked.outputs['released'] ?? '')).toEqual(['mine']);
+    going.resolve();
+    expect(await step.finished).toMatchObject({ conclusion: 'success', outputs: { count: '160' } });
+    expect(await stage.locks()).toHaveLength(160);
+    await job.post();
+    expect(await stage.locks()).toEqual([]);
+  });
+});
+
+describe.each<[string, (job: Job) => Promise<void>]>([
+  ['the temporary folder is emptied', (job) => rm(folderOf(job), { recursive: true })],
+  ['the ledger is truncated', (job) => truncate(join(folderOf(job), 'ledger.jsonl'))],
+])('when %s', (_, damage) => {
+  test('the locks are still renewed, and released at the end', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
+    await damage(job);
+    const before = await stage.lockOn(hero);
+    await expect
+      .poll(async () => Date.parse((await stage.lockOn(hero))?.expires_at ?? ''), patiently)
+      .toBeGreaterThan(Date.parse(before?.expires_at ?? '') + 4_000);
+    expect((await stage.lockOn(hero))?.id).toBe(before?.id);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'success' });
+    expect(await stage.locks()).toEqual([]);
+    expect(job.leftProcesses()).toEqual([]);
+  });
+
+  test('a lock that was lost fails the job', async () => {
+    const stage = await openStage();
+    const job = await stage.job();
+    await job.run(locking(hero, { renew: 'true', ttl: '4s' }));
+    await damage(job);
+    await stage.release(hero);
+    const theirs = await stage.takenByGrace(hero);
+    // The process ends once no lock is left to renew.
+    await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
+    const [post] = await job.post();
+    expect(post).toMatchObject({ conclusion: 'failure' });
+    expect(post?.log).toContain('was lost');
+    expect(await stage.locks()).toEqual([theirs]);
+  });
+});
+
+describe.each([
+  ['two ttls behind', -8_000],
+  ['ten days behind', -864_000_000],
+  ['ten days ahead', 864_000_000],
+])('behind a gateway whose clock is %s', (_, aheadMs) => {
+  test('a lock is taken, and renewed for as long as the job lives', async () => {
+    const stage = await openStage();
+    await stage.proxy({ dateAheadMs: aheadMs });
+    const job = await stage.job();
+    await expect(job.run(locking(hero, { renew: 'true', ttl: '4s' }))).resolves.toMatchObject({
+      outputs: { status: 'acquired' },
+    });
+    const before = await stage.lockOn(hero);
+    await expect
+      .poll(async () => Date.parse((await stage.lockOn(hero))?.expires_at ?? ''), patiently)
+      .toBeGreaterThan(Date.parse(before?.expires_at ?? '') + 4_000);
+    expect((await stage.lockOn(hero))?.id).toBe(before?.id);
+    await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success' }]);
+    expect(await stage.locks()).toEqual([]);
+  });
+});
+
+test('an unlock by path leaves alone the lock of another run, and says how to release it', async () => {
+  const stage = await openStage();
+  const theirs = await stage.take(hero, { origin: 'https://github.com/octo/game/actions/runs/7/attempts/1' });
+  const job = await stage.job();
+  const result = await job.run(unlocking({ path: hero }));
+  expect(result).toMatchObject({ conclusion: 'success', outputs: { status: 'held', released: '[]' } });
+  expect(result.annotations[0]?.message).toMatch(/left alone.*`locks`.*`force: true`/);
+  expect(await stage.locks()).toEqual([theirs]);
+});
