@@ -97,15 +97,29 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
   return targets;
 }
 
+/** Some gateways compress what nobody asked them to. */
+function unzip(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly tooLarge: boolean } {
+  try {
+    // Loaded only for such a gateway.
+    const { gunzipSync } = process.getBuiltinModule('node:zlib');
+    return { bytes: gunzipSync(bytes, { maxOutputLength: maxResponseBytes }), tooLarge: false };
+  } catch (error) {
+    if (error instanceof RangeError) return { bytes: Buffer.from('(compressed)'), tooLarge: true };
+    throw new BrokenResponse('its gzip encoding is damaged');
+  }
+}
+
 const maxExcerptLength = 200;
 
 /** JSON is detected by parsing: many servers send it as `text/plain` or without a type. */
-function readBody({ headers, bytes, tooLarge }: RawResponse, sanitizer: Sanitizer): ResponseBody {
+function readBody({ headers, bytes: received, tooLarge: cut }: RawResponse, sanitizer: Sanitizer): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
+  if (coding !== '' && coding !== 'identity' && coding !== 'gzip' && received.length > 0) {
     const reason = `it is compressed (${sanitizer.line(coding, 40)}), which was not requested`;
     return { kind: 'other', reason, excerpt: '' };
   }
+  const isCompressed = coding === 'gzip' && received.length > 0 && !cut;
+  const { bytes, tooLarge } = isCompressed ? unzip(received) : { bytes: received, tooLarge: cut };
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
   const excerpt = (): string => sanitizer.excerpt(text, maxExcerptLength);

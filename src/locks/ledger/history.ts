@@ -139,6 +139,8 @@ export function openHistory() {
       case 'plan':
         if (entry.stepName !== undefined) stepNames.set(entry.step, entry.stepName);
         break;
+      case 'marks':
+        break;
       case 'intent':
         unanswered.set(entry.key, entry);
         break;
