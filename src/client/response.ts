@@ -98,14 +98,14 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
 }
 
 /** Some gateways compress what nobody asked them to. */
-function unzip(bytes: Uint8Array): { readonly bytes: Uint8Array; readonly tooLarge: boolean } {
+function unzip(bytes: Uint8Array): Pick<RawResponse, 'bytes' | 'tooLarge'> | undefined {
   try {
     // Loaded only for such a gateway.
     const { gunzipSync } = process.getBuiltinModule('node:zlib');
     return { bytes: gunzipSync(bytes, { maxOutputLength: maxResponseBytes }), tooLarge: false };
   } catch (error) {
     if (error instanceof RangeError) return { bytes: Buffer.from('(compressed)'), tooLarge: true };
-    throw new BrokenResponse('its gzip encoding is damaged');
+    return undefined;
   }
 }
 
@@ -118,8 +118,10 @@ function readBody({ headers, bytes: received, tooLarge: cut }: RawResponse, sani
     const reason = `it is compressed (${sanitizer.line(coding, 40)}), which was not requested`;
     return { kind: 'other', reason, excerpt: '' };
   }
-  const isCompressed = coding === 'gzip' && received.length > 0 && !cut;
-  const { bytes, tooLarge } = isCompressed ? unzip(received) : { bytes: received, tooLarge: cut };
+  const unzipped =
+    coding === 'gzip' && received.length > 0 && !cut ? unzip(received) : { bytes: received, tooLarge: cut };
+  if (unzipped === undefined) return { kind: 'other', reason: 'its gzip encoding is damaged', excerpt: '' };
+  const { bytes, tooLarge } = unzipped;
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
   const excerpt = (): string => sanitizer.excerpt(text, maxExcerptLength);
