@@ -52,11 +52,18 @@ export const rejectsSlashes = (response: ClientResponse): boolean =>
 export const isOwnProblem = (response: ClientResponse): boolean =>
   nameIn(objectIn(response)['type'])?.startsWith(problemTypePrefix) === true;
 
-const bearsMarks = (response: ClientResponse): boolean => isOwnProblem(response) || isOwnLock(response);
+const bearsMarks = (response: ClientResponse): boolean =>
+  isOwnProblem(response) || (isSuccess(response) && (isOwnLock(response) || isOwnSync(response)));
 
 /** The shape of a granted lock: it has a fence, and its id is its ETag. */
 function isOwnLock(response: ClientResponse): boolean {
   const { id, fence, expires_at } = lockIn(objectIn(response));
   const isComplete = typeof id === 'string' && typeof fence === 'number' && typeof expires_at === 'string';
-  return isSuccess(response) && isComplete && etagOf(response) === `"${id}"`;
+  return isComplete && etagOf(response) === `"${id}"`;
+}
+
+/** It counts more than the interface asks for. */
+function isOwnSync(response: ClientResponse): boolean {
+  const { sync_id, received_bytes, missing_objects } = objectIn(response);
+  return typeof sync_id === 'string' && typeof received_bytes === 'number' && typeof missing_objects === 'number';
 }
