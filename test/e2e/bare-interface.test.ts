@@ -72,8 +72,14 @@ const releasing = (answer: Answer, outputs: Readonly<Record<string, string>>, fa
   left: [hero],
   postWarns: fails,
 });
-const gone = (absent: Answer): Row => ({
-  service: { absent, instead: (request) => (isReleasing(request) ? absent : undefined), locks: () => json(200, []) },
+const gone = (absent: Answer, forRawSlashes = absent): Row => ({
+  service: {
+    instead(request) {
+      if (!isReleasing(request)) return undefined;
+      return request.url.includes('%2F') ? absent : forRawSlashes;
+    },
+    locks: () => json(200, []),
+  },
   steps: [locking, { ...unlocking, outputs: { status: 'absent' } }],
   left: [hero],
 });
@@ -144,6 +150,7 @@ const table: Readonly<Record<string, Row>> = {
   'unlock: 200 empty': { service: { released: nothing(200) }, steps: [locking, unlocking] },
   'unlock: 202 {}': { service: { released: json(202, {}) }, steps: [locking, unlocking] },
   'unlock: only raw slashes, 404 {"error"} for others': { service: { rawSlashes: true }, steps: [locking, unlocking] },
+  'unlock: 404 {"error"}, and a page for raw slashes': gone(refusedWith(404), page(404)),
   'unlock: 404 {"error"}': gone(refusedWith(404)),
   'unlock: 404 empty': gone(nothing(404)),
   'unlock: 410 {"error"}': gone(refusedWith(410)),
