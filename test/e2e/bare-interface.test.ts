@@ -151,6 +151,7 @@ const table: Readonly<Record<string, Row>> = {
   'unlock: 202 {}': { service: { released: json(202, {}) }, steps: [locking, unlocking] },
   'unlock: only raw slashes, 404 {"error"} for others': { service: { rawSlashes: true }, steps: [locking, unlocking] },
   'unlock: 404 {"error"}, and a page for raw slashes': gone(refusedWith(404), page(404)),
+  'unlock: 404 {"error"}, and 405 {"error"} for raw slashes': gone(refusedWith(404), refusedWith(405)),
   'unlock: 404 {"error"}': gone(refusedWith(404)),
   'unlock: 404 empty': gone(nothing(404)),
   'unlock: 410 {"error"}': gone(refusedWith(410)),
