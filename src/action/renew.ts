@@ -6,6 +6,7 @@ import { sleep, steadyClock } from '../client/client.ts';
 import { milliseconds } from '../interface/duration.ts';
 import { parseTtl } from '../interface/ttl.ts';
 import { createRecorder, followLedger, openLedger } from '../locks/ledger/ledger.ts';
+import { marksIn } from '../locks/ledger/marks.ts';
 import { renewLocks } from '../locks/renewal/renew-locks.ts';
 import { attemptMs } from '../locks/renewal/schedule.ts';
 import { watchProcess } from './renewal/processes.ts';
@@ -30,8 +31,10 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
   const maxAttemptMs = attemptMs(milliseconds(ttl.value));
   const requestTimeout = { seconds: Math.min(connection.requestTimeout.seconds, maxAttemptMs / 1_000) };
   const reporter = { log: silentLog, mask: add };
+  const record = createRecorder(ledger, silentLog);
   const client = connect({ ...connection, retries, requestTimeout }, origin, reporter, {
     clockOffsetMs: task.clockOffsetMs,
+    marks: marksIn(ledger, record, connection.baseUrl),
   });
   const context = {
     client,
@@ -39,7 +42,7 @@ async function renew({ connection, origin, ledgerFile, step, workspace, worker, 
     clock: steadyClock,
     sleep,
     random: Math.random,
-    record: createRecorder(ledger, silentLog),
+    record,
     follow: followLedger(ledgerFile),
     isWorkerGone: worker === undefined ? () => false : watchProcess(worker),
     onStart: reportStart,

@@ -135,6 +135,7 @@ export const createAcquireLock = (context: AcquireContext) => {
         keySentBefore: firstSentAt !== undefined,
         ...(waits && { attempts: 'once', responseDelayMs: line.seconds * 1_000 }),
         expect: expectResource('lock', namesLock),
+        anySuccess: true,
         async confirm(response, limits) {
           // If a gateway cuts off the wait, the list of locks does not show whether the place is kept.
           const isHeld = response.status === 409 && (!waits || hasWaited(response));

@@ -2,10 +2,10 @@ import { unlessAborted } from '../interface/timers.ts';
 import type { Clock, ServerClock } from './clock.ts';
 import { type Connection, connectionFailure, type SentRequest } from './connection.ts';
 import { rateLimitIn } from './rate-limit.ts';
-import { isRecognized, rejectsSlashes } from './recognize.ts';
+import { type Marks, rejectsSlashes } from './recognize.ts';
 import { retryAfterHeader } from './refusal.ts';
 import type { Request } from './request.ts';
-import { type ClientResponse, parseResponse } from './response.ts';
+import { type ClientResponse, isSuccess, parseResponse } from './response.ts';
 import { type AttemptResult, classifyResponse, type FailedAttempt } from './retry.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import type { Throttle } from './throttle.ts';
@@ -40,16 +40,16 @@ interface Attempt {
   readonly result: AttemptResult | undefined;
 }
 
-export function createAttempt(options: AttemptOptions, throttle: Throttle) {
+export function createAttempt(options: AttemptOptions, throttle: Throttle, marks: Marks) {
   const { baseUrl, server, send, timeoutMs, clock, serverClock, startTimer, onResponse } = options;
 
   /**
-   * Sends the request once, and classifies the response. If a gateway rejects encoded slashes, it sends the request
-   * again with raw ones.
+   * Sends the request once, and classifies the response. If a gateway may have rejected encoded slashes, it sends the
+   * request again with raw ones.
    */
   return async function attempt(sent: SentRequest, context: AttemptContext): Promise<Attempt> {
     const { request, throttled } = context;
-    const { target, otherTarget, expect } = request;
+    const { target, otherTarget } = request;
     const isFirst = sent.target === target;
     const sentAt = clock();
     const received = await receive(sent, context).finally(() => {
@@ -58,16 +58,20 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle) {
     if (received?.kind !== 'received') return { sent, result: received };
     const { response } = received;
     observe(response, sentAt, throttled);
-    if (isFirst && otherTarget !== undefined && rejectsSlashes(response)) {
-      return attempt({ ...sent, target: otherTarget }, context);
-    }
-    const result = classifyResponse(response, {
-      ...{ baseUrl, serverNow: serverClock.now(), expect, keyMayHaveArrived: context.keyMayHaveArrived },
-      // Other servers have no marks of the service: all their responses count as their own.
-      isRecognized: server === undefined ? isRecognized : () => true,
-    });
-    return { sent, result };
+    const first: Attempt = { sent, result: classify(response, context) };
+    if (!isFirst || otherTarget === undefined || !rejectsSlashes(response)) return first;
+    const second = await attempt({ ...sent, target: otherTarget }, context);
+    return isBetter(first.result, second.result) ? first : second;
   };
+
+  function classify(response: ClientResponse, { request, keyMayHaveArrived }: AttemptContext): AttemptResult {
+    return classifyResponse(response, {
+      ...{ baseUrl, serverNow: serverClock.now(), keyMayHaveArrived },
+      ...{ expect: request.expect, anySuccess: request.anySuccess },
+      // Only the service has marks. The refusals of other servers are their own, and their successes must be complete.
+      isWord: server === undefined ? marks.isWord : (each) => !isSuccess(each),
+    });
+  }
 
   async function receive(
     sent: SentRequest,
@@ -94,6 +98,7 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle) {
   function observe(response: ClientResponse, sentAt: number, throttled: boolean): void {
     serverClock.observe(response.headers);
     onResponse?.(response);
+    if (server === undefined) marks.observe(response);
     const status = rateLimitIn(response.headers, serverClock.now());
     if (status !== undefined) throttle.observe(status, clock());
     if (!throttled) return;
@@ -101,3 +106,9 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle) {
     else throttle.onUnlimited();
   }
 }
+
+/** Whether a 404 for encoded slashes says more than the response for raw ones: their route may not exist. */
+const isBetter = (encoded: AttemptResult | undefined, raw: AttemptResult | undefined): boolean =>
+  encoded?.kind === 'answered' &&
+  raw !== undefined &&
+  (raw.kind !== 'answered' || (encoded.response.status === 404 && rejectsSlashes(raw.response)));

@@ -1,5 +1,6 @@
 import { type AttemptOptions, createAttempt } from './attempt.ts';
 import type { SentRequest } from './connection.ts';
+import { createMarks, type MarksStore } from './recognize.ts';
 import { refusalOf } from './refusal.ts';
 import type {
   AnsweredCall,
@@ -32,6 +33,8 @@ export interface CallOptions extends AttemptOptions {
   /** At least 0 and less than 1. */
   readonly random: () => number;
   readonly closed: AbortSignal;
+  /** Without it, each call starts without knowing the service. */
+  readonly marks?: MarksStore | undefined;
   readonly onRetry?: ((retry: Retry) => void) | undefined;
   /** Called when the next request must wait because little of the rate limit remains. */
   readonly onThrottled?: ((delayMs: number) => void) | undefined;
@@ -45,7 +48,7 @@ export function createCall(options: CallOptions): Call {
   const { server, clock, random } = options;
   const throttle = createThrottle(random);
   const admit = createAdmission({ ...options, throttle });
-  const attempt = createAttempt(options, throttle);
+  const attempt = createAttempt(options, throttle, createMarks(options.marks));
   const sanitizerFor = createSanitizerCache(options.secrets);
   let tokens: Promise<TokenSource> | undefined;
   /** The last response that refused a request because of the rate limit. */

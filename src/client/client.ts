@@ -30,6 +30,7 @@ export { type LookupResult, listOnPaths, lookUp, lookupIn } from './lookup.ts';
 export type { List } from './pages.ts';
 export type { PoolItem } from './pools.ts';
 export { type Priority, type QueueWait, type Urgency, urgencies } from './queue.ts';
+export type { MarksStore } from './recognize.ts';
 export type { CallLimits, Retry } from './request.ts';
 export { backoff, isTransient, lastAttemptMs, retryAfterOfError, withJitter } from './retry.ts';
 export { ServiceError, withRequest } from './service-error.ts';
@@ -44,7 +45,7 @@ type ClientCredentials =
   | { readonly kind: 'exchanged'; readonly open: (context: ExchangeContext) => Promise<TokenSource> };
 
 export interface ClientOptions
-  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'onThrottled'>> {
+  extends Partial<Pick<CallOptions, 'retries' | 'clock' | 'sleep' | 'random' | 'onRetry' | 'onThrottled' | 'marks'>> {
   /** Ends in the API version: `/v1`. */
   readonly baseUrl: string;
   readonly credentials: ClientCredentials;
@@ -90,6 +91,7 @@ export function createClient(options: ClientOptions) {
     onResponse: warnOfDeprecation(onWarning),
     onRetry: options.onRetry,
     onThrottled: options.onThrottled,
+    marks: options.marks,
   };
 
   const { credentials } = options;

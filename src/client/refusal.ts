@@ -1,6 +1,7 @@
 import { parseRetryAfter } from '../interface/retry-after.ts';
 import { asObject, firstName, isArray, isObject, type Json, type JsonObject, nameIn } from './json.ts';
 import { readOutdated } from './outdated.ts';
+import { isOwnProblem } from './recognize.ts';
 import { type ClientResponse, headerOf, objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 import { asSentence, type Redirected, type Refused, type RefusedField, type Unusable } from './service-error.ts';
@@ -29,6 +30,7 @@ export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: Refu
     status,
     sentStatus: response.sentStatus,
     isRecognized: true,
+    isOwnProblem: isOwnProblem(response),
     requestId,
     message: body.kind === 'json' ? messageOf(json, sanitizer) : excerpt === '' ? undefined : excerpt,
     fields: fieldsOf(json, sanitizer),
@@ -38,14 +40,10 @@ export function refusalOf(response: ClientResponse, { baseUrl, serverNow }: Refu
   };
 }
 
-/**
- * The reason why a success is not the requested resource; undefined if it is. Some services answer 201 or 204 without a
- * body. Any other body without the resource may be from a gateway.
- */
+/** The reason why a success is not the requested resource; undefined if it is. */
 export const expectResource =
   (resource: string, isIn: (body: JsonObject) => boolean) =>
   (response: ClientResponse): Unusable | undefined => {
-    if (response.body.kind === 'empty' && (response.status === 201 || response.status === 204)) return undefined;
     const wrong = unusable(response);
     if (wrong !== undefined || isIn(objectIn(response))) return wrong;
     return notUnderstood(response, `it contains no ${resource}`, membersOf(response));

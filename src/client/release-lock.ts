@@ -12,7 +12,7 @@ import {
   namesLock,
 } from './known-lock.ts';
 import { type LookupResult, lookUpOnce } from './lookup.ts';
-import { isRecognized } from './recognize.ts';
+import { isOwnProblem } from './recognize.ts';
 import { expectResource } from './refusal.ts';
 import type { AnsweredCall, CallLimits, CallResult, ClientContext } from './request.ts';
 import { isSuccess } from './response.ts';
@@ -59,7 +59,8 @@ export function createReleaseLock(context: ClientContext) {
         otherTarget,
         headers: { ...(condition !== undefined && { 'if-match': condition }) },
         attempts,
-        expect: expectResource('lock', namesLock),
+        expect: (response) => (response.status === 204 ? undefined : expectReleased(response)),
+        anySuccess: true,
         async confirm() {
           const listed = await lookUpOnce(context, request, within);
           return isLockGone(listed, proof) ? listed : undefined;
@@ -67,7 +68,7 @@ export function createReleaseLock(context: ClientContext) {
       },
       within,
     );
-    const isUnderstood = result.kind === 'answered' && (isSuccess(result.response) || isRecognized(result.response));
+    const isUnderstood = result.kind === 'answered' && (isSuccess(result.response) || isOwnProblem(result.response));
     if (isUnderstood && result.target === otherTarget) slashes = 'raw';
     return result;
   }
@@ -139,6 +140,8 @@ export function createReleaseLock(context: ClientContext) {
     return classify(await send(request, etag, within), request, etag, within);
   };
 }
+
+const expectReleased = expectResource('lock', namesLock);
 
 /** The value of `If-Match`. */
 export const conditionOf = (proof: LockProof | undefined): string | undefined =>

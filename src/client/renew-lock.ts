@@ -31,6 +31,7 @@ export function createRenewLock(context: ClientContext) {
         headers: { 'idempotency-key': key, 'if-match': condition },
         body: { path: request.path, type: request.type, ttl: formatDuration(request.ttl) },
         expect: expectResource('lock', namesLock),
+        anySuccess: true,
         async confirm({ status }) {
           // Any other status is not a loss: a login may be missing, or a success may have renewed the lock.
           if (![403, 404, 409, 410, 412].includes(status)) return undefined;

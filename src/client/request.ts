@@ -35,6 +35,8 @@ export interface Request {
    * The reason why a success is not the requested resource; undefined if it is. By default, any success is accepted.
    */
   readonly expect?: ((response: ClientResponse) => Unusable | undefined) | undefined;
+  /** Any success will do if a service without marks sent it: the interface leaves its body open. */
+  readonly anySuccess?: boolean;
   /** The result of a lookup, if it confirms a response that may be from a gateway. */
   readonly confirm?: ((response: ClientResponse, within: CallLimits) => Promise<FoundLock | undefined>) | undefined;
 }

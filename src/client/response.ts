@@ -97,15 +97,31 @@ export function parseLinks(header: string | undefined): ReadonlyMap<string, stri
   return targets;
 }
 
+/** Some gateways compress what nobody asked them to. */
+function unzip(bytes: Uint8Array): Pick<RawResponse, 'bytes' | 'tooLarge'> | undefined {
+  try {
+    // Loaded only for such a gateway.
+    const { gunzipSync } = process.getBuiltinModule('node:zlib');
+    return { bytes: gunzipSync(bytes, { maxOutputLength: maxResponseBytes }), tooLarge: false };
+  } catch (error) {
+    if (error instanceof RangeError) return { bytes: Buffer.from('(compressed)'), tooLarge: true };
+    return undefined;
+  }
+}
+
 const maxExcerptLength = 200;
 
 /** JSON is detected by parsing: many servers send it as `text/plain` or without a type. */
-function readBody({ headers, bytes, tooLarge }: RawResponse, sanitizer: Sanitizer): ResponseBody {
+function readBody({ headers, bytes: received, tooLarge: cut }: RawResponse, sanitizer: Sanitizer): ResponseBody {
   const coding = headers['content-encoding']?.trim().toLowerCase() ?? '';
-  if (coding !== '' && coding !== 'identity' && bytes.length > 0) {
+  if (coding !== '' && coding !== 'identity' && coding !== 'gzip' && received.length > 0) {
     const reason = `it is compressed (${sanitizer.line(coding, 40)}), which was not requested`;
     return { kind: 'other', reason, excerpt: '' };
   }
+  const unzipped =
+    coding === 'gzip' && received.length > 0 && !cut ? unzip(received) : { bytes: received, tooLarge: cut };
+  if (unzipped === undefined) return { kind: 'other', reason: 'its gzip encoding is damaged', excerpt: '' };
+  const { bytes, tooLarge } = unzipped;
   const text = new TextDecoder().decode(bytes);
   if (text.trim() === '') return { kind: 'empty' };
   const excerpt = (): string => sanitizer.excerpt(text, maxExcerptLength);

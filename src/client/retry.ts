@@ -27,18 +27,25 @@ export type FailedAttempt = Extract<AttemptResult, { kind: 'failed' }>;
 interface ResponseContext extends RefusalContext {
   readonly keyMayHaveArrived: boolean;
   readonly expect: Request['expect'];
-  readonly isRecognized: (response: ClientResponse) => boolean;
+  readonly anySuccess: Request['anySuccess'];
+  /** Whether a response without marks counts as the service's own. */
+  readonly isWord: (response: ClientResponse) => boolean;
 }
 
 export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
   const { status } = response;
   if (isSuccess(response)) {
     const failure = context.expect?.(response);
-    return failure === undefined ? { kind: 'answered', response } : unrecognized(response, failure);
+    if (failure === undefined) return { kind: 'answered', response };
+    if (!context.isWord(response)) return unrecognized(response, failure);
+    // The service would send the same again.
+    return context.anySuccess
+      ? { kind: 'answered', response }
+      : { ...unrecognized(response, failure), retry: undefined };
   }
   const stillRunning = isStillRunning(response, context.keyMayHaveArrived);
   const isTransientResponse = stillRunning || isTransientStatus(status);
-  if (!isTransientResponse && isDisputed(status) && !context.isRecognized(response)) {
+  if (!isTransientResponse && isDisputed(status) && !isOwnProblem(response) && !context.isWord(response)) {
     return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
   }
   if (!isTransientResponse) return { kind: 'answered', response };
@@ -182,7 +189,7 @@ function retryKindOf(status: number, stillRunning: boolean, retryAfterMs = 0): R
 }
 
 /** An unrecognized response proves nothing, not even that the request had no effect. */
-const unrecognized = (response: ClientResponse, failure: RequestFailure): AttemptResult => ({
+const unrecognized = (response: ClientResponse, failure: RequestFailure): FailedAttempt => ({
   kind: 'failed',
   failure,
   mayBeDone: true,

@@ -15,6 +15,8 @@ export interface Refused {
   readonly sentStatus?: number | undefined;
   /** False if the response may be from a gateway. */
   readonly isRecognized: boolean;
+  /** The response is a problem of our service. */
+  readonly isOwnProblem: boolean;
   /** The message of the service, on one line; undefined if it sent none. */
   readonly message: string | undefined;
   readonly requestId: string | undefined;
@@ -55,8 +57,8 @@ export interface ConnectionFailed {
   readonly mayHaveArrived: boolean;
   /** The certificate is not trusted, which a retry would not change. */
   readonly untrusted: boolean;
-  /** The server answered a TLS handshake with something else, mostly plain http. */
-  readonly notTls?: boolean;
+  /** The server answered a TLS handshake with something else, mostly plain http, or with the end of the connection. */
+  readonly notTls?: 'said' | 'closed' | undefined;
 }
 
 /** The deadline of the operation was reached first. */
@@ -144,9 +146,9 @@ export const ifSupported = <Result>(
 const isUnknownRoute = ({ failure }: ServiceError): boolean => {
   const refused = responseIn(failure);
   if (refused?.kind !== 'refused') return false;
-  const { status, isRecognized, message } = refused;
+  const { status, isOwnProblem, message } = refused;
   if ([405, 501].includes(status)) return true;
-  return status === 404 && (!isRecognized || message === undefined || noSuchRoute.test(message));
+  return status === 404 && (!isOwnProblem || message === undefined || noSuchRoute.test(message));
 };
 
 export const withRequest = (sentences: string, request: string | undefined): string =>
@@ -201,7 +203,7 @@ function explainDeadline({ last, retryAfterMs, limited }: OutOfTime, server: str
     : [`${reason} ${server} asked to wait ${spanOfMs(retryAfterMs)}, longer than the time left.`, advice];
 }
 
-function explainConnection({ untrusted, notTls, message }: ConnectionFailed): Explanation {
+function explainConnection({ untrusted, notTls, message, code }: ConnectionFailed): Explanation {
   if (untrusted) {
     return [
       asSentence(`The certificate of the server is not trusted, so nothing was sent: ${message}`),
@@ -209,8 +211,12 @@ function explainConnection({ untrusted, notTls, message }: ConnectionFailed): Ex
     ];
   }
   if (notTls) {
+    const how =
+      notTls === 'said'
+        ? 'it does not speak TLS on this port'
+        : `it closed the connection during the TLS handshake, as a port for plain http does (${code})`;
     return [
-      'The connection to the server failed: it does not speak TLS on this port.',
+      `The connection to the server failed: ${how}.`,
       ' Check the port of the base URL, and whether it must begin with http:// instead of https://.',
     ];
   }
@@ -248,7 +254,7 @@ const httpsNeeded =
 /** The error of our service for an unknown route. */
 const noSuchRoute = /^There is nothing at "/;
 
-function adviceOnRefusal({ status, isRecognized, message, missingScope, requestId }: Refused): string {
+function adviceOnRefusal({ status, isRecognized, isOwnProblem, message, missingScope, requestId }: Refused): string {
   if (missingScope !== undefined) return ` Use a token or a trust rule that has the scope ${missingScope}.`;
   if (status === 401) {
     const isKnown = message !== undefined && /expired|revoked/i.test(message);
@@ -263,7 +269,7 @@ function adviceOnRefusal({ status, isRecognized, message, missingScope, requestI
   if (status === 400 && message !== undefined && httpsNeeded.test(message)) {
     return ' This port expects https: begin the base URL with https://.';
   }
-  if (status === 404 && (message === undefined || noSuchRoute.test(message))) {
+  if (status === 404 && (!isOwnProblem || message === undefined || noSuchRoute.test(message))) {
     return ' Check the base URL, whose path may be wrong, and the id of the workspace.';
   }
   if (message !== undefined) return '';

@@ -47,7 +47,10 @@ export function createSync({ call, endpoints, baseUrl, serverNow }: ClientContex
     ): Promise<StartedSync> {
       const target = endpoints.sync(workspace);
       const headers = { 'idempotency-key': crypto.randomUUID() };
-      const request = { method: 'POST', target, headers, body: { branch }, expect: expectSync } as const;
+      const request = {
+        ...{ target, headers, body: { branch }, expect: expectSync },
+        ...({ method: 'POST', anySuccess: true } as const),
+      };
       const result = expectSuccess(await call(request, within));
       return { ...reportOf(result), progress: progressOf(result, target) };
     },

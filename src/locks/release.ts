@@ -10,7 +10,7 @@ import {
 } from '../client/client.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { LockContext } from './context.ts';
-import { type OwnLock, ownLockState } from './ownership.ts';
+import { mayHaveExpired, type OwnLock, ownLockState } from './ownership.ts';
 
 /** Identifies the lock to release, so that no other one is released instead. */
 export type ReleaseTarget =
@@ -92,8 +92,8 @@ const maxPauseMs = 5_000;
 type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
 
 /**
- * Without ETag or id, a release request only names the path. It is therefore sent only once after each lookup of the
- * current lock: an unanswered request may have released ours, and another job may hold the path now.
+ * Without ETag or id, a release request only names the path, and only while the lock lives. If an unanswered request may
+ * have released it, another job may hold the path now: it is then sent again only if a lookup shows that the lock is ours.
  */
 async function releaseUnidentified(
   { client, clock, sleep, random }: ReleaseContext,
@@ -104,20 +104,23 @@ async function releaseUnidentified(
   const { workspace, path, force, attempts } = request;
   let sent = false;
   for (let failed = 1; ; failed += 1) {
-    const found = await lookUp(client, request, within);
-    if (found.kind === 'failed') return { ...found, mayBeDone: sent };
-    switch (ownLockState(lock, found, { serverNow: client.serverNow(), mayBeReleased: mayBeReleased || sent })) {
-      case 'other':
-        if (sent) return { kind: 'released' };
-        return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
-      case 'absent':
-        // A request now could only release the lock of someone who acquires the path meanwhile.
-        return { kind: sent ? 'released' : 'absent' };
-      case 'unknown':
-        return { kind: 'ambiguous' };
-      case 'ours':
-      case 'assumed':
-        break;
+    if (sent || mayBeReleased) {
+      const found = await lookUp(client, request, within);
+      if (found.kind === 'failed') return { ...found, mayBeDone: sent };
+      switch (ownLockState(lock, found, { serverNow: client.serverNow(), mayBeReleased: true })) {
+        case 'other':
+          if (sent) return { kind: 'released' };
+          return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
+        case 'absent':
+          return { kind: sent ? 'released' : 'absent' };
+        case 'assumed':
+        case 'unknown':
+          return { kind: 'ambiguous' };
+        case 'ours':
+          break;
+      }
+    } else if (mayHaveExpired(lock, client.serverNow())) {
+      return { kind: 'ambiguous' };
     }
 
     const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);

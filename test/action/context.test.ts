@@ -26,7 +26,7 @@ function stepOn(baseUrl: string, { retries = 0, outside = false } = {}) {
     retries,
     requestTimeout: { seconds: 10 },
   };
-  const client = connect(connection, outside ? undefined : origin, { log, mask: () => undefined });
+  const client = connect(connection, outside ? undefined : origin, { log, mask: () => undefined }, {});
   onTestFinished(() => client.dispose());
   const list = () => client.listWorkspaces({ deadline: steadyClock() + 60_000 });
   return { list, lines, warnings, debug };

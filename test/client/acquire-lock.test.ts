@@ -1,7 +1,7 @@
 import { describe, expect, test, vi } from 'vitest';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, problem, raw, reset, truncated } from '../support/other-servers/responses.ts';
-import { clientOf, game, hero, lockPath, ofKind, start, stopTime, ttl, workspaceId } from './test-client.ts';
+import { clientOf, game, hero, lockPath, ofKind, start, stopTime, ttl, unmarked, workspaceId } from './test-client.ts';
 
 const request = { workspace: game, path: hero, type: 'exclusive', ttl: ttl('1h'), idempotencyKey: 'key-1' };
 
@@ -11,11 +11,13 @@ const acquire = async (answer: Answer, options: Parameters<typeof clientOf>[1] =
   return { result, server, client };
 };
 
+const granted = json(201, { id: 'l1', path: hero });
+
 const date = { date: 'Sun, 01 Mar 2026 08:00:00 GMT' };
 
 describe('the request for a lock', () => {
   test('has three members and the idempotency key', async () => {
-    const { server } = await acquire(nothing(201));
+    const { server } = await acquire(granted);
     expect(server.requests).toMatchObject([
       {
         method: 'POST',
@@ -45,13 +47,13 @@ describe('the request for a lock', () => {
     ['204', nothing(204, date), { ...computed, raw: {} }],
     ['another spelling of the path', json(201, other), { path: hero, type: 'exclusive' }],
   ])('acquires the lock with a response of %s', async (_, answer, lock) => {
-    const { result, server } = await acquire(answer);
+    const { result, server } = await acquire(answer, unmarked);
     expect(ofKind(result, 'acquired')).toMatchObject({ lock: { path: hero, ...lock } });
     expect(server.requests).toHaveLength(1);
   });
 
   test('acquires the lock for at most its ttl from the request if the service returns no expiry', async () => {
-    const later = nothing(201, { date: 'Sun, 01 Mar 2026 08:01:00 GMT' });
+    const later = json(201, { id: 'l1' }, { date: 'Sun, 01 Mar 2026 08:01:00 GMT' });
     const { result } = await acquire(inTurn(nothing(503, { 'retry-after': '60' }), later), { random: () => 0 });
     expect(ofKind(result, 'acquired').lock.expires_at).toBe('2026-03-01T09:00:00.000Z');
   });
@@ -60,13 +62,13 @@ describe('the request for a lock', () => {
     const { result } = await acquire((response) => {
       response.sendDate = false;
       response.writeHead(201).end();
-    });
+    }, unmarked);
     expect(ofKind(result, 'acquired').lock.expires_at).toBe(new Date(start + 3_600_000).toISOString());
   });
 
   test('names exactly the given workspace, and the unchanged path', async () => {
     const path = lockPath('Ä b/#?%2F&+.uasset');
-    const { server } = await acquire(nothing(201), {}, { workspace: workspaceId('a?b#c %2F..ä'), path });
+    const { server } = await acquire(granted, {}, { workspace: workspaceId('a?b#c %2F..ä'), path });
     expect(server.requests[0]?.url).toBe('/v1/workspaces/a%3Fb%23c%20%252F..%C3%A4/locks');
     expect(JSON.parse(server.requests[0]?.body ?? '')).toMatchObject({ path });
   });
@@ -88,7 +90,7 @@ describe.each([409, 423])('a path held by another job, reported with %i', (statu
     ['a holder with a name', json(status, { holder: { name: 'grace' } }), grace],
     ['a problem without the lock', problem(status, { detail: 'Held.' }, { 'retry-after': '30' }), undefined, 30_000],
   ])('is recognized at once from %s', async (_, answer, its, retryAfterMs) => {
-    const { result, client } = await acquire(answer);
+    const { result, client } = await acquire(answer, unmarked);
     const held = ofKind(result, 'held');
     expect(held).toMatchObject({ mayBeOurs: false, retryAfterMs, error: { status } });
     if (its === undefined) expect(held.holder).toBeUndefined();
@@ -97,14 +99,23 @@ describe.each([409, 423])('a path held by another job, reported with %i', (statu
   });
 });
 
+const htmlPage = page(409);
+
 const anyHeld: readonly [string, Answer][] = [
   ['text only', json(409, { message: 'Somebody has it' })],
-  ['an HTML page', page(409)],
+  ['an HTML page', htmlPage],
   ['an empty body', nothing(409)],
   ['an empty list', json(409, { locks: [] })],
 ];
 
-describe.each(anyHeld)('a 409 that may come from a gateway: %s', (_, answer) => {
+describe.each(anyHeld)('a 409 without the marks of the service: %s', (_, answer) => {
+  test('means that the path is held, after one request, if the service has never shown its marks', async () => {
+    const { result, server } = await acquire(answer, unmarked);
+    const isWord = server.requests.length === 1;
+    expect(isWord).toBe(answer !== htmlPage);
+    expect(result.kind).toBe(isWord ? 'held' : 'unanswered');
+  });
+
   test('means that the path is held if the list has a holder', async () => {
     const held = { path: hero, owner: 'grace' };
     const { result, client } = await acquire((response, asked) =>
@@ -115,7 +126,7 @@ describe.each(anyHeld)('a 409 that may come from a gateway: %s', (_, answer) => 
   });
 
   test('is retried with the same key, and ends as unanswered if the list is unavailable', async () => {
-    const { result } = await acquire(inTurn(answer, answer, answer, nothing(201)));
+    const { result } = await acquire(inTurn(answer, answer, answer, granted));
     expect(result.kind).toBe('acquired');
     expect(ofKind((await acquire(answer)).result, 'unanswered').error.attempts).toBe(5);
   });
@@ -161,7 +172,7 @@ describe('a request that is still running', () => {
 
   test('is retried with the same key, for longer than the retries would last', async () => {
     const seven = Array.from({ length: 6 }, () => running);
-    const { result, server, client } = await acquire(inTurn(running, ...seven, nothing(201)), { retries: 1 });
+    const { result, server, client } = await acquire(inTurn(running, ...seven, granted), { retries: 1 });
     ofKind(result, 'acquired');
     expect(client.sleeps).toHaveLength(7);
     expect(new Set(server.requests.map(({ headers }) => headers['idempotency-key']))).toEqual(new Set(['key-1']));
@@ -174,13 +185,13 @@ describe('a request that is still running', () => {
   });
 
   test('is recognized without problem details after an unanswered attempt, or if the key was sent before', async () => {
-    ofKind((await acquire(inTurn(reset, wordless, nothing(201)))).result, 'acquired');
-    const { result } = await acquire(inTurn(wordless, nothing(201)), {}, { firstSentAt: Number.NaN });
+    ofKind((await acquire(inTurn(reset, wordless, granted))).result, 'acquired');
+    const { result } = await acquire(inTurn(wordless, granted), {}, { firstSentAt: Number.NaN });
     ofKind(result, 'acquired');
   });
 
   test('is not confused with a response that has a holder', async () => {
-    const { result } = await acquire(inTurn(reset, json(409, { owner: 'grace' }, { 'retry-after': '2' })));
+    const { result } = await acquire(inTurn(reset, json(409, { owner: 'grace' }, { 'retry-after': '2' })), unmarked);
     expect(ofKind(result, 'held')).toMatchObject({ mayBeOurs: true, holder: { owner: 'grace' } });
   });
 });
@@ -214,7 +225,7 @@ describe('a lost response', () => {
     const stopped = await client.acquireLock(request, client.within(60_000, stop.signal));
     expect(ofKind(stopped, 'unanswered').error.failure.kind).toBe('aborted');
     ofKind(await client.acquireLock(request, client.within(60_000, stop.signal)), 'failed');
-    const { result } = await acquire(nothing(201), { credentials: { kind: 'static', token: 'a\nb' } });
+    const { result } = await acquire(granted, { credentials: { kind: 'static', token: 'a\nb' } });
     expect(ofKind(result, 'failed').error.failure.kind).toBe('unsendable');
   });
 });
@@ -243,5 +254,21 @@ test.each([
   const { result, server } = await acquire(answer);
   expect(ofKind(result, 'unanswered').error.failure.kind).toBe(failure);
   expect(server.requests).toHaveLength(5);
-  expect((await acquire(inTurn(answer, nothing(201)))).result.kind).toBe('acquired');
+  expect((await acquire(inTurn(answer, granted))).result.kind).toBe('acquired');
+});
+
+test('a service is taken at its word only until it has shown its marks, and that is kept', async () => {
+  const kept: string[] = [];
+  const marks = { read: () => false, write: () => kept.push('marks') };
+  const own = json(201, { id: 'l1', path: hero, fence: 1, expires_at: '2026-03-01T13:00:00Z' }, { etag: '"l1"' });
+  const forbidden = json(403, { message: 'Forbidden' });
+  const { client, server } = await clientOf(inTurn(forbidden, own, forbidden), { marks });
+  const requests = async () => {
+    const before = server.requests.length;
+    const { kind } = await client.acquireLock(request, client.within());
+    return [kind, server.requests.length - before];
+  };
+  expect(await requests()).toEqual(['failed', 1]);
+  expect([await requests(), kept]).toEqual([['acquired', 1], ['marks']]);
+  expect([await requests(), kept]).toEqual([['unanswered', 5], ['marks']]);
 });

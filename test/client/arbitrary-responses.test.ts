@@ -4,7 +4,7 @@ import { ServiceError, steadyClock } from '../../src/client/client.ts';
 import { holderIn, readListedLock, readLock } from '../../src/client/known-lock.ts';
 import { nextPage } from '../../src/client/pages.ts';
 import { rateLimitIn } from '../../src/client/rate-limit.ts';
-import { isRecognized } from '../../src/client/recognize.ts';
+import { createMarks } from '../../src/client/recognize.ts';
 import { refusalOf, retryAfterHeader, unusable } from '../../src/client/refusal.ts';
 import { deprecationIn, parseLinks, parseResponse } from '../../src/client/response.ts';
 import { isStillRunning } from '../../src/client/retry.ts';
@@ -99,7 +99,7 @@ test('reads any response, and describes it in one harmless line', () => {
       const next = nextPage(answer, '/v1/workspaces', baseUrl);
       if (next.kind === 'target') expect(new URL(next.target, baseUrl).origin).toBe(baseUrl.origin);
       expect(typeof isStillRunning(answer, true)).toBe('boolean');
-      expect(typeof isRecognized(answer)).toBe('boolean');
+      expect(typeof createMarks(undefined).isWord(answer)).toBe('boolean');
       expect(readSync({ status: value }, safe).state).toMatch(/^(running|succeeded|failed)$/);
       expect(parseLinks(sent['link']).size).toBeLessThan(1_000);
       const limit = rateLimitIn(sent, start);

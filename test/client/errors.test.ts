@@ -230,7 +230,15 @@ test('rejects a response over 10 MiB, and stops receiving it', async () => {
 
 const call = { method: 'GET', path: '/v1/x', attempts: 2 };
 const refused: Refused = {
-  ...{ kind: 'refused', status: 500, isRecognized: true, message: undefined, requestId: 'req_1', fields: [] },
+  ...{
+    kind: 'refused',
+    status: 500,
+    isRecognized: true,
+    isOwnProblem: true,
+    message: undefined,
+    requestId: 'req_1',
+    fields: [],
+  },
   ...{ missingScope: undefined, retryAfterMs: undefined },
 };
 const unusable = { status: 200, reason: 'it is empty', content: '', requestId: 'req_1' };

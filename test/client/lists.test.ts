@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { inTurn, json, nothing, page, raw } from '../support/other-servers/responses.ts';
@@ -26,6 +27,10 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     ['an object with data', json(200, { data: entries })],
     ['an object with results', json(200, { results: entries, next: null })],
     ['an object in data', json(200, { data: { [name]: entries } })],
+    [
+      'a compressed response, which was not requested',
+      raw(200, gzipSync(JSON.stringify(entries)), { 'content-encoding': 'gzip' }),
+    ],
     ['a response with a wrong content type', raw(200, JSON.stringify(entries), { 'content-type': 'text/html' })],
   ])('is read from %s, with all unknown fields', async (_, answer) => {
     const { server, client } = await clientOf(answer);
@@ -48,7 +53,8 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     ['another object', json(200, { hello: 1 }), 'not-understood', 'It is an object with: hello'],
     ['a number', json(200, 12), 'not-understood', 'it contains no list'],
     ['deep nesting', raw(200, '['.repeat(100_000) + ']'.repeat(100_000)), 'not-json', 'it is nested too deeply'],
-    ['a compressed body', raw(200, 'x', { 'content-encoding': 'gzip' }), 'not-json', 'it is compressed (gzip)'],
+    ['a compressed body', raw(200, 'x', { 'content-encoding': 'gzip' }), 'not-json', 'its gzip encoding is damaged'],
+    ['another compression', raw(200, 'x', { 'content-encoding': 'br' }), 'not-json', 'it is compressed (br)'],
   ])('cannot be read from %s', async (_, answer, kind, words) => {
     const { server, client } = await clientOf(answer);
     const error = await errorOf(list(client));
@@ -56,6 +62,12 @@ describe.each(resources)('a list of %s', (name, url, list) => {
     expect(error.message).toContain(words);
     // The response may come from a gateway.
     expect(server.requests).toHaveLength(5);
+  });
+
+  test('that unzips to more than 10 MiB is not read', async () => {
+    const bomb = gzipSync(`["${'a'.repeat(11 * 1_024 * 1_024)}"]`);
+    const { client } = await clientOf(raw(200, bomb, { 'content-encoding': 'gzip' }));
+    expect((await errorOf(list(client))).failure.kind).toBe('too-large');
   });
 });
 

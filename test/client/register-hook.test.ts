@@ -2,13 +2,13 @@ import { describe, expect, test } from 'vitest';
 import type { RegisterHookRequest } from '../../src/client/register-hook.ts';
 import type { Answer } from '../support/other-servers/other-server.ts';
 import { json, nothing, page, problem, raw } from '../support/other-servers/responses.ts';
-import { clientOf, errorOf, game } from './test-client.ts';
+import { clientOf, errorOf, game, unmarked } from './test-client.ts';
 
 const url = 'https://ci.example.com/hook';
 const secret = 'whsec_abc';
 
-const register = async (response: Answer, more: Partial<RegisterHookRequest> = {}) => {
-  const { server, client } = await clientOf(response);
+const register = async (response: Answer, more: Partial<RegisterHookRequest> = {}, options = {}) => {
+  const { server, client } = await clientOf(response, options);
   return { server, hook: client.registerHook({ workspace: game, url, ...more }, client.within()) };
 };
 
@@ -37,7 +37,7 @@ describe('the registration of a webhook', () => {
     ['a generated secret', json(201, { id: 'h1', secret }), {}, { ...named, madeSecret: secret }],
     ['the given secret', json(201, { id: 'h1', secret }), { secret }, named],
   ])('succeeds with a response of %s', async (_, response, more, expected) => {
-    expect(await (await register(response, more)).hook).toEqual(expected);
+    expect(await (await register(response, more, unmarked)).hook).toEqual(expected);
   });
 
   test.each([

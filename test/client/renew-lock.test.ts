@@ -13,7 +13,7 @@ import {
   reset,
   truncated,
 } from '../support/other-servers/responses.ts';
-import { clientOf, game, hero, ofKind, ttl } from './test-client.ts';
+import { clientOf, game, hero, ofKind, ttl, unmarked } from './test-client.ts';
 
 const both = { id: 'l1', etag: '"v1"' };
 
@@ -56,12 +56,12 @@ describe('renewLock', () => {
     ['a changed ETag and no id', json(200, { path: hero }, { etag: '"v2"' }), { id: 'l1', etag: '"v2"' }],
     ['no body', nothing(204, date), { ...both, expires_at: '2026-03-01T12:05:10.000Z' }],
   ])('renews a lock with %s', async (_, answer, expected) => {
-    expect((await renew(answer)).result).toMatchObject({ kind: 'renewed', lock: expected });
+    expect((await renew(answer, {}, unmarked)).result).toMatchObject({ kind: 'renewed', lock: expected });
   });
 
   test.each<[string, Answer, RenewLockRequest['proof']]>([
     ['with another id', json(200, grace), both],
-    ['created with another ETag, without ids', nothing(201, { etag: '"v2"' }), { etag: '"v1"' }],
+    ['created with another ETag, without ids', json(201, { path: hero }, { etag: '"v2"' }), { etag: '"v1"' }],
   ])('reports a lock %s as replaced', async (_, answer, proof) => {
     expect((await renew(answer, { proof })).result.kind).toBe('replaced');
   });
@@ -69,7 +69,7 @@ describe('renewLock', () => {
   const words = { detail: 'Not that.' };
   test.each<[string, Answer, RenewLockResult['kind'], owner?: string]>([
     ['a 412', problem(412, words), 'lost'],
-    ['a 412 with the holder', json(412, { ...words, lock: grace }), 'lost', 'grace'],
+    ['a 412 with the holder', problem(412, { ...words, lock: grace }), 'lost', 'grace'],
     ['a 403 with the holder', problem(403, { ...words, lock: grace }), 'lost', 'grace'],
     ['a 409 with the holder', problem(409, { ...words, lock: grace }), 'refused'],
     ['a 422', problem(422, words), 'refused'],

@@ -30,7 +30,13 @@ export function stopTime(): void {
   onTestFinished(() => void vi.useRealTimers());
 }
 
-/** A client in virtual time, which passes only in pauses. Its random numbers are all 0.5. */
+/** A service that has not shown its marks yet. */
+export const unmarked = { marks: undefined };
+
+/**
+ * A client in virtual time, which passes only in pauses. Its random numbers are all 0.5. By default, its service has
+ * shown its marks.
+ */
 export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}) {
   let now = start;
   /** Duration of each pause. */
@@ -48,6 +54,7 @@ export function testClient(baseUrl: string, options: Partial<ClientOptions> = {}
       now += ms;
     },
     random: () => 0.5,
+    marks: { read: () => true, write: () => undefined },
     onWarning: (sentence) => warnings.push(sentence),
     onRetry: (retry) => retries.push(retry),
     ...options,

@@ -86,7 +86,7 @@ test('a repeated request may have got the lock itself, unless the path is free',
 
 test('a response may take the requested time plus the timeout of one attempt', async () => {
   const late: Answer = (response) => {
-    setTimeout(() => response.writeHead(201, applied).end(), 700);
+    setTimeout(() => response.writeHead(201, applied).end('{"id":"l1"}'), 700);
   };
   const { client } = await clientOf(late, { requestTimeoutMs: 100 });
   ofKind(await client.acquireLock(request, client.within()), 'acquired');

@@ -107,6 +107,7 @@ export const refused = (status: number, more: Partial<Refused> = {}): Refused =>
   kind: 'refused',
   status,
   isRecognized: true,
+  isOwnProblem: true,
   message: undefined,
   requestId: undefined,
   fields: [],

@@ -1,7 +1,8 @@
 import { sleep, steadyClock } from '../../client/client.ts';
 import { cleanupLimits } from '../../locks/cleanup-limits.ts';
 import type { Entry } from '../../locks/ledger/entry.ts';
-import { createRecorder, ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
+import { createRecorder, type Ledger, ledgerFile, locksFile, openLedger } from '../../locks/ledger/ledger.ts';
+import { marksIn } from '../../locks/ledger/marks.ts';
 import { createLockSession } from '../../locks/session.ts';
 import { readConnection } from '../inputs/connection.ts';
 import { type OnLost, parseBoolean, parseOnLost } from '../inputs/parse.ts';
@@ -71,7 +72,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
 
   const { results, now } = nothing
     ? { results: [], now: Date.now() }
-    : await releaseAll(candidates, { step, raw, reporter, origin, record, cancelled });
+    : await releaseAll(candidates, { step, raw, reporter, origin, ledger, record, cancelled });
   const chart = chartOf([...records.entries, ...releases], { step, results, now, redact });
   const onLost = onLostOf(state('on-lost'), raw['on-lost']);
   const { warnings, lines, ...outcome } = releaseReport(results, { chart, now, onLost });
@@ -84,6 +85,7 @@ export async function releaseStep({ step, state, raw, reporter }: StepToRelease)
 
 interface ReleaseOptions extends Pick<StepToRelease, 'step' | 'raw' | 'reporter'> {
   readonly origin: string | undefined;
+  readonly ledger: Ledger;
   readonly record: (entry: Entry) => void;
   readonly cancelled: AbortSignal;
 }
@@ -91,7 +93,7 @@ interface ReleaseOptions extends Pick<StepToRelease, 'step' | 'raw' | 'reporter'
 /** The results, and the current time by the clock of the service. */
 async function releaseAll(
   candidates: ReleaseCandidates,
-  { step, raw, reporter, origin, record, cancelled }: ReleaseOptions,
+  { step, raw, reporter, origin, ledger, record, cancelled }: ReleaseOptions,
 ): Promise<{ readonly results: readonly CandidateResult[]; readonly now: number }> {
   const reader = createReader(raw);
   const connection = readConnection(reader, process.env);
@@ -99,7 +101,7 @@ async function releaseAll(
   const { baseUrl, requestTimeout } = connection;
   const seconds = Math.min(requestTimeout.seconds, maxRequestTimeout.seconds);
   const limits = { retries: 0, requestTimeout: { seconds } };
-  const client = connect({ ...connection, ...limits }, origin, reporter);
+  const client = connect({ ...connection, ...limits }, origin, reporter, { marks: marksIn(ledger, record, baseUrl) });
   const within = cleanupLimits(steadyClock, timeLimitMs, cancelled);
   try {
     const time = { clock: steadyClock, sleep, random: Math.random };

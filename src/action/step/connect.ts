@@ -9,7 +9,7 @@ export function connect(
   connection: ConnectionInputs,
   origin: string | undefined,
   { log, mask }: Pick<Reporter, 'log' | 'mask'>,
-  more: Pick<ClientOptions, 'clockOffsetMs' | 'branch' | 'onCompared'> = {},
+  more: Pick<ClientOptions, 'clockOffsetMs' | 'branch' | 'onCompared' | 'marks'>,
 ): Client {
   const { baseUrl, credentials, requestTimeout, retries } = connection;
   return createClient({

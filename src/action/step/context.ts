@@ -1,6 +1,7 @@
 import { type CallLimits, type LockComparison, sleep, steadyClock } from '../../client/client.ts';
 import { milliseconds } from '../../interface/duration.ts';
 import { createRecorder, ledgerFile, openLedger } from '../../locks/ledger/ledger.ts';
+import { marksIn } from '../../locks/ledger/marks.ts';
 import type { ConnectionInputs } from '../inputs/connection.ts';
 import { explainErrors, type GivenInputs } from '../inputs/refused-inputs.ts';
 import type { Reporter } from '../report/reporter.ts';
@@ -22,6 +23,7 @@ export function createContext(
   const runner = readRunner(process.env);
   const compared: LockComparison[] = [];
   const ledger = openLedger(ledgerFile(runner.temporaryFolder), redact);
+  const record = createRecorder(ledger, log);
   log.debug(`Service ${connection.baseUrl}, checkout ${runner.checkout}, ledger ${ledger.file}.`);
   return {
     connection,
@@ -30,12 +32,15 @@ export function createContext(
       connection,
       runner.origin,
       { log, mask },
-      { branch: runner.branch, onCompared: (comparison) => compared.push(comparison) },
+      {
+        ...{ branch: runner.branch, marks: marksIn(ledger, record, connection.baseUrl) },
+        onCompared: (comparison) => compared.push(comparison),
+      },
     ),
     /** Locks of this step on outdated files. */
     compared,
     ledger,
-    record: createRecorder(ledger, log),
+    record,
     log,
     /** Sets outputs that later steps can rely on, even if this step fails afterwards. */
     setOutputs,

@@ -130,6 +130,8 @@ const shapes = {
   'stop-renewing': { step: isString, at: isString },
   /** Written before a lock is released: from then on it may be gone, and someone else may hold the path. */
   releasing: ending,
+  /** The service has shown that it is ours: from then on, responses without its marks are from a gateway. */
+  marks: { service: isString, at: isString },
   /** The lock is no longer ours: it was released, it is absent, or a different lock is on the path. */
   ended: ending,
 };

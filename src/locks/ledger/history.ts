@@ -152,6 +152,8 @@ export function openHistory() {
         if (entry.stepName !== undefined) stepNames.set(entry.step, entry.stepName);
         if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
         break;
+      case 'marks':
+        break;
       case 'intent':
         unanswered.set(entry.key, entry);
         break;

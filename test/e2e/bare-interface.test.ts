@@ -1,0 +1,289 @@
+import { describe, expect, test } from 'vitest';
+import { type BareHabits, openBareService } from '../support/other-servers/bare-service.ts';
+import type { Answer, SeenRequest } from '../support/other-servers/other-server.ts';
+import { json, nothing, page } from '../support/other-servers/responses.ts';
+import { openJob } from '../support/runner/job.ts';
+import { everyForm } from '../support/runs.ts';
+
+const hero = 'Content/Hero.uasset';
+const maxRequests = 3;
+const maxMs = 6_000;
+
+interface Step {
+  readonly with: Readonly<Record<string, string>>;
+  /** The outputs that the step has, among others. It succeeds unless `fails` is part of its error. */
+  readonly outputs?: Readonly<Record<string, string>>;
+  readonly fails?: string;
+  /** Part of the only warning; by default, there is none. */
+  readonly warns?: string;
+}
+
+interface Row {
+  readonly service: BareHabits;
+  readonly steps: readonly Step[];
+  readonly heldByOthers?: readonly string[];
+  /** Part of the only warning of the post-step; by default, there is none. */
+  readonly postWarns?: string;
+  /** Locks that stay on the service: those of others, and those that it does not release. */
+  readonly left?: readonly string[];
+}
+
+const refusedWith = (status: number): Answer => json(status, { error: `no ${status}` });
+const isLocking = ({ method, url }: SeenRequest): boolean => method === 'POST' && url.endsWith('/locks');
+const isRenewing = (request: SeenRequest): boolean => isLocking(request) && 'if-match' in request.headers;
+const isListing = ({ method, url }: SeenRequest): boolean => method === 'GET' && /\/locks(\?|$)/.test(url);
+const isReleasing = ({ method }: SeenRequest): boolean => method === 'DELETE';
+const on =
+  (isMeant: (request: SeenRequest) => boolean, answer: Answer) =>
+  (request: SeenRequest): Answer | undefined =>
+    isMeant(request) ? answer : undefined;
+
+/** A gateway that answers the first of these requests in place of the service. */
+const firstOnly = (isMeant: (request: SeenRequest) => boolean, answer: Answer) => {
+  let left = 1;
+  return (request: SeenRequest): Answer | undefined => (isMeant(request) && left-- > 0 ? answer : undefined);
+};
+
+const locking: Step = {
+  with: { operation: 'lock', path: hero },
+  outputs: { status: 'acquired', acquired: 'true', count: '1' },
+};
+const unlocking: Step = { with: { operation: 'unlock', path: hero }, outputs: { status: 'released' } };
+const checking: Step = { with: { operation: 'check' }, outputs: { status: 'kept', count: '1' } };
+const listing: Step = { with: { operation: 'list-locks' }, outputs: { count: '1' } };
+const syncing: Step = { with: { operation: 'sync', branch: 'main' }, outputs: { branch: 'main' } };
+const hooking: Step = { with: { operation: 'register-hook', 'hook-url': 'https://ci.example.com/hook' } };
+
+const granting = (granted: Answer): Row => ({ service: { granted: () => granted }, steps: [locking] });
+const heldWith = (held: Answer, fails: string): Row => ({
+  service: { held },
+  heldByOthers: [hero],
+  left: [hero],
+  steps: [{ ...locking, outputs: { status: 'held', acquired: 'false' }, fails }],
+});
+const refusing = (status: number): Row => ({
+  service: { instead: on(isLocking, refusedWith(status)) },
+  steps: [{ with: locking.with, fails: `no ${status}` }],
+});
+const withId = (id = 'l1') => json(201, { id, path: hero });
+const releasing = (answer: Answer, outputs: Readonly<Record<string, string>>, fails: string): Row => ({
+  service: { granted: () => withId(), instead: on(isReleasing, answer) },
+  steps: [locking, { ...unlocking, outputs, fails }],
+  left: [hero],
+  postWarns: fails,
+});
+const gone = (absent: Answer, forRawSlashes = absent): Row => ({
+  service: {
+    instead(request) {
+      if (!isReleasing(request)) return undefined;
+      return request.url.includes('%2F') ? absent : forRawSlashes;
+    },
+    locks: () => json(200, []),
+  },
+  steps: [locking, { ...unlocking, outputs: { status: 'absent' } }],
+  left: [hero],
+});
+const inPostStep = (answer: Answer, postWarns?: string): Row => ({
+  service: { granted: () => withId(), instead: on(isReleasing, answer) },
+  steps: [locking],
+  left: [hero],
+  ...(postWarns && { postWarns }),
+});
+const renewing = (answer: Answer, warns?: string): Row => ({
+  service: {
+    granted: () => withId(),
+    instead: on(isRenewing, answer),
+    locks: () => json(200, [{ id: 'l1', path: hero }]),
+  },
+  steps: [{ ...locking, with: { ...locking.with, renew: 'true' }, ...(warns && { warns }) }],
+});
+const listed = (locks: Answer): Row => ({
+  service: { locks: () => locks },
+  heldByOthers: [hero],
+  left: [hero],
+  steps: [listing],
+});
+const named = (workspaces: Answer): Row => ({
+  service: { workspaces },
+  steps: [{ with: { operation: 'list-workspaces' }, outputs: { count: '1' } }],
+});
+
+const table: Readonly<Record<string, Row>> = {
+  'lock: 201 {}': granting(json(201, {})),
+  'lock: 201 empty': granting(nothing(201)),
+  'lock: 204': granting(nothing(204)),
+  'lock: 200 empty': granting(nothing(200)),
+  'lock: 200 {"status":"locked"}': granting(json(200, { status: 'locked' })),
+  'lock: 200 true': granting(json(200, true)),
+  'lock: 202 with a message': granting(json(202, { message: 'Lock created' })),
+  'lock: 201 with an id': granting(withId()),
+  'lock: 201 with a wrapped lock and an ETag': granting(
+    json(201, { lock: { lock_id: 7, file: hero } }, { etag: '"7"' }),
+  ),
+  'lock: 403 {"error"}': refusing(403),
+  'lock: 401 {"error"}': refusing(401),
+  'lock: 404 {"error"}': refusing(404),
+  'lock: 400 {"error"}': refusing(400),
+  'lock: 403 empty': {
+    service: { instead: on(isLocking, nothing(403)) },
+    steps: [{ with: locking.with, fails: '403' }],
+  },
+  'held: 409 {"error"}': heldWith(json(409, { error: 'file is locked by grace' }), 'is held'),
+  'held: 409 empty': heldWith(nothing(409), 'is held'),
+  'held: 409 with problem details of another type': heldWith(
+    json(409, { title: 'Conflict', status: 409, detail: 'Already locked' }),
+    'is held',
+  ),
+  'held: 423 {"message"}': heldWith(json(423, { message: 'Locked' }), 'is held'),
+  'held: 409 with a holder': heldWith(json(409, { error: { lock: { owner: 'grace' } } }), 'is held by grace'),
+  'wait: 409, then 201 {}': {
+    service: { freeAt: 1 },
+    heldByOthers: [hero],
+    steps: [{ ...locking, with: { ...locking.with, wait: '20s' } }],
+  },
+  'wait: 423 empty, then 200 empty': {
+    service: { freeAt: 1, held: nothing(423), granted: () => nothing(200) },
+    heldByOthers: [hero],
+    steps: [{ ...locking, with: { ...locking.with, wait: '20s' } }],
+  },
+  'unlock: 200 {…}': { service: { released: json(200, { released: true }) }, steps: [locking, unlocking] },
+  'unlock: 200 empty': { service: { released: nothing(200) }, steps: [locking, unlocking] },
+  'unlock: 202 {}': { service: { released: json(202, {}) }, steps: [locking, unlocking] },
+  'unlock: only raw slashes, 404 {"error"} for others': { service: { rawSlashes: true }, steps: [locking, unlocking] },
+  'unlock: 404 {"error"}, and a page for raw slashes': gone(refusedWith(404), page(404)),
+  'unlock: 404 {"error"}, and 405 {"error"} for raw slashes': gone(refusedWith(404), refusedWith(405)),
+  'unlock: 404 {"error"}': gone(refusedWith(404)),
+  'unlock: 404 empty': gone(nothing(404)),
+  'unlock: 410 {"error"}': gone(refusedWith(410)),
+  'unlock: 410 empty': gone(nothing(410)),
+  'unlock: 412 {"error"}, the lock is another': {
+    service: {
+      granted: () => json(201, { id: 'l1' }, { etag: '"l1"' }),
+      instead: on(isReleasing, refusedWith(412)),
+    },
+    steps: [locking, { ...unlocking, outputs: { status: 'lost' }, fails: 'lost' }],
+    left: [hero],
+  },
+  'unlock: 403 {"error"}': releasing(refusedWith(403), { status: 'held' }, '403'),
+  'unlock: 401 {"error"}': releasing(refusedWith(401), { status: 'held' }, 'no 401'),
+  'unlock: a path that the job never locked': { service: {}, heldByOthers: [hero], steps: [unlocking] },
+  'post-step: 401 {"error"}': inPostStep(refusedWith(401), 'no 401'),
+  'post-step: 403 {"error"}': inPostStep(refusedWith(403), 'no 403'),
+  'post-step: 404 {"error"}, and the list is empty': {
+    ...inPostStep(refusedWith(404)),
+    service: { instead: on(isReleasing, refusedWith(404)), locks: () => json(200, []) },
+  },
+  'post-step: 502 with a page, then 204': {
+    service: { granted: () => withId(), instead: firstOnly(isReleasing, page(502)) },
+    steps: [locking],
+  },
+  'lock: 403 with a page, then 201 {}': {
+    service: { instead: firstOnly(isLocking, page(403)) },
+    steps: [locking],
+  },
+  'lock: 503 {"error"}, then 201 {}': {
+    service: { instead: firstOnly(isLocking, refusedWith(503)) },
+    steps: [locking],
+  },
+  'post-step: 200 {…}': { service: { released: json(200, { ok: true }) }, steps: [locking] },
+  'check: a list of paths': { service: { locks: (paths) => json(200, paths) }, steps: [locking, checking] },
+  'check: a list with ids': {
+    service: { granted: () => withId(), locks: () => json(200, { data: [{ id: 'l1', path: hero }] }) },
+    steps: [locking, checking],
+  },
+  'check: the list is empty': {
+    service: { locks: () => json(200, { locks: [] }) },
+    steps: [locking, { ...checking, outputs: { status: 'lost' }, fails: 'lost' }],
+  },
+  'check: 403 {"error"} to the list': {
+    service: { instead: on(isListing, refusedWith(403)) },
+    steps: [locking, { with: checking.with, fails: 'no 403' }],
+  },
+  'renew: 409 {"error"}': renewing(refusedWith(409), 'cannot renew'),
+  'renew: 404 {"error"}': renewing(refusedWith(404), 'cannot renew'),
+  'renew: 412 {"error"}': renewing(refusedWith(412), 'cannot renew'),
+  'renew: 400 {"error"}': renewing(refusedWith(400), 'cannot renew'),
+  'renew: 200 {}': renewing(json(200, {})),
+  'renew: locks without ids': {
+    service: {},
+    steps: [{ ...locking, with: { ...locking.with, renew: 'true' }, warns: 'cannot renew' }],
+  },
+  'list-locks: an array': listed(json(200, [{ path: hero }])),
+  'list-locks: {"items"}': listed(json(200, { items: [{ path: hero }] })),
+  'list-locks: 400 for unknown parameters': {
+    service: { instead: (request) => (isListing(request) && request.url.includes('?') ? refusedWith(400) : undefined) },
+    heldByOthers: [hero],
+    left: [hero],
+    steps: [listing],
+  },
+  'list-locks: 401 {"error"}': {
+    service: { instead: on(isListing, refusedWith(401)) },
+    steps: [{ with: listing.with, fails: 'no 401' }],
+  },
+  'list-locks: 200 without a list': {
+    service: { locks: () => json(200, { ok: true }) },
+    steps: [{ with: listing.with, fails: 'it contains no list' }],
+  },
+  'list-workspaces: names': named(json(200, ['game'])),
+  'list-workspaces: {"data"} with slugs': named(json(200, { data: [{ slug: 'game' }] })),
+  'list-branches: 404 {"error"}': {
+    service: { branches: refusedWith(404) },
+    steps: [{ with: { operation: 'list-branches' }, fails: 'no 404' }],
+  },
+  'sync: the fields of the interface': {
+    service: {},
+    steps: [{ ...syncing, outputs: { status: 'queued', sync_id: 's1', estimated_objects: '3' } }],
+  },
+  'sync: 200 {}': { service: { synced: json(200, {}) }, steps: [syncing] },
+  'sync: 202 empty': { service: { synced: nothing(202) }, steps: [syncing] },
+  'sync: 403 {"error"}': { service: { synced: refusedWith(403) }, steps: [{ with: syncing.with, fails: 'no 403' }] },
+  'register-hook: 201 {}': { service: {}, steps: [hooking] },
+  'register-hook: 200 {"ok":true}': { service: { hooked: json(200, { ok: true }) }, steps: [hooking] },
+  'register-hook: 204': { service: { hooked: nothing(204) }, steps: [hooking] },
+  'register-hook: 401 empty': { service: { hooked: nothing(401) }, steps: [{ ...hooking, fails: '401' }] },
+};
+
+describe.concurrent('a service that has the interface, and nothing more', () => {
+  test.concurrent.each(Object.entries(table))('%s', async (_, { service: habits, steps, heldByOthers, ...row }) => {
+    const service = await openBareService(habits, heldByOthers);
+    const env = { WORKSPACE_BASE_URL: service.baseUrl, WORKSPACE_TOKEN: 'wsa_of_another', WORKSPACE_ID: 'game' };
+    const job = await openJob({ sharesProcesses: !everyForm, env });
+    try {
+      let before = 0;
+      const expectQuick = ({ durationMs, log }: { readonly durationMs: number; readonly log: string }): void => {
+        expect(service.requests.slice(before).length, log).toBeLessThanOrEqual(maxRequests);
+        expect(durationMs, log).toBeLessThan(maxMs);
+        before = service.requests.length;
+      };
+      for (const { with: inputs, outputs = {}, fails, warns } of steps) {
+        const result = await job.run({ with: inputs });
+        const errors = fails === undefined ? [] : [{ level: 'error', message: expect.stringContaining(fails) }];
+        const warnings = warns === undefined ? [] : [{ level: 'warning', message: expect.stringContaining(warns) }];
+        expect(result, result.log).toMatchObject({
+          exitCode: fails === undefined ? 0 : 1,
+          annotations: [...warnings, ...errors],
+          outputs,
+        });
+        expectQuick(result);
+      }
+      const posts = await job.post();
+      const log = posts.map((post) => post.log).join('\n');
+      const warnings = row.postWarns === undefined ? [] : [{ message: expect.stringContaining(row.postWarns) }];
+      expect(
+        posts.flatMap(({ annotations }) => annotations),
+        log,
+      ).toMatchObject(warnings);
+      expect(
+        posts.filter(({ exitCode }) => exitCode !== 0),
+        log,
+      ).toEqual([]);
+      expectQuick({ durationMs: Math.max(...posts.map(({ durationMs }) => durationMs)), log });
+      expect([...service.locked]).toEqual(row.left ?? []);
+    } finally {
+      // Stopped renewals take a moment to end.
+      if (steps.some((step) => step.with['renew'])) await expect.poll(job.leftProcesses).toEqual([]);
+      await job.end();
+      await service.close();
+    }
+  });
+});
