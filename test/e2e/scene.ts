@@ -27,7 +27,11 @@ export interface Scene {
   /** Starts a job with its own token. The environment of the job has service, token and workspace. */
   job(options?: SceneJobOptions): Promise<SceneJob>;
   /** Takes a lock on the path on behalf of someone who is not a job. */
-  lock(workspace: string, path: string, options?: { readonly name?: string; readonly ttl?: string }): Promise<void>;
+  lock(
+    workspace: string,
+    path: string,
+    options?: { readonly name?: string; readonly ttl?: string; readonly origin?: string },
+  ): Promise<void>;
   /** Releases the lock on the path, regardless of its holder. */
   release(workspace: string, path: string): Promise<void>;
   /** Paths of all locks, sorted. */
@@ -54,11 +58,15 @@ export function openScene(options: RunningServiceOptions = {}): Scene {
       });
       return { ...job, token };
     },
-    async lock(workspace, path, { name = 'grace', ttl = '2h' } = {}) {
+    async lock(
+      workspace,
+      path,
+      { name = 'grace', ttl = '2h', origin = 'https://github.com/octo-games/dragon/actions/runs/7' } = {},
+    ) {
       const { secret } = await service.token({ name });
       const reply = await service.ask('POST', `/v1/workspaces/${workspace}/locks`, {
         token: secret,
-        headers: { referer: 'https://github.com/octo-games/dragon/actions/runs/7' },
+        headers: origin === '' ? {} : { referer: origin },
         json: { path, type: 'exclusive', ttl },
       });
       if (reply.status !== 201) throw new Error(reply.text);

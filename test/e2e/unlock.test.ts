@@ -88,13 +88,13 @@ describe('the release of a lock of another owner', () => {
     const workspace = await scene.service.workspace();
     const job = await scene.job({ workspace, scopes: ['locks:write'] });
     await job.run({ with: { operation: 'lock', path: 'a\nc', 'auto-release': 'false' } });
-    await scene.lock(workspace, 'b');
+    await scene.lock(workspace, 'b', { origin: '' });
     const result = await job.run({ with: { operation: 'unlock', path: 'a\nb\nc' } });
     expect(result).toMatchObject({ conclusion: 'failure', exitCode: 1 });
     expect(result.outputs).toEqual({ status: 'released', released: '["a","c"]' });
     expect(errorsOf(result)).toMatchInlineSnapshot(`
       [
-        "b is held by grace until <clock> (<distance>), locked in https://github.com/octo-games/dragon/actions/runs/7, and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\` (DELETE /v1/workspaces/<workspace>/locks/b: 403 Forbidden, request id <request>).",
+        "b is held by grace until <clock> (<distance>), and the service does not let this token release that lock. To release it anyway, set \`force: true\` with a token that has the scope \`locks:admin\` (DELETE /v1/workspaces/<workspace>/locks/b: 403 Forbidden, request id <request>).",
       ]
     `);
     expect(result.log).toContain('b: held by grace until ');

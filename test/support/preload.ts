@@ -10,9 +10,11 @@ export const killedHavingWritten = (text: string, variable: string): string =>
     import { syncBuiltinESMExports } from 'node:module';
     import fs from 'node:fs';
     const append = fs.appendFileSync;
+    // Before a kept process takes another id for its next step.
+    const { pid } = process;
     fs.appendFileSync = (file, data, ...given) => {
       append(file, data, ...given);
-      if (file === process.env.${variable} && data.includes(${JSON.stringify(text)})) process.kill(process.pid, 'SIGKILL');
+      if (file === process.env.${variable} && data.includes(${JSON.stringify(text)})) process.kill(pid, 'SIGKILL');
     };
     syncBuiltinESMExports();
   `);

@@ -33,7 +33,7 @@ describe.each([
         {
           level: 'warning',
           message: expect.stringMatching(
-            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. `force: true` would release it/,
+            /^Content\/Hero\.uasset is held by build-bot.*, and not by this job: it was left alone\. To release it anyway, pass the output `locks`/,
           ),
         },
       ],

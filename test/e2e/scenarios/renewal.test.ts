@@ -1,5 +1,4 @@
 import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { type TestContext, test as withContext } from 'vitest';
 import { isRenewing, once } from '../../support/fault-proxy.ts';
@@ -8,7 +7,7 @@ import { readActionFile } from '../../support/runner/action-file.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { everyForm } from '../../support/runs.ts';
 import type { Clock } from './clock.ts';
-import { entriesOf, ledgerOf } from './ledger.ts';
+import { entriesOf } from './ledger.ts';
 import { locking, type Place, unlocking } from './place.ts';
 import { useShippedService } from './shipped.ts';
 
@@ -120,26 +119,6 @@ test('renewals stop within a period after the worker of the runner is gone, and 
   await step.kill();
   await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   expect(renewalsOf(job)).toHaveLength(1);
-  await clock.pass(longerThanTtlMs);
-  expect(await place.locks()).toEqual([]);
-});
-
-test('does not renew the lock of a step that got it only after the worker of the runner was gone', async ({
-  expect,
-  place,
-  clock,
-}) => {
-  const job = await place.job();
-  await place.takenByGrace(hero);
-  const step = await job.command(await lockingBelowWorker());
-  await step.waitForLog('Waiting, ');
-  const killed = step.kill();
-  await place.release(hero);
-  await expect.poll(() => entriesOf(job).some(({ kind }) => kind === 'granted'), patiently).toBe(true);
-  expect((await killed).log).toContain(
-    'Could not start the process that renews the locks (the process that runs the steps of the job is gone). They last until ',
-  );
-  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
   await clock.pass(longerThanTtlMs);
   expect(await place.locks()).toEqual([]);
 });
@@ -327,16 +306,6 @@ test('a path that was locked again does not hide its earlier loss', async ({ exp
   await job.run(unlocking({ path: hero, glob: 'false' }));
   const post = (await job.post()).at(-1);
   expect(post, post?.log).toMatchObject({ conclusion: 'failure' });
-});
-
-test('the renewal process ends if the ledger is deleted', async ({ expect, place }) => {
-  const job = await place.job();
-  await job.run(locking(hero, renewing));
-  onlyProcessOf(job);
-  await rm(ledgerOf(job));
-  await expect.poll(() => job.leftProcesses(), patiently).toEqual([]);
-  await job.post();
-  expect(await place.locks()).toEqual([]);
 });
 
 test('does not renew unlocked paths, and the renewal process ends when no locks remain', async ({
