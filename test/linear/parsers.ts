@@ -351,7 +351,7 @@ export const parsers: readonly Parser[] = [
     'service/syncs/push-event.ts parsePushEvent, service/contract/validate.ts parseJson',
     (text) =>
       [text, JSON.stringify({ ref: `refs/heads/${text}`, after: text }), JSON.stringify({ ref: text, after })].map(
-        (body) => parsePushEvent('github', { headers: { 'x-github-event': 'push' }, body: Buffer.from(body) }),
+        (body) => parsePushEvent('github', { headers: { 'x-github-event': 'push' }, head: Buffer.from(body) }),
       ),
     ['{"a":', '[', ''],
     ['{', '"ref":"refs/heads/a",', '"after":""}'],
