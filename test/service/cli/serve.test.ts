@@ -91,7 +91,7 @@ describe('serve', () => {
   });
 
   test('warns about trust rules without a public URL', async () => {
-    const rule = ['--owner=ci', '--repository-id=1', '--repository-owner-id=2', '--scopes=sync'];
+    const rule = ['--owner=ci', '--claim=repository_id=1', '--claim=repository_owner_id=2', '--scopes=sync'];
     const warned = async (...args: readonly string[]) => {
       const command = start(args);
       await command.printed('listens on ');
