@@ -15,7 +15,6 @@ const forms: Readonly<Record<string, string>> = {
   'force-release': `${locks}/release?${arena}`,
   'new-hook': '/workspaces/game/hooks/new',
   'new-token': '/tokens/new',
-  'new-trust': '/trust/new',
   'new-workspace': '/new-workspace',
   'workspace-settings': '/workspaces/game/settings',
 };

@@ -12,8 +12,6 @@ const town = '/workspaces/game/paths/Content%2FMaps%2FTown.umap';
 const emptyPages = {
   workspaces: '/',
   'my-locks': '/my-locks',
-  trust: '/trust',
-  'trust-new': '/trust/new',
   locks,
   'lock-path': town,
   'lock-history': `${locks}/history`,

@@ -1,7 +1,6 @@
 import { chmod, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { trustAdd } from '../../src/service/cli/commands/trust.ts';
 import { matchTrustRules } from '../../src/service/trust/match.ts';
 import type { TrustRule } from '../../src/service/trust/rules.ts';
 import { anyJob, mainJob } from '../service/trust/samples.ts';
@@ -54,19 +53,11 @@ test('the README adds the same trust rule, because a job that two rules match ge
   expect(inReadme.replace(/ \\\n +/, ' ')).toBe(onPage);
 });
 
-test('the table of rule conditions has every flag that narrows a rule, and no others', () => {
-  const rows = tableRows(section(identity, 'What a rule can name'), 'Flag');
-  const told = rows.map(([flag = '']) => codeIn(flag)[0]?.split(' ')[0]?.slice(2));
-  const others = ['owner', 'repository', 'issuer', 'scopes', 'workspaces', 'data', 'json'];
-  expect(told.toSorted()).toEqual(
-    Object.keys(trustAdd.flags)
-      .filter((flag) => !others.includes(flag))
-      .toSorted(),
-  );
-  // GitHub sends each claim of the table.
-  const claims = rows.map(([, claim = '']) => codeIn(claim)[0]).filter((claim) => claim !== undefined);
+test('GitHub sends each claim of the table', () => {
   const job = { ...mainJob, repo_property_NAME: 'VALUE' };
-  for (const claim of claims) expect(job).toHaveProperty(claim);
+  const rows = tableRows(section(identity, 'What a rule can name'), 'Claim');
+  expect(rows.length).toBeGreaterThan(5);
+  for (const [claim = ''] of rows) expect(job).toHaveProperty(codeIn(claim)[0] ?? '');
 });
 
 test('the log line and the table of refusals match the reasons that the service gives', () => {

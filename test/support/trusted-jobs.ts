@@ -25,7 +25,7 @@ export async function trustJobs(
 ): Promise<TrustRule> {
   const added = await storage.commit('global', (db) =>
     addTrustRule(db, storage.now, operator, {
-      ...{ issuer: url, owner: 'build-bot', claims: jobIds, workflow: null, repository: 'octo-games/dragon' },
+      ...{ issuer: url, owner: 'build-bot', claims: jobIds },
       ...{ scopes: ['locks:write'], workspaces: null },
       ...rule,
     }),

@@ -65,7 +65,7 @@ export function addCheckRoute(api: Api, parts: ApiParts): void {
     async handle({ c, workspace, body: { paths, branch, versions } }) {
       const { scopes } = bearerOf(c);
       const syncsBranch = grants(scopes, 'locks:write') || grants(scopes, 'sync');
-      const [held, comparison] = await Promise.all([
+      const [held, { gap: _, ...comparison }] = await Promise.all([
         measureCost(parts.scheduler, [bearerOf(c).id], () => locks.findAll(workspace.id, paths)),
         compare({ workspace, branch, syncsBranch, paths, versions: byPath(paths, versions) }),
       ]);

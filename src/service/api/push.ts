@@ -1,14 +1,12 @@
 import { z } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { invalid, Refusal, unavailable } from '../contract/problem.ts';
+import { invalid, Refusal } from '../contract/problem.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
-import { isJson, readBytes } from '../http/body.ts';
-import { addressOf, type Environment } from '../http/context.ts';
-import { subscriberOf } from '../platform/ip-address.ts';
-import { limitMemory } from '../runtime/limit-memory.ts';
-import { forges, hasSignature, isSigned, parsePushEvent } from '../syncs/push-event.ts';
+import { isJson, readPieces } from '../http/body.ts';
+import type { Environment } from '../http/context.ts';
+import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';
 import { enqueue } from '../syncs/queue.ts';
 import { previousCount } from '../syncs/trigger.ts';
 import { newWebhookSecret } from '../webhooks/signature.ts';
@@ -60,13 +58,6 @@ export function addPushRoute(api: Api, parts: ApiParts): void {
 /** GitHub sends at most 25 MB, and waits for ten seconds. */
 const bodyLimit = { maxBytes: 25 * 1_024 * 1_024, subject: 'A push event', maxMs: 10_000 };
 
-/** For bodies that are not verified yet, by IP address. */
-const holding = limitMemory({
-  maxBytes: 4 * bodyLimit.maxBytes,
-  maxBytesPerKey: 3 * bodyLimit.maxBytes,
-  error: () => unavailable('Too many push events are being received. Send this one again in a moment.'),
-});
-
 /** Nothing is signed with it. With it, a request for a workspace without a secret takes as long as any other. */
 const noSecret = newWebhookSecret();
 
@@ -79,13 +70,17 @@ async function receive(c: Context<Environment>, { read }: ApiParts['storage']) {
   if (!isJson(headers['content-type'] ?? '')) {
     throw new Refusal('unsupported-media-type', 'A push event must be JSON. Choose application/json in the webhook.');
   }
-  return holding(subscriberOf(addressOf(c) ?? ''), async (onChunk) => {
-    const delivery = { headers, body: await readBytes(incoming, { ...bodyLimit, onChunk }) };
-    const id = c.req.param('id') ?? '';
-    const target = parseWorkspaceId(id).ok ? await findPushTarget(read, id) : undefined;
-    if (!isSigned(forge, delivery, target?.secret ?? noSecret) || target === undefined) throw notSigned();
-    return { forge, workspace: target.workspace, event: parsePushEvent(forge, delivery) };
+  const id = c.req.param('id') ?? '';
+  const target = parseWorkspaceId(id).ok ? await findPushTarget(read, id) : undefined;
+  const signature = checkSignature(forge, headers, target?.secret ?? noSecret);
+  // Only the beginning is kept: strangers send bodies too, and those of a forge are large.
+  let head = Buffer.alloc(0);
+  await readPieces(incoming, bodyLimit, (piece) => {
+    signature.update(piece);
+    if (head.length < headBytes) head = Buffer.concat([head, piece.subarray(0, headBytes - head.length)]);
   });
+  if (!signature.isSigned() || target === undefined) throw notSigned();
+  return { forge, workspace: target.workspace, event: parsePushEvent(forge, { headers, head }) };
 }
 
 const notSigned = (): Refusal =>

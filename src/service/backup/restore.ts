@@ -1,14 +1,17 @@
 import type { Readable } from 'node:stream';
 import { sql } from 'kysely';
 import { type Actor, recordAudit } from '../audit/audit.ts';
+import { quoteForLog } from '../platform/safe-text.ts';
 import { migrate } from '../storage/migrate.ts';
 import { schemaVersion } from '../storage/migrations.ts';
-import type { Database, Storage } from '../storage/storage.ts';
+import type { Database, Dialect, Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
+import { databaseProblem } from '../storage/unavailable.ts';
+import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { countActiveLocks } from '../workspaces/workspaces.ts';
 import { emptyDatabase, refuseOtherUsers, refuseStoredData } from './empty.ts';
 import { raiseFences } from './fences.ts';
-import { BackupError, type Header } from './format.ts';
+import { BackupError, damaged, type Header } from './format.ts';
 import { load } from './load.ts';
 import { readBackup } from './read.ts';
 import { waitForReader } from './snapshot.ts';
@@ -35,12 +38,9 @@ export const restoreBackup = (
     const { header, rows } = await readBackup(input, async (header, lines) => {
       refuseNewerSchema(header);
       await emptyDatabase(db, dialect);
-      await migrate(db, dialect, header.schema);
-      // The only rows that migrations create.
-      await sql`delete from fences`.execute(db);
-      return { header, rows: await load(lines, db, dialect) };
+      return { header, rows: await loadSchema(header, lines, db, dialect) };
     });
-    await migrate(db, dialect);
+    await refuseUnusableWorkspaces(db);
 
     const { time } = await db.selectNoFrom(now.as('time')).executeTakeFirstOrThrow();
     const fencesRaisedBy = await raiseFences(db, fencesBefore, time - header.taken_at);
@@ -52,6 +52,28 @@ export const restoreBackup = (
     });
     return { header, rows, ...ended, schema: schemaVersion, fencesRaisedBy };
   });
+
+async function loadSchema({ schema }: Header, lines: AsyncIterable<string>, db: Database, dialect: Dialect) {
+  await migrate(db, dialect, schema);
+  // The only rows that migrations create.
+  await sql`delete from fences`.execute(db).catch(asDamage);
+  const rows = await load(lines, db, dialect);
+  await migrate(db, dialect).catch(asDamage);
+  return rows;
+}
+
+/** The header may name another schema than that of the rows. */
+function asDamage(error: unknown): never {
+  if (!(error instanceof Error) || databaseProblem(error) !== undefined) throw error;
+  throw damaged(`its rows do not have the schema that its header names (${error.message})`);
+}
+
+/** Ids become names of folders and parts of URLs. */
+async function refuseUnusableWorkspaces(db: Database): Promise<void> {
+  const workspaces = await db.selectFrom('workspaces').select('id').execute();
+  const wrong = workspaces.find(({ id }) => !parseWorkspaceId(id).ok);
+  if (wrong !== undefined) throw damaged(`no workspace can have the id ${quoteForLog(wrong.id)}`);
+}
 
 function refuseNewerSchema({ schema, service }: Header): void {
   if (schema <= schemaVersion) return;

@@ -26,7 +26,6 @@ import { addRotationPages } from './pages/rotate-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addOneSyncPage, addSyncHistoryPage } from './pages/syncs.ts';
 import { addTokenPages } from './pages/tokens.ts';
-import { addNewTrustPages, addTrustPages } from './pages/trust.ts';
 import { addWorkspaceRemovalPages, addWorkspaceSettingsPages } from './pages/workspace-settings.ts';
 import { addWorkspaceListPage } from './pages/workspaces.ts';
 
@@ -45,8 +44,6 @@ export function createDashboard(parts: DashboardParts): App {
   addTokenPages(site);
   addNewTokenPages(site);
   addRotationPages(site);
-  addTrustPages(site);
-  addNewTrustPages(site);
   addAuditPage(site);
   addBranchPages(site);
   addSyncHistoryPage(site);

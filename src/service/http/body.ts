@@ -1,7 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { MiddlewareHandler } from 'hono';
 import { Refusal } from '../contract/problem.ts';
-import { readLimited } from '../platform/read-limited.ts';
 import type { Environment } from './context.ts';
 
 export const isForm = (contentType: string): boolean =>
@@ -62,12 +61,31 @@ export async function readText(incoming: IncomingMessage, limit: BodyLimit): Pro
 }
 
 export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
+  const pieces: Buffer[] = [];
+  await readPieces(incoming, limit, (piece) => {
+    limit.onChunk?.(piece.length);
+    pieces.push(piece);
+  });
+  return Buffer.concat(pieces);
+}
+
+/** Reads a body that need not be kept. */
+export async function readPieces(
+  incoming: IncomingMessage,
+  limit: BodyLimit,
+  onPiece: (piece: Buffer) => void,
+): Promise<void> {
   if (Number(incoming.headers['content-length'] ?? 0) > limit.maxBytes) throw tooLarge(limit);
   try {
     // Leave the stream open at the limit: destroying it would close the connection before the response is sent.
     const pieces = incoming.iterator({ destroyOnReturn: false });
     const inTime = limit.maxMs === undefined ? pieces : arrivingWithin(limit.maxMs, pieces);
-    return await readLimited(inTime, limit.maxBytes, () => tooLarge(limit), limit.onChunk);
+    let size = 0;
+    for await (const piece of inTime) {
+      size += piece.length;
+      if (size > limit.maxBytes) throw tooLarge(limit);
+      onPiece(piece);
+    }
   } catch (error) {
     // Read and discard the rest: some clients send everything before they read.
     incoming.resume();

@@ -1,11 +1,12 @@
-import type { Comparison, Outdated } from '../../interface/resources.ts';
+import type { LatestMode, Outdated } from '../../interface/resources.ts';
+import { withinMs } from '../../interface/timers.ts';
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
 import { foldCase } from '../locks/windows-path.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { latestMode } from '../workspaces/latest.ts';
+import { type Compared, latestMode, uncompared } from '../workspaces/latest.ts';
 import { createFindNewerVersions } from './newer-versions.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 
@@ -24,7 +25,7 @@ interface CompareRequest extends RefreshRequest {
   readonly versions?: ReadonlyMap<string, string>;
 }
 
-export type Compare = (request: CompareRequest) => Promise<Comparison>;
+export type Compare = (request: CompareRequest) => Promise<Compared>;
 
 /** A client may ask about the complete history of a thousand files. */
 const processes = {
@@ -34,6 +35,9 @@ const processes = {
 };
 
 const maxVersions = 1_000;
+
+/** What takes longer goes on, and is remembered: the next request may find it. */
+const maxMs = 5_000;
 
 const maxAgeMs = 60_000;
 /** A client that has merged asks again. */
@@ -57,9 +61,12 @@ export function createCompare(parts: CompareParts): Compare {
     const { compared, own } = heads;
     const found = new Map<string, Outdated>();
     let isComplete = true;
-    for (const [branch, head] of compared) {
-      if (own === undefined || head === own) continue;
-      const newer = await findNewerVersions(workspace.id, own, head);
+    const others = own === undefined ? [] : [...compared].filter(([, head]) => head !== own);
+    const compareWith = async ([branch, head]: readonly [string, string]) => ({
+      branch,
+      newer: await findNewerVersions(workspace.id, own ?? head, head),
+    });
+    for (const { branch, newer } of await Promise.all(others.map(compareWith))) {
       for (const path of paths) {
         const change = newer.changes.get(fold(path));
         const known = found.get(path);
@@ -105,22 +112,33 @@ export function createCompare(parts: CompareParts): Compare {
     return older;
   }
 
+  async function compareOnce(latest: LatestMode, request: CompareRequest, maxAgeMs: number) {
+    const heads = await refreshMirror(request, maxAgeMs);
+    const { outdated, isComplete } = await outdatedIn(heads, request);
+    const compared: Compared = { latest, outdated, ...ageOf(heads, isComplete) };
+    return { heads, compared };
+  }
+
   return async (request) => {
     const { workspace, branch, versions } = request;
     const latest = latestMode(workspace);
     if (latest === 'off' || (branch === undefined && !versions?.size)) return { latest, outdated: [] };
+    let last = uncompared(latest, {
+      reason: `The comparison with the other branches takes longer than ${maxMs / 1_000} s. Ask again.`,
+      isLasting: false,
+    });
+    async function compare(): Promise<Compared> {
+      const first = await compareOnce(latest, request, maxAgeMs);
+      last = first.compared;
+      if (last.outdated.length === 0 || performance.now() - first.heads.refreshedAt <= maxAgeOfRefusalMs) return last;
+      return (await compareOnce(latest, request, maxAgeOfRefusalMs)).compared;
+    }
     try {
-      let heads = await refreshMirror(request, maxAgeMs);
-      let found = await outdatedIn(heads, request);
-      if (found.outdated.length > 0 && performance.now() - heads.refreshedAt > maxAgeOfRefusalMs) {
-        heads = await refreshMirror(request, maxAgeOfRefusalMs);
-        found = await outdatedIn(heads, request);
-      }
-      return { latest, outdated: found.outdated, ...ageOf(found.isComplete ? heads.asOf : Infinity) };
+      return (await withinMs(compare(), maxMs, undefined)) ?? last;
     } catch (error) {
       if (!(error instanceof GitError)) throw error;
       onError(error);
-      return { latest, outdated: [], as_of: null };
+      return uncompared(latest, { reason: `The files could not be compared: ${error.message}`, isLasting: false });
     }
   };
 }
@@ -134,6 +152,8 @@ const outdatedBy = ({ path, blob, commit }: FileChange, branch: string): Outdate
   ...(blob === null && { deleted: true }),
 });
 
-/** Infinite if the mirror lacks a branch, or if it is unknown which branches count. */
-const ageOf = (asOf: number | undefined): Pick<Comparison, 'as_of'> =>
-  asOf === undefined ? {} : { as_of: Number.isFinite(asOf) ? asTimestamp(asOf) : null };
+function ageOf({ asOf, gap }: ComparedHeads, isComplete: boolean): Pick<Compared, 'as_of' | 'gap'> {
+  if (gap !== undefined) return { as_of: null, gap };
+  if (!isComplete) return { as_of: null, gap: { reason: 'The branches differ in too many files.', isLasting: true } };
+  return asOf === undefined ? {} : { as_of: asTimestamp(asOf) };
+}

@@ -7,7 +7,7 @@ import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
-import { comparedWith, patternsOf } from '../workspaces/latest.ts';
+import { type ComparisonGap, comparedWith, patternsOf } from '../workspaces/latest.ts';
 import { type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
 import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';
@@ -21,7 +21,8 @@ export interface RefreshParts {
 /** The heads in the mirror of the branches that locks are compared with, and of the branch of a request. */
 export type ComparedHeads = ReturnType<typeof comparedHeads>;
 
-const timeoutMs = 5_000;
+/** Leaves time for the comparison. */
+const timeoutMs = 4_000;
 const pollMs = 200;
 const maxRemembered = 1_000;
 
@@ -179,19 +180,40 @@ function comparedHeads(
     ([name, { syncedAt }]) =>
       isRelevant(name) && (listing === undefined || listed?.has(name) || syncedAt >= listing.askedAt),
   );
-  const isDefaultUnknown = listing === undefined && patternsOf(workspace) === null;
-  const lacksAny = isDefaultUnknown || [...(listed ?? [])].some(([name]) => isRelevant(name) && !heads.has(name));
+  const gap = gapOf();
   return {
     compared: new Map(considered.flatMap(([name, { head }]) => (isCompared(name) ? [[name, head]] : []))),
     own: branch === undefined ? undefined : heads.get(branch)?.head,
-    /**
-     * Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. Infinite
-     * if the mirror lacks a branch, or if it is unknown which branches count.
-     */
-    asOf: lacksAny ? Infinity : isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
+    gap,
+    /** Milliseconds, by the clock of the database; set if the mirror could not be brought up to date in time. */
+    asOf: isCurrent ? undefined : Math.min(...considered.map(([, { syncedAt }]) => syncedAt)),
     /** When the mirror was last compared with the remote, by the clock of this process. */
     refreshedAt: at,
   };
+
+  /** Why not all branches can be compared. */
+  function gapOf(): ComparisonGap | undefined {
+    const isDefault = patternsOf(workspace) === null;
+    if (listing === undefined) {
+      const isKnown = !isDefault && considered.some(([name]) => isCompared(name));
+      if (isKnown && (branch === undefined || heads.has(branch))) return undefined;
+      return {
+        reason: 'The remote of the workspace does not answer, and the mirror lacks its branches.',
+        isLasting: false,
+      };
+    }
+    if (isDefault && listing.defaultBranch === undefined) {
+      const advice = 'name the branches to compare with: workspace update --latest-branches';
+      return { reason: `The HEAD of the remote names no branch. Correct it, or ${advice}.`, isLasting: true };
+    }
+    const names = [...listing.branches.keys()];
+    if (!names.some(isCompared)) {
+      return { reason: 'The remote has no branch to compare with: correct --latest-branches.', isLasting: true };
+    }
+    const lacking = names.find((name) => isRelevant(name) && !heads.has(name));
+    if (lacking === undefined) return undefined;
+    return { reason: `The mirror does not have the branch ${lacking} yet. Ask again in a moment.`, isLasting: false };
+  }
 }
 
 function wantedBranches(request: RefreshRequest, listing: RemoteListing, synced: SyncedBranches) {

@@ -1,4 +1,5 @@
-import { createHmac, randomBytes } from 'node:crypto';
+import { createHmac } from 'node:crypto';
+import { databaseKey } from '../storage/database-key.ts';
 import type { Storage } from '../storage/storage.ts';
 import { sameHash } from '../tokens/secret.ts';
 import type { ObjectName } from './oid.ts';
@@ -41,24 +42,6 @@ export function createUrlSigner(key: string, clock: () => number) {
   };
 }
 
-const keyName = 'lfs-object-addresses';
-
-/**
- * One key for all instances, created by the first one. It never changes, because signatures expire. Anyone with read
- * access to the database can sign URLs, but can also read the passwords of remotes there.
- */
-export async function urlKey({ commit }: Pick<Storage, 'commit'>): Promise<string> {
-  return commit('global', async (db) => {
-    await db
-      .insertInto('signing_keys')
-      .values({ name: keyName, secret: randomBytes(32).toString('base64url') })
-      .onConflict((conflict) => conflict.column('name').doNothing())
-      .execute();
-    const { secret } = await db
-      .selectFrom('signing_keys')
-      .select('secret')
-      .where('name', '=', keyName)
-      .executeTakeFirstOrThrow();
-    return secret;
-  });
-}
+/** Anyone with read access to the database can sign URLs, but can also read the passwords of remotes there. */
+export const urlKey = (storage: Pick<Storage, 'commit'>): Promise<string> =>
+  databaseKey(storage, 'lfs-object-addresses');

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Comparison, Lock, LockType } from '../../interface/resources.ts';
+import type { Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import {
@@ -16,6 +16,7 @@ import {
 } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
+import type { Compared } from '../workspaces/latest.ts';
 import { nextFences } from './fence.ts';
 import { findLocks, type LockKey, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';
@@ -42,7 +43,7 @@ export interface AcquireRequest extends LockKey {
   readonly fromLfs?: boolean;
   readonly branch?: BranchName | undefined;
   /** Compares the file with other branches, if the request is about a branch. */
-  readonly compare?: () => Promise<Comparison>;
+  readonly compare?: () => Promise<Compared>;
   /** A person holds the lock until the file is merged: see latest/release-merged.ts. */
   readonly untilMerged?: boolean;
   readonly note?: string | null | undefined;

@@ -1,8 +1,9 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
-import type { Comparison, Lock } from '../../interface/resources.ts';
-import { Refusal } from '../contract/problem.ts';
+import type { Lock } from '../../interface/resources.ts';
+import { Refusal, unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
+import type { Compared } from '../workspaces/latest.ts';
 import type { AcquireDecision, AcquireRequest } from './acquire.ts';
 import { entityTag } from './id-match.ts';
 import type { FirstInLine } from './line.ts';
@@ -12,7 +13,7 @@ import type { RenewDecision, RenewRequest } from './renew.ts';
 
 export function acquireResponse(
   { workspace, path }: Pick<AcquireRequest, 'workspace' | 'path'>,
-  comparison: Comparison | undefined,
+  comparison: Compared | undefined,
   acquisition: AcquireDecision | QuotaExceeded,
 ): ApiResponse | Refusal {
   switch (acquisition.kind) {
@@ -36,10 +37,15 @@ export function acquireResponse(
 
 export function outdatedRefusal(
   { branch }: { readonly branch?: string | undefined },
-  comparison: Comparison | undefined,
+  comparison: Compared | undefined,
 ): Refusal | undefined {
-  const { latest, outdated: [outdated] = [], as_of } = comparison ?? {};
-  if (latest !== 'refuse' || outdated === undefined) return undefined;
+  const { latest, outdated: [outdated] = [], as_of, gap } = comparison ?? {};
+  if (latest !== 'refuse') return undefined;
+  if (outdated === undefined) {
+    if (gap === undefined) return undefined;
+    const detail = `The workspace refuses locks on outdated files, so nothing was locked. ${gap.reason}`;
+    return gap.isLasting ? new Refusal('outdated', detail) : unavailable(detail);
+  }
   const age = as_of === undefined ? '' : ` ${mirrorAgeText(as_of)}`;
   return new Refusal('outdated', `${outdatedText(outdated, branch)}${age}`, { outdated });
 }

@@ -3,14 +3,12 @@ export async function readLimited(
   stream: AsyncIterable<Buffer>,
   maxBytes: number,
   tooLong: () => Error,
-  onChunk?: (bytes: number) => void,
 ): Promise<Buffer> {
   const pieces: Buffer[] = [];
   let size = 0;
   for await (const piece of stream) {
     size += piece.length;
     if (size > maxBytes) throw tooLong();
-    onChunk?.(piece.length);
     pieces.push(piece);
   }
   return Buffer.concat(pieces);

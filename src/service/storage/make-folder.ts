@@ -1,11 +1,24 @@
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync } from 'node:fs';
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 
 /** Creates a private folder that survives a power failure: SQLite flushes only the folder of its files (fsync(2)). */
 export function makeFolder(folder: string): void {
-  let path = resolve(folder);
-  if (make(path) === undefined) return;
-  for (; path !== dirname(path); path = dirname(path)) flushFolder(dirname(path));
+  const path = resolve(folder);
+  // Not with `recursive` for a missing one: in a folder such as /proc, that never ends.
+  if (existsSync(path)) mkdirSync(path, { recursive: true });
+  else makeMissing(path);
+}
+
+function makeMissing(path: string): void {
+  const parent = dirname(path);
+  if (!existsSync(parent)) makeMissing(parent);
+  try {
+    mkdirSync(path, { mode: 0o700 });
+  } catch (error) {
+    // Another process may just have made it.
+    if (!statSync(path, { throwIfNoEntry: false })?.isDirectory()) throw error;
+  }
+  flushFolder(parent);
 }
 
 /** Ignores errors, as SQLite does: some file systems cannot flush a folder, and some folders are not readable. */
@@ -18,22 +31,4 @@ export function flushFolder(folder: string): void {
       closeSync(opened);
     }
   } catch {}
-}
-
-const mode = 0o700;
-
-function make(path: string): string | undefined {
-  try {
-    return mkdirSync(path, { recursive: true, mode });
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') throwReason(path);
-    throw error;
-  }
-}
-
-/** On a read-only disk, a recursive mkdir fails with ENOENT. Without `recursive`, the error has the real reason. */
-function throwReason(path: string): void {
-  let missing = path;
-  while (!existsSync(dirname(missing))) missing = dirname(missing);
-  mkdirSync(missing, { mode });
 }

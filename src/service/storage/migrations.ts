@@ -160,8 +160,8 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
   () => ['create index locks_by_owner on locks (owner, workspace_id, path)'],
   () => [
     `create table trust_rules (
-      id text primary key, issuer text not null, owner text not null, claims text not null, workflow text,
-      repository text, scopes text not null, workspaces text, created_at bigint not null)`,
+      id text primary key, issuer text not null, owner text not null, claims text not null,
+      scopes text not null, workspaces text, created_at bigint not null)`,
   ],
   // Tokens from token exchange. An instance of an earlier version lists them like any token. The last index finds the
   // runs that already have an audit entry.

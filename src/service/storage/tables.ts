@@ -34,9 +34,6 @@ export interface Tables {
     issuer: string;
     owner: string;
     claims: string;
-    /** The file of the workflow in the repository of the job, such as `.github/workflows/release.yml`; null for any. */
-    workflow: string | null;
-    repository: string | null;
     scopes: string;
     /** Null: all workspaces. */
     workspaces: string | null;

@@ -20,15 +20,19 @@ type PushEvent =
 
 interface ForgeRequest {
   readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
+  /** The beginning of the body. */
+  readonly head: Buffer;
 }
 
+/** All forges name the branch and its commit before their lists of commits. */
+export const headBytes = 64 * 1_024;
+
 /** Parses a request whose signature was verified. */
-export function parsePushEvent(forge: Forge, { headers, body }: ForgeRequest): PushEvent {
+export function parsePushEvent(forge: Forge, { headers, head }: ForgeRequest): PushEvent {
   const { eventHeader, push, ignored } = rules[forge];
   const event = headers[eventHeader];
   if (event !== undefined && event === ignored) return { kind: 'ignored' };
-  const payload = event === push ? parseJson(payloadSchema, body.toString()) : undefined;
+  const { data: payload } = payloadSchema.safeParse(event === push ? firstMembers(head.toString()) : {});
   if (payload === undefined) {
     const reason = `It must be a push event: "${push}" in the header ${eventHeader}, and "ref" and "after" in the body.`;
     return { kind: 'not-understood', reason: `${reason} Choose only push events in the settings of the webhook.` };
@@ -48,15 +52,46 @@ const payloadSchema = z.object({ ref: z.string(), after: z.string().regex(/^[0-9
 export const hasSignature = (forge: Forge, headers: IncomingHttpHeaders): boolean =>
   Object.keys(rules[forge].signatures).some((name) => headers[name] !== undefined);
 
-/** Whether the forge signed the request with this secret. */
-export const isSigned = (forge: Forge, delivery: ForgeRequest, secret: WebhookSecret): boolean =>
-  Object.entries(rules[forge].signatures).some(([name, sign]) => {
-    const sent = delivery.headers[name];
-    // Hashes have the same length, so the time of the comparison reveals nothing.
-    return sent !== undefined && sameHash(secretHash(String(sent)), secretHash(sign(secret, delivery)));
-  });
+/** The members of an object that are strings, as far as the beginning of its JSON has them. */
+function firstMembers(json: string): Readonly<Record<string, unknown>> {
+  const members: Record<string, unknown> = {};
+  let [depth, name, text] = [0, '', ''];
+  // Sticky, so that it ends where the text ends within a string.
+  for (const [token] of json.matchAll(/"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^"{}[\],:]+/gsy)) {
+    if (token === '{' || token === '[') depth += 1;
+    else if (token === '}' || token === ']') depth -= 1;
+    else if (depth !== 1 || token.trim() === '') continue;
+    else if (token === ':') name = text;
+    else if (token === ',') name = '';
+    else if (!token.startsWith('"')) continue;
+    else if (name === '') text = token;
+    else members[String(parseJson(z.string(), name))] = parseJson(z.string(), token);
+  }
+  return members;
+}
 
-type Sign = (secret: WebhookSecret, delivery: ForgeRequest) => string;
+/** Whether the forge signed the request with this secret: takes the pieces of the body, then compares. */
+export function checkSignature(forge: Forge, headers: IncomingHttpHeaders, secret: WebhookSecret) {
+  const checks = Object.entries(rules[forge].signatures).flatMap(([name, sign]) => {
+    const sent = headers[name];
+    return sent === undefined ? [] : [{ sent: String(sent), expected: sign(secret, headers) }];
+  });
+  return {
+    update(piece: Buffer): void {
+      for (const { expected } of checks) expected.update(piece);
+    },
+    // Hashes have the same length, so the time of the comparison reveals nothing.
+    isSigned: (): boolean =>
+      checks.some(({ sent, expected }) => sameHash(secretHash(sent), secretHash(expected.digest()))),
+  };
+}
+
+interface Signature {
+  update(piece: Buffer): void;
+  digest(): string;
+}
+
+type Sign = (secret: WebhookSecret, headers: IncomingHttpHeaders) => Signature;
 
 interface ForgeRules {
   /** By header. One valid signature suffices. */
@@ -66,30 +101,37 @@ interface ForgeRules {
   readonly ignored?: string;
 }
 
-const hexHmac: Sign = (secret, { body }) => createHmac('sha256', secret).update(body).digest('hex');
+const hexHmac =
+  (prefix = ''): Sign =>
+  (secret) => {
+    const hmac = createHmac('sha256', secret);
+    return { update: (piece) => void hmac.update(piece), digest: () => prefix + hmac.digest('hex') };
+  };
 
 /** The signing token of GitLab: Standard Webhooks 1.0. */
-const standardSignature: Sign = (secret, { headers, body }) => {
+const standardSignature: Sign = (secret, headers) => {
   const hmac = createHmac('sha256', secretKey(secret));
-  hmac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`).update(body);
-  return `v1,${hmac.digest('base64')}`;
+  hmac.update(`${headers['webhook-id']}.${headers['webhook-timestamp']}.`);
+  return { update: (piece) => void hmac.update(piece), digest: () => `v1,${hmac.digest('base64')}` };
 };
+
+const secretItself: Sign = (secret) => ({ update: () => undefined, digest: () => secret });
 
 const rules: Readonly<Record<Forge, ForgeRules>> = {
   github: {
-    signatures: { 'x-hub-signature-256': (...signed) => `sha256=${hexHmac(...signed)}` },
+    signatures: { 'x-hub-signature-256': hexHmac('sha256=') },
     eventHeader: 'x-github-event',
     push: 'push',
     ignored: 'ping',
   },
   gitlab: {
-    signatures: { 'x-gitlab-token': (secret) => secret, 'webhook-signature': standardSignature },
+    signatures: { 'x-gitlab-token': secretItself, 'webhook-signature': standardSignature },
     eventHeader: 'x-gitlab-event',
     push: 'Push Hook',
     ignored: 'Tag Push Hook',
   },
   gitea: {
-    signatures: { 'x-gitea-signature': hexHmac, 'x-forgejo-signature': hexHmac },
+    signatures: { 'x-gitea-signature': hexHmac(), 'x-forgejo-signature': hexHmac() },
     eventHeader: 'x-gitea-event',
     push: 'push',
   },

@@ -81,7 +81,7 @@ export function createExchangeToken({ storage, targets, metrics, log, publicUrl,
     metrics.issuerErrors.inc();
     log.warn({ issuer, reason }, 'issuer key fetch failed');
   };
-  const verify = createVerifyIdentity(createIssuerKeys({ targets, clock, onFailure }));
+  const verify = createVerifyIdentity(createIssuerKeys({ targets, onFailure }));
   const limitRefusals = createRefusalLimits(clock);
   const { admit: admitRule } = limitRate(exchangesOfRule, clock);
   const limitExchanges = limitParallel(parallel);

@@ -2,25 +2,21 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { z } from '@hono/zod-openapi';
-import { createLocalJWKSet } from 'jose';
+import { createRemoteJWKSet, customFetch } from 'jose';
 import { parseJson } from '../contract/validate.ts';
 import { checkTargetAddresses, parseTarget } from '../outbound/target.ts';
 import { lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import { readLimited } from '../platform/read-limited.ts';
 import { quoteForLog } from '../platform/safe-text.ts';
 import { connectionErrorText } from '../platform/system-errors.ts';
-import { createOnce } from '../runtime/once.ts';
 
-export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createLocalJWKSet>>>;
+export type IssuerKey = Awaited<ReturnType<ReturnType<typeof createRemoteJWKSet>>>;
 
 export type FoundKey =
   | { readonly kind: 'found'; readonly key: IssuerKey }
   /** The issuer has no such key. */
   | { readonly kind: 'unknown' }
-  /**
-   * The request to the issuer failed, or it had no such key at the last one, and cannot be asked again yet. `reason` is
-   * a sentence.
-   */
+  /** No request to the issuer has succeeded yet. `reason` is a sentence. */
   | { readonly kind: 'unavailable'; readonly reason: string; readonly retryAfterSeconds: number };
 
 type KeyHeader = { readonly alg: string; readonly kid: string };
@@ -32,8 +28,6 @@ export type FindKey = (issuer: string, header: KeyHeader) => Promise<FoundKey>;
 
 interface IssuerKeysOptions {
   readonly targets: TargetCheck;
-  /** Counts milliseconds. */
-  readonly clock: () => number;
   /** Called when the keys of an issuer could not be fetched. */
   readonly onFailure: (issuer: string, reason: string) => void;
   /** Time limit for discovery and keys together. */
@@ -41,60 +35,52 @@ interface IssuerKeysOptions {
 }
 
 /** Minimum time between two requests to an issuer, whatever the cause and the result. */
-const minRequestIntervalMs = 60_000;
+const cooldownMs = 60_000;
 
 /** Limits how long a withdrawn key is still used, unless the issuer is down. */
 const maxAgeMs = 10 * 60_000;
 
-interface IssuerState {
-  keys?: Awaited<ReturnType<typeof fetchKeys>>;
-  fetchedAt: number;
-  requestedAt: number;
-  /** Error of the last request to the issuer. */
-  failure?: string | undefined;
-}
-
 /** The keys of issuers, in the memory of this instance. */
-export function createIssuerKeys({ targets, clock, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions): FindKey {
-  const issuers = new Map<string, IssuerState>();
-  const once = createOnce<boolean>();
+export function createIssuerKeys({ targets, onFailure, timeoutMs = 5_000 }: IssuerKeysOptions): FindKey {
+  const issuers = new Map<string, ReturnType<typeof createRemoteJWKSet>>();
 
-  /** Asks the issuer at most once a minute; concurrent calls share a request. False if the issuer was not asked. */
-  const refresh = (issuer: string, known: IssuerState): Promise<boolean> =>
-    once(issuer, async () => {
-      if (clock() - known.requestedAt < minRequestIntervalMs) return false;
-      known.requestedAt = clock();
-      const signal = AbortSignal.timeout(timeoutMs);
-      try {
-        known.keys = await fetchKeys(issuer, targets, signal);
-        known.fetchedAt = clock();
-        known.failure = undefined;
-      } catch (error) {
-        known.failure = reasonOf(error, signal, timeoutMs);
-        onFailure(issuer, known.failure);
-      }
-      return true;
+  function keysOf(issuer: string) {
+    let keys: string | undefined;
+    let failure: { readonly at: number; readonly error: IssuerError } | undefined;
+    return createRemoteJWKSet(discoveryUrl(issuer), {
+      timeoutDuration: timeoutMs,
+      cooldownDuration: cooldownMs,
+      cacheMaxAge: maxAgeMs,
+      // After a failure, the known keys count as fetched again.
+      async [customFetch](_url, { signal }) {
+        if (keys === undefined && failure !== undefined && Date.now() - failure.at < cooldownMs) throw failure.error;
+        try {
+          keys = JSON.stringify(await fetchKeys(issuer, targets, signal));
+        } catch (error) {
+          const reason = reasonOf(error, signal, timeoutMs);
+          onFailure(issuer, reason);
+          failure = { at: Date.now(), error: new IssuerError(reason) };
+          if (keys === undefined) throw failure.error;
+        }
+        return new Response(keys);
+      },
     });
+  }
 
   return async (issuer, header) => {
-    const never = Number.NEGATIVE_INFINITY;
-    const known = issuers.get(issuer) ?? { fetchedAt: never, requestedAt: never };
-    issuers.set(issuer, known);
-    const has = (): boolean => known.keys?.ids.has(header.kid) === true;
-    const isFresh = (!has() || clock() - known.fetchedAt >= maxAgeMs) && (await refresh(issuer, known));
-    if (known.keys !== undefined && has()) {
-      const key = await known.keys.find(header).catch(() => undefined);
-      return key === undefined ? { kind: 'unknown' } : { kind: 'found', key };
+    const keys = issuers.get(issuer) ?? keysOf(issuer);
+    issuers.set(issuer, keys);
+    try {
+      return { kind: 'found', key: await keys(header) };
+    } catch (error) {
+      if (!(error instanceof IssuerError)) return { kind: 'unknown' };
+      const reason = `Could not fetch the keys of the issuer ${issuer}: ${error.message}`;
+      return { kind: 'unavailable', reason, retryAfterSeconds: cooldownMs / 1_000 };
     }
-    if (known.failure === undefined && isFresh) return { kind: 'unknown' };
-    const retryAfterSeconds = Math.max(1, Math.ceil((known.requestedAt + minRequestIntervalMs - clock()) / 1_000));
-    const reason =
-      known.failure === undefined
-        ? `${noKey(issuer, header)}, which were requested less than a minute ago.`
-        : `Could not fetch the keys of the issuer ${issuer}: ${known.failure}`;
-    return { kind: 'unavailable', reason, retryAfterSeconds };
   };
 }
+
+const discoveryUrl = (issuer: string): URL => new URL(`${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`);
 
 /** The beginning of a sentence for the log. */
 export const noKey = (issuer: string, { alg, kid }: KeyHeader): string =>
@@ -114,14 +100,12 @@ const keySetSchema = z.object({
 });
 
 async function fetchKeys(issuer: string, check: TargetCheck, signal: AbortSignal) {
-  const address = `${issuer.replace(/\/$/, '')}/.well-known/openid-configuration`;
-  const discovered = await getJson(address, discoverySchema, check, signal);
+  const discovered = await getJson(discoveryUrl(issuer).href, discoverySchema, check, signal);
   // Section 4.3: otherwise one issuer could impersonate another.
   if (discovered.issuer !== issuer) {
     throw new IssuerError(`its discovery document names another issuer: ${quoteForLog(discovered.issuer)}`);
   }
-  const set = await getJson(discovered.jwks_uri, keySetSchema, check, signal);
-  return { find: createLocalJWKSet(set), ids: new Set(set.keys.map(({ kid }) => kid)) };
+  return getJson(discovered.jwks_uri, keySetSchema, check, signal);
 }
 
 async function getJson<T>(address: string, schema: z.ZodType<T>, check: TargetCheck, signal: AbortSignal): Promise<T> {

@@ -11,9 +11,9 @@ export const idClaims: ReadonlySet<string> = new Set([...idsOfGitHub, ...idsOfGi
  * Claims of GitHub for the custom properties of a repository. Values are text: a property with several values is their
  * list, separated by commas. https://docs.github.com/en/actions/reference/security/oidc
  */
-export const propertyPrefix = 'repo_property_';
+const propertyPrefix = 'repo_property_';
 
-export const hasProperty = (claims: Readonly<Record<string, string>>): boolean =>
+const hasProperty = (claims: Readonly<Record<string, string>>): boolean =>
   Object.keys(claims).some((name) => name.startsWith(propertyPrefix));
 
 /** Issuers that sign for jobs of anyone: without an id, a rule would trust strangers. */

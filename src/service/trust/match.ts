@@ -55,22 +55,7 @@ function differencesOf(rule: TrustRule, claims: Claims): readonly Difference[] {
       ? []
       : [{ claim, reason: `${claim} must be ${quoteForLog(needed)} and ${describeClaim(found)}` }];
   });
-  const ofWorkflow = rule.workflow === null ? undefined : workflowDifference(rule.workflow, claims);
-  return [...ofClaims, ofWorkflow, eventDifference(rule, claims)].filter((difference) => difference !== undefined);
-}
-
-/** `workflow_ref` is OWNER/REPOSITORY/PATH@REF. The same path in another repository is another file. */
-function workflowDifference(workflow: string, claims: Claims): Difference | undefined {
-  const repository = claimOf(claims, 'repository');
-  const found = claimOf(claims, 'workflow_ref');
-  if (
-    typeof repository === 'string' &&
-    typeof found === 'string' &&
-    found.startsWith(`${repository}/${workflow}@refs/`)
-  )
-    return undefined;
-  const reason = `workflow_ref must name ${quoteForLog(workflow)} in the repository of the job and ${describeClaim(found)}`;
-  return { claim: 'workflow_ref', reason };
+  return [...ofClaims, eventDifference(rule, claims)].filter((difference) => difference !== undefined);
 }
 
 /**
@@ -108,8 +93,7 @@ function noMatchReason(
   const [nearest] = distances.toSorted((a, b) => a.distance[0] - b.distance[0] || a.distance[1] - b.distance[1]);
   if (nearest === undefined) return `No trust rule names the issuer ${quoteForLog(issuer)}.`;
   const { rule, differences } = nearest;
-  const name = rule.repository === null ? rule.id : `${rule.id} (${quoteForLog(rule.repository)})`;
-  return `No trust rule matches the job. The nearest is ${name}: ${differences
+  return `No trust rule matches the job. The nearest is ${rule.id}: ${differences
     .slice(0, maxDifferences)
     .map(({ reason }) => reason)
     .join('; ')}.`;

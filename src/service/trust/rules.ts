@@ -65,12 +65,11 @@ const ruleOf = (row: Selectable<Tables['trust_rules']>) => ({
 });
 
 /** Canonical form of a rule: independent of the order of lists and claims. */
-const canonicalForm = ({ issuer, owner, claims, workflow, scopes, workspaces }: NewTrustRule): string =>
+const canonicalForm = ({ issuer, owner, claims, scopes, workspaces }: NewTrustRule): string =>
   JSON.stringify([
     issuer,
     owner,
     Object.entries(claims).toSorted(([one], [other]) => (one < other ? -1 : 1)),
-    workflow,
     scopes.toSorted(),
     workspaces?.toSorted() ?? null,
   ]);

@@ -1,6 +1,12 @@
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
-import { type LatestMode, latestModes, type PushLockMode, pushLockModes } from '../../interface/resources.ts';
+import {
+  type Comparison,
+  type LatestMode,
+  latestModes,
+  type PushLockMode,
+  pushLockModes,
+} from '../../interface/resources.ts';
 import { type BranchName, parseBranchName } from '../git/branch-name.ts';
 import type { WorkspaceSettings } from './workspaces.ts';
 
@@ -53,3 +59,23 @@ function matcher(pattern: string): (branch: string) => boolean {
   const matching = new RegExp(`^${pattern.split('*').map(RegExp.escape).join('[^/]*')}$`);
   return (branch) => matching.test(branch);
 }
+
+export interface Compared extends Comparison {
+  /** Why not all branches were compared; set if `as_of` is null. */
+  readonly gap?: ComparisonGap;
+}
+
+export interface ComparisonGap {
+  /** A sentence for users. */
+  readonly reason: string;
+  /** Whether asking again would change nothing. */
+  readonly isLasting: boolean;
+}
+
+/** A result without a comparison: refuses the lock if the workspace refuses outdated files. */
+export const uncompared = (latest: LatestMode, gap: ComparisonGap): Compared => ({
+  latest,
+  outdated: [],
+  as_of: null,
+  gap,
+});

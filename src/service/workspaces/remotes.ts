@@ -13,7 +13,7 @@ const processes = {
   maxPerKey: 4,
   timeout: {
     // Earlier than callers give up, which take a remote without a response for a silent one.
-    ms: 4_000,
+    ms: 3_000,
     error: () => new GitError('busy', 'Too many remotes are being queried. Try again in a few seconds.'),
   },
 };

@@ -257,8 +257,8 @@ describe('a job without a token', () => {
             '^The service did not issue a token to this job\\. invalid_request: .*\\. ' +
               'Its operator can add a trust rule for this job: `workspace-service trust add --owner OWNER --scopes SCOPES ' +
               '--issuer http://127\\.0\\.0\\.1:<port>/_services/token ' +
-              '--repository octo-games/dragon --repository-id 4 --repository-owner-id 3 --ref refs/heads/main ' +
-              '--workflow \\.github/workflows/release\\.yml`\\. The audience of the identity token is https://workspaces\\.example\\.com; .* ' +
+              "--claim 'repository_id=4' --claim 'repository_owner_id=3' --claim 'ref=refs/heads/main'" +
+              '`\\. The audience of the identity token is https://workspaces\\.example\\.com; .* ' +
               '\\(POST /v1/token: 400 Bad Request.*\\)\\.$',
           ),
         ),

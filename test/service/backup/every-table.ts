@@ -88,8 +88,6 @@ export const everyTable: Rows = {
       issuer: 'https://gitlab.com',
       owner: 'bot',
       claims: '{"sub":"x"}',
-      workflow: 'w',
-      repository: 'octo/game',
       scopes: '[]',
       workspaces: '["game"]',
       created_at: 1,

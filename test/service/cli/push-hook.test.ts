@@ -6,7 +6,7 @@ import { runMain } from './run-main.ts';
 const { run, json, ask } = besideService();
 
 const url = 'https://assets.example.com';
-const hook = (...args: readonly string[]) => json('workspace', 'push-hook', 'sample', '--url', url, ...args);
+const hook = (...args: readonly string[]) => json('workspace', 'push-hook', 'sample', '--public-url', url, ...args);
 
 const push = (secret: string) => {
   const { headers, raw } = pushDelivery('github', secret);
@@ -29,7 +29,7 @@ test('prints the URL for each forge, and the same secret every time', async () =
 
 test('prints the settings of each webhook, with the events to choose', async () => {
   const { secret } = await hook();
-  const { code, stdout } = await run('workspace', 'push-hook', 'sample', '--url', url);
+  const { code, stdout } = await run('workspace', 'push-hook', 'sample', '--public-url', url);
   expect(code).toBe(0);
   for (const forge of ['github', 'gitlab', 'gitea'])
     expect(stdout).toContain(`${url}/v1/workspaces/sample/push/${forge}`);
@@ -45,7 +45,7 @@ test('the running service accepts events that are signed with the secret, until 
   expect(next).not.toBe(secret);
   expect((await push(secret)).status).toBe(404);
   expect((await push(next)).status).toBe(202);
-  const { stdout } = await run('workspace', 'push-hook', 'sample', '--url', url, '--rotate');
+  const { stdout } = await run('workspace', 'push-hook', 'sample', '--public-url', url, '--rotate');
   expect(stdout).toMatch(/\n\nThe previous secret is no longer valid\.\n$/);
   expect(stdout).toContain((await hook()).secret);
 });
@@ -65,7 +65,7 @@ test('the audit has each new secret without its text, and no list of workspaces 
 });
 
 test('refuses an unknown workspace, and a service without a URL', async () => {
-  const unknown = await run('workspace', 'push-hook', 'simple', '--url', url);
+  const unknown = await run('workspace', 'push-hook', 'simple', '--public-url', url);
   expect([unknown.code, unknown.stderr]).toEqual([1, expect.stringContaining('sample')]);
   const { code, stderr } = await run('workspace', 'push-hook', 'sample');
   expect([code, stderr]).toEqual([2, expect.stringContaining('The URL of the service is unknown.')]);

@@ -14,7 +14,7 @@ const lockRelease = ['lock', 'release', 'sample'];
 const tokenCreate = ['token', 'create', '--name=a'];
 const workspaceAdd = ['workspace', 'add'];
 const trustAdd = ['trust', 'add', '--owner=a', '--scopes=sync'];
-const idsOnGitHub = ['--repository-id=1', '--repository-owner-id=2'];
+const idsOnGitHub = ['--claim=repository_id=1', '--claim=repository_owner_id=2'];
 const onGitLab = ['--issuer=https://gitlab.com'];
 
 test.each<[args: readonly string[], sentence: string]>([
@@ -37,22 +37,14 @@ test.each<[args: readonly string[], sentence: string]>([
   [['trust', 'add'], '--owner is missing: the owner of the locks of these jobs'],
   [
     trustAdd,
-    '--repository-id: A rule for GitHub needs the ids of the repository and of its owner, because names can be reassigned',
+    '--claim: A rule for GitHub needs the ids of the repository and of its owner, because names can be reassigned',
   ],
   [trustAdd, "Find them with: gh api repos/OWNER/NAME --jq '.id, .owner.id'"],
-  [
-    [...trustAdd, '--repository-id=octo/game'],
-    '--repository-id is "octo/game". It must be a number. Find it with: gh api',
-  ],
-  [[...trustAdd, ...idsOnGitHub, '--ref=main'], '--ref is "main". Write refs/heads/main for a branch'],
-  [[...trustAdd, ...idsOnGitHub, '--workflow=a.yml'], '--workflow is "a.yml". It must be the file in its repository'],
+  [[...trustAdd, ...idsOnGitHub, '--claim=ref=main'], '--claim: The value of ref must be like refs/heads/main'],
   [
     [...trustAdd, ...idsOnGitHub, '--claim=repository=octo/game'],
     '--claim: The claim repository of GitHub cannot be matched',
   ],
-  [[...trustAdd, '--property=asset-repo=true'], '--repository-owner-id: A rule for a custom property needs the id of'],
-  [[...trustAdd, ...idsOnGitHub, '--property=asset-repo'], '--property is "asset-repo". It must be a name and a value'],
-  [[...trustAdd, ...onGitLab, '--property=asset-repo=true'], '--property: https://gitlab.com is not GitHub'],
   [[...trustAdd, ...idsOnGitHub, '--claim=ref'], '--claim is "ref". It must be a name and a value'],
   [[...trustAdd, ...idsOnGitHub, '--scopes=admin'], '--scopes: Jobs cannot get the scope admin'],
   [
@@ -61,10 +53,6 @@ test.each<[args: readonly string[], sentence: string]>([
   ],
   [[...trustAdd, ...onGitLab], '--claim: Name at least one claim, such as project_id=42'],
   [[...trustAdd, ...onGitLab, '--claim=ref=main'], '--claim: https://gitlab.com signs for anyone'],
-  [
-    [...trustAdd, ...onGitLab, '--claim=project_id=1', '--ref=refs/heads/main'],
-    '--ref: https://gitlab.com is not GitHub',
-  ],
   [['trust', 'remove', secretOfToken], 'workspace-service trust list'],
   [[...workspaceAdd, 'BIG', '--remote', 'https://a.example/x.git'], 'ID is "BIG"'],
   [[...workspaceAdd, 'x', '--remote', 'ext::sh -c id'], '--remote cannot be used.'],

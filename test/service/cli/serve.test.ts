@@ -91,7 +91,7 @@ describe('serve', () => {
   });
 
   test('warns about trust rules without a public URL', async () => {
-    const rule = ['--owner=ci', '--repository-id=1', '--repository-owner-id=2', '--scopes=sync'];
+    const rule = ['--owner=ci', '--claim=repository_id=1', '--claim=repository_owner_id=2', '--scopes=sync'];
     const warned = async (...args: readonly string[]) => {
       const command = start(args);
       await command.printed('listens on ');
@@ -260,6 +260,29 @@ describe('one folder', () => {
     expect(await first.kill()).toBe('SIGKILL');
     const second = await startDev();
     expect(await whoAmI({ ...second, token: first.token })).toBe(200);
+  });
+
+  test('refuses another database, which would remove its mirrors, until the operator says so', async () => {
+    const first = start([]);
+    await first.printed('listens on ');
+    await first.stop();
+    await storeObject(folder, 'game', Buffer.from('hero'));
+    for (const name of await readdir(folder)) if (name.startsWith('service.db')) await rm(join(folder, name));
+    const storage = await openSqlite({ folder });
+    const workspace = { id: 'other', remote: 'https://git.example.com/other.git' };
+    await storage.commit('global', (db) => addWorkspace(db, storage.now, workspace));
+    await storage.close();
+    const { code, stdout, stderr } = await runMain(['serve', '--port', '0'], commandEnvironment(folder));
+    expect([code, stdout]).toEqual([1, '']);
+    expect(stderr).toContain(`The mirrors in "${folder}" belong to another database. Correct DATABASE_URL or --data.`);
+    expect(await readdir(join(folder, 'lfs'))).toEqual(['game']);
+    await rm(join(folder, 'database-id'));
+    for (let starts = 0; starts < 2; starts += 1) {
+      const next = start([]);
+      await next.printed('listens on ');
+      await next.stop();
+    }
+    expect(await readdir(join(folder, 'lfs'))).toEqual([]);
   });
 
   test('keeps its mirrors and LFS objects if the database has no workspaces', async () => {

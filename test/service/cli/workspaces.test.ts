@@ -203,7 +203,7 @@ describe('workspace update', () => {
 describe('workspace lfs', () => {
   test('prints the .lfsconfig and the commands for one clone, with the public URL', async () => {
     for (const url of ['https://assets.example.com', 'https://assets.example.com/', 'https://assets.example.com/v1/']) {
-      const printed = await json('workspace', 'lfs', 'sample', '--url', url);
+      const printed = await json('workspace', 'lfs', 'sample', '--public-url', url);
       const address = 'https://assets.example.com/v1/workspaces/sample/lfs';
       expect(printed).toEqual({
         url: address,
@@ -212,10 +212,10 @@ describe('workspace lfs', () => {
         lfsconfig_for_remote: `[lfs]\n  locksverify = true\n[remote "locks"]\n  lfsurl = ${address}\n`,
       });
     }
-    const { code, stdout } = await run('workspace', 'lfs', 'sample', '--url', 'https://a.example/assets');
+    const { code, stdout } = await run('workspace', 'lfs', 'sample', '--public-url', 'https://a.example');
     expect(code).toBe(0);
-    expect(stdout).toContain('  url = https://a.example/assets/v1/workspaces/sample/lfs\n');
-    expect(stdout).toContain('git config lfs.url https://a.example/assets/v1/workspaces/sample/lfs\n');
+    expect(stdout).toContain('  url = https://a.example/v1/workspaces/sample/lfs\n');
+    expect(stdout).toContain('git config lfs.url https://a.example/v1/workspaces/sample/lfs\n');
     expect(stdout).toContain('git lfs lock --remote locks');
     const environment = {
       ...commandEnvironment(folder),
@@ -224,13 +224,13 @@ describe('workspace lfs', () => {
     const byService = async (...args: readonly string[]) =>
       JSON.parse((await runMain(['workspace', 'lfs', 'sample', '--json', ...args], environment)).stdout).url;
     expect(await byService()).toBe('https://b.example/v1/workspaces/sample/lfs');
-    expect(await byService('--url', 'https://c.example')).toBe('https://c.example/v1/workspaces/sample/lfs');
+    expect(await byService('--public-url', 'https://c.example')).toBe('https://c.example/v1/workspaces/sample/lfs');
   });
 
   test.each([
-    [[], 'The URL of the service is unknown. Pass it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL'],
-    [['--url', 'assets.example.com'], 'It must be like https://assets.example.com.'],
-    [['--url', 'https://ada:wsa_1@a.example'], 'It must not have a user name or a password'],
+    [[], 'The URL of the service is unknown. Pass it as --public-url, or set WORKSPACE_SERVICE_PUBLIC_URL'],
+    [['--public-url', 'assets.example.com'], 'It must be like https://assets.example.com.'],
+    [['--public-url', 'https://ada:wsa_1@a.example'], 'It must not have a user name or a password'],
   ])('refuses %o', async (args, sentence) => {
     const { code, stderr } = await run('workspace', 'lfs', 'sample', ...args);
     expect(code).toBe(2);

@@ -78,12 +78,12 @@ describe('a sentence of the audit', () => {
     ['token.exchanged', { owner: 'bot' }, 'authenticated by OIDC as bot'],
     [
       'trust.added',
-      { repository: 'octo/game', owner: 'bot' },
-      'added a trust rule for jobs of octo/game, whose locks belong to bot',
+      { issuer: 'https://ci.example.com', owner: 'bot' },
+      'added a trust rule for jobs of https://ci.example.com, whose locks belong to bot',
     ],
     [
       'trust.removed',
-      { issuer: 'https://gitlab.com', repository: null, owner: 'bot' },
+      { issuer: 'https://gitlab.com', owner: 'bot' },
       'removed the trust rule for jobs of https://gitlab.com, whose locks belong to bot',
     ],
   ];

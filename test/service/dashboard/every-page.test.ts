@@ -17,7 +17,6 @@ test('no page shows injected markup, reordered or hidden text, or a secret, and 
   }
   for (const path of [
     '/tokens',
-    '/trust',
     '/audit',
     ...['', '/locks', '/syncs', '/hooks'].map((tab) => `/workspaces/${workspace}${tab}`),
   ]) {

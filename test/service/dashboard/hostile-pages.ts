@@ -1,6 +1,5 @@
 import { expect } from 'vitest';
 import { recordAudit } from '../../../src/service/audit/audit.ts';
-import { addTrustRule } from '../../../src/service/trust/rules.ts';
 import { completeResponse } from '../../../src/service/webhooks/receiver-response.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
@@ -67,20 +66,8 @@ export async function hostilePages(service: RunningService) {
     events: ['sync.failed', 'lock.acquired'],
   };
   const { body: hook } = await ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: admin.secret, json });
-  const actor = { name: hostileName, tokenId: null, address: null };
   for (const [index, text] of hostileTexts.entries()) {
     await token({ name: text });
-    await storage.commit('global', (db) =>
-      addTrustRule(db, storage.now, actor, {
-        issuer: text,
-        owner: text,
-        claims: { [text]: text },
-        workflow: text,
-        repository: text,
-        scopes: ['sync'],
-        workspaces: [text],
-      }),
-    );
     const headers = { 'content-type': text, location: text, server: text };
     const response = completeResponse(
       { status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true },

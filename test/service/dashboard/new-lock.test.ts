@@ -59,6 +59,14 @@ describe('locking a file', () => {
     expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
   });
 
+  test('is refused if the workspace refuses outdated files, because the page knows no version', async () => {
+    const workspace = await service.workspace(undefined, { latest: 'refuse' });
+    const ada = await signedIn(service, { scopes: ['locks:write'] });
+    const refused = await lockFile(ada, workspace, { path: 'a' });
+    expect([refused.status, refused.text]).toEqual([409, expect.stringContaining('Lock it from your clone')]);
+    expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
+  });
+
   test('reports all mistakes at once, and keeps the entered values', async () => {
     const workspace = await service.workspace();
     const ada = await signedIn(service, { scopes: ['locks:write'] });

@@ -1,6 +1,8 @@
+import { rm } from 'node:fs/promises';
 import { beforeAll, expect, test } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { folderOfTests } from '../../support/temporary-folder.ts';
 
 const service = serviceOfTests({ windowsPaths: true });
@@ -29,7 +31,12 @@ async function setUp() {
     return body;
   };
   const blob = (revision: string) => repository.git('rev-parse', `${revision}:Content/Hero.uasset`).trim();
-  return { repository, workspace, ask, check, blob };
+  const take = async (branch: string, name = branch) => {
+    const taking = { path: `Content/${name}.uasset`, type: 'exclusive', ttl: '1h' };
+    const { status, body } = await ask('locks', taking, { 'lock-branch': branch });
+    return [status, body.detail];
+  };
+  return { repository, workspace, ask, check, take, blob };
 }
 
 test('with Windows paths, a file is outdated in any case of its letters', async () => {
@@ -63,6 +70,51 @@ test('a copy is current if its branch has merged the newest version and reverted
   const body = { paths: ['Content/Hero.uasset'], branch: 'topic' };
   expect((await check({ ...body, versions: [blob('topic')] })).outdated).toEqual([]);
   expect((await check({ ...body, versions: [blob('main')] })).outdated).toMatchObject([{ branch: 'topic', behind: 1 }]);
+});
+
+const refusedBecause = (reason: string) =>
+  expect.stringContaining(`refuses locks on outdated files, so nothing was locked. ${reason}`);
+
+test('a lock is refused if the HEAD of the remote names no branch, until the branches are named', async () => {
+  const { repository, workspace, take } = await setUp();
+  repository.git('symbolic-ref', 'HEAD', 'refs/heads/master');
+  expect(await take('topic')).toEqual([409, refusedBecause('The HEAD of the remote names no branch.')]);
+  const compareWith = (branch: string) =>
+    changeRows(service.storage, 'workspaces', { latest_branches: JSON.stringify([branch]) }, { id: workspace });
+  await compareWith('mian');
+  expect(await take('topic')).toEqual([409, refusedBecause('The remote has no branch to compare with')]);
+  await compareWith('main');
+  expect(await take('main')).toEqual([201, undefined]);
+});
+
+test('a lock is refused if git cannot compare the branches', async () => {
+  const { workspace, take } = await setUp();
+  expect(await take('topic')).toEqual([201, undefined]);
+  const main = { workspace_id: workspace, name: 'main' };
+  await changeRows(service.storage, 'synced_branches', { head: 'f'.repeat(40) }, main);
+  expect(await take('topic', 'another')).toEqual([503, refusedBecause('The files could not be compared: git ')]);
+});
+
+test('a lock is refused if the remote has never answered', async () => {
+  const { repository, take } = await setUp();
+  await rm(repository.path, { recursive: true });
+  expect(await take('topic')).toEqual([503, refusedBecause('The remote of the workspace does not answer')]);
+});
+
+test('a comparison with many branches ends within five seconds, and the next one goes on', async () => {
+  const { repository, workspace, take } = await setUp();
+  await changeRows(service.storage, 'workspaces', { latest_branches: '["main","release/*"]' }, { id: workspace });
+  for (let index = 0; index < 150; index += 1) {
+    repository.commit({ branch: `release/${index}`, from: 'topic', files: { [`file-${index}`]: '1' } });
+  }
+  const taken = (name: string) => expect.poll(async () => (await take('main', name))[0], { timeout: 60_000 }).toBe(201);
+  await taken('first');
+  // All branches are compared with the new head.
+  repository.commit({ branch: 'main', files: { 'Content/Hero.uasset': '3' } });
+  const began = performance.now();
+  expect([201, 503]).toContain((await take('main', 'second'))[0]);
+  expect(performance.now() - began).toBeLessThan(8_000);
+  await taken('third');
 });
 
 test('a token that may not lock or sync does not sync its branch', async () => {

@@ -71,8 +71,8 @@ test('without a branch of the remote, the comparison has no time', async () => {
   const complete = await setUp(['main', 'topic'], ['main', 'topic']);
   expect((await complete.refresh('topic')).asOf).toBeUndefined();
   const { refresh } = await setUp(['main', 'release-1', 'topic'], ['main', 'topic']);
-  const { compared, own, asOf } = await refresh('topic');
-  expect([[...compared], own, asOf]).toEqual([[['main', '1']], '1', Infinity]);
+  const { compared, own, gap } = await refresh('topic');
+  expect([[...compared], own, gap?.reason]).toEqual([[['main', '1']], '1', expect.stringContaining('release-1')]);
 });
 
 test('the mirror is read once for all branches', async () => {
@@ -86,8 +86,8 @@ test('without the default branch of a silent remote, the comparison has no time'
   const { refresh, id } = await setUp([], [], { failure: 'silent', patterns: null });
   const synced = { workspace_id: id, name: 'topic', head: '1', synced_at: 1, received_objects: 1 };
   await storage.commit({ workspace: id }, (db) => db.insertInto('synced_branches').values(synced).execute());
-  const { compared, own, asOf } = await refresh('topic');
-  expect([compared.size, own, asOf]).toEqual([0, '1', Infinity]);
+  const { compared, own, gap } = await refresh('topic');
+  expect([compared.size, own, gap?.isLasting]).toEqual([0, '1', false]);
 });
 
 test.each([
@@ -155,10 +155,10 @@ test('a remote that answers late because its process had to wait for a free slot
   const first = refresh();
   await vi.waitFor(() => expect(ask).toHaveBeenCalledOnce());
   const answered = ask.mock.results[0]?.value;
-  await vi.advanceTimersByTimeAsync(3_500);
+  await vi.advanceTimersByTimeAsync(2_500);
   answer(0);
   await vi.advanceTimersByTimeAsync(2_000);
-  expect((await first).asOf).toBe(Infinity);
+  expect((await first).gap).toBeDefined();
   answer(4);
   await answered;
   expect((await refresh()).asOf).toBeUndefined();

@@ -1,7 +1,13 @@
 import { createHmac } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { hasSignature, isSigned, parsePushEvent } from '../../../src/service/syncs/push-event.ts';
-import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
+import {
+  checkSignature,
+  type Forge,
+  hasSignature,
+  headBytes,
+  parsePushEvent,
+} from '../../../src/service/syncs/push-event.ts';
+import { newWebhookSecret, type WebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import { deleted, forgeOf, type Pushed, pushDelivery, type Sender, senders } from './push-delivery.ts';
 
 const secret = newWebhookSecret();
@@ -10,7 +16,22 @@ const secret = newWebhookSecret();
 function received(sender: Sender, pushed: Pushed = {}, by = secret) {
   const { headers, raw } = pushDelivery(sender, by, pushed);
   const names = Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]);
-  return { headers: Object.fromEntries(names) as Record<string, string>, body: Buffer.from(raw) };
+  return {
+    headers: Object.fromEntries(names) as Record<string, string>,
+    body: Buffer.from(raw),
+    head: Buffer.from(raw).subarray(0, headBytes),
+  };
+}
+
+/** Checks a delivery whose body arrives in two pieces. */
+function isSigned(
+  forge: Forge,
+  { headers, body }: Pick<ReturnType<typeof received>, 'headers' | 'body'>,
+  by: WebhookSecret,
+) {
+  const signature = checkSignature(forge, headers, by);
+  for (const piece of [body.subarray(0, 10), body.subarray(10)]) signature.update(piece);
+  return signature.isSigned();
 }
 
 /** The only header that a signature of this sender is in. */
@@ -107,10 +128,21 @@ describe.each(senders)('a push event of %s', (sender) => {
   test.each(['', '{', 'null', '[]', '"refs/heads/main"', '\ufeff{}', '{"ref":"refs/heads/main"}', 'payload=%7B%7D'])(
     'is not understood if the body is %o',
     (body) => {
-      const event = parsePushEvent(forge, { ...signed, body: Buffer.from(body) });
+      const event = parsePushEvent(forge, { ...signed, head: Buffer.from(body) });
       expect(event).toMatchObject({ kind: 'not-understood', reason: expect.stringContaining('"ref" and "after"') });
     },
   );
+});
+
+test.each(senders)('a large event of %s is understood from its beginning, wherever that ends', (sender) => {
+  const messages = Array.from({ length: 200 }, (_, index) => ({ message: `"ref":"refs/heads/x" {[\\"${index}` }));
+  const { headers, body } = received(sender, { more: { messages } });
+  const start = body.indexOf('"commits"');
+  expect(start).toBeGreaterThan(0);
+  for (let end = start; end < start + 300; end += 1) {
+    const event = parsePushEvent(forgeOf(sender), { headers, head: body.subarray(0, end) });
+    expect(event).toEqual({ kind: 'pushed', branch: 'main' });
+  }
 });
 
 test.each<[Sender, string]>([

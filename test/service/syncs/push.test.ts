@@ -276,23 +276,18 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     );
   });
 
-  test('large bodies without a signature use limited memory, and leave room for other events', async () => {
+  test('large bodies of strangers keep no event out', async () => {
     const { workspace, secret } = await pushedWorkspace();
     const { headers } = pushDelivery('github', newWebhookSecret());
     const size = 25 * 1_024 * 1_024;
     const head = writeRequest(unsent(workspace, { ...headers, 'Content-Length': size }));
-    const stalled = await Promise.all(Array.from({ length: 3 }, () => connectRaw(service.port)));
+    const stalled = await Promise.all(Array.from({ length: 8 }, () => connectRaw(service.port)));
     const most = Buffer.concat([head, Buffer.alloc(size - 1_000, 'a')]);
     await Promise.all(stalled.map((connection) => connection.send(most)));
-    const large = { more: { pad: 'a'.repeat(100_000) } };
-    const another = () => send(workspace, 'github', pushDelivery('github', newWebhookSecret(), large));
-    // The bodies that do not arrive in full end after ten seconds.
-    await expect.poll(async () => (await another()).status, { timeout: 9_000, interval: 20 }).toBe(503);
-    expect((await sendFrom('github', { workspace, secret })).status).toBe(202);
-    expect(expectProblem(await another(), 'unavailable').detail).toContain('Send this one again');
+    const large = { more: { pad: 'a'.repeat(1_000_000) } };
+    const events = Array.from({ length: 20 }, () => sendFrom('github', { workspace, secret }, large));
+    expect(new Set((await Promise.all(events)).map(({ status }) => status))).toEqual(new Set([202]));
     for (const connection of stalled) connection.close();
-    await expect.poll(async () => (await another()).status, { timeout: 9_000 }).toBe(404);
-    expect((await sendFrom('github', { workspace, secret }, large)).status).toBe(202);
   });
 
   test('the log and the audit do not contain the secret', async () => {

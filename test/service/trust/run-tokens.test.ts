@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { readAudit } from '../../../src/service/audit/read-audit.ts';
 import { activeTokensOf, findToken, listTokens } from '../../../src/service/tokens/tokens.ts';
@@ -62,27 +63,37 @@ describe.each(databaseKinds)('the tokens of a run on $name', (kind) => {
     expect((await other.release(path)).status).toBe(403);
   });
 
-  test('expire after 15 minutes, and are removed once their JWT has expired as well', async () => {
-    const { sign, owner } = await service.trust();
-    const token = await tokenOf(sign);
-    const ofRun = (db = service.storage.read) => db.selectFrom('tokens').where('owner', '=', owner);
-    const [row] = await ofRun().selectAll().execute();
-    expect(Number(row?.expires_at) - Number(row?.created_at)).toBe(15 * 60_000);
-    expect(Number(row?.forget_at)).toBeGreaterThanOrEqual(Number(row?.expires_at));
+  /** Moves the tokens of an owner, and the memory of their JWTs, back in time. */
+  const pass = (owner: string, ms: number) =>
+    service.storage.commit('global', (db) =>
+      db
+        .updateTable('tokens')
+        .set({ expires_at: sql`expires_at - ${ms}`, forget_at: sql`forget_at - ${ms}` })
+        .where('owner', '=', owner)
+        .execute(),
+    );
 
-    const moveBack = (columns: object) =>
-      service.storage.commit('global', (db) =>
-        db.updateTable('tokens').set(columns).where('owner', '=', owner).execute(),
-      );
-    await moveBack({ expires_at: Date.now() - 1_000 });
-    const { status, body } = await service.ask('GET', '/v1/token', { token });
+  test('expire after 15 minutes, while their JWT cannot be exchanged again before it expires', async () => {
+    const { sign, owner } = await service.trust();
+    const inAnHour = Math.floor(Date.now() / 1_000) + 3_600;
+    const jwt = sign({ exp: inAnHour });
+    const { body: exchanged } = await service.exchange(jwt);
+    await pass(owner, 14 * 60_000);
+    expect(await statusOf(exchanged.access_token)).toBe(200);
+    await pass(owner, 2 * 60_000);
+    const { status, body } = await service.ask('GET', '/v1/token', { token: exchanged.access_token });
     expect([status, body.detail]).toEqual([401, 'The API token "octo/game run 4711" has expired.']);
     await removeExchangedTokens(service.storage);
-    expect(await ofRun().select('id').execute()).toHaveLength(1);
-    await moveBack({ forget_at: Date.now() - 1_000 });
+    const again = await service.exchange(jwt);
+    expect([again.status, service.told(again)]).toEqual([400, expect.stringContaining('was exchanged before')]);
+    // Its leeway counts, and then it is forgotten.
+    await pass(owner, 44 * 60_000);
     await removeExchangedTokens(service.storage);
-    expect(await ofRun().select('id').execute()).toEqual([]);
-    expect(await statusOf(service.secret)).toBe(200);
+    expect((await service.exchange(jwt)).status).toBe(400);
+    await pass(owner, 2 * 60_000);
+    await removeExchangedTokens(service.storage);
+    const kept = service.storage.read.selectFrom('tokens').select('id').where('owner', '=', owner);
+    expect(await kept.execute()).toEqual([]);
   });
 
   test('are revoked when their trust rule is removed, and those of other rules stay valid', async () => {

@@ -24,8 +24,6 @@ export const anyJob: TrustRule = {
   issuer: 'https://token.actions.githubusercontent.com',
   owner: 'release-bot',
   claims: { repository_id: '123', repository_owner_id: '45' },
-  workflow: null,
-  repository: 'octo/game',
   scopes: ['sync', 'locks:write'],
   workspaces: ['game'],
   created_at: '2026-03-01T14:05:09.000Z',

@@ -55,8 +55,6 @@ export function trustingService(kind?: DatabaseKind, options: RunningServiceOpti
           issuer: issuer.url,
           owner: `release-bot-${randomUUID()}`,
           claims: { repository_id, repository_owner_id: '45', ...claims },
-          workflow: null,
-          repository: 'octo/game',
           scopes: ['locks:write'],
           workspaces: null,
           ...more,

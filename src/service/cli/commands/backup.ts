@@ -24,7 +24,7 @@ export const backup = defineStorageCommand({
   summary: 'write the complete database to a file, while the service runs',
   details: [
     'Mirrors and LFS objects are not included: the service fetches them again.',
-    'The file contains the secrets of webhooks and the passwords of remotes. Only this user can read it. Keep it safe.',
+    'The file contains the secrets of webhooks and pools, and the passwords of remotes. Only this user can read it. Keep it safe.',
     '"workspace-service restore" can restore it into SQLite or PostgreSQL, regardless of its origin.',
   ],
   arguments: { file: required('FILE', 'the file to create, or - for stdout', parseFileOrPipe) },

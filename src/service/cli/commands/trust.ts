@@ -1,61 +1,28 @@
 import { timeCell } from '../../../interface/format.ts';
 import { githubIssuer } from '../../../interface/github-issuer.ts';
 import { scopes } from '../../../interface/scopes.ts';
-import type { Field } from '../../contract/field.ts';
 import { activeTokensOf } from '../../tokens/tokens.ts';
-import { type EnteredRule, readRule, repeatedRuleFields, ruleFields } from '../../trust/new-rule.ts';
-import type { RuleClaim } from '../../trust/rule-claim.ts';
+import { type EnteredRule, parseIssuer, parseRuleOwner, readRule } from '../../trust/new-rule.ts';
+import { parseClaim } from '../../trust/rule-claim.ts';
 import { addTrustRule, listTrustRules, maxTrustRules, type NewTrustRule, removeTrustRule } from '../../trust/rules.ts';
-import { warningsOf } from '../../trust/warnings.ts';
-import { listWorkspaces } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
-import {
-  type FlagValues,
-  flagName,
-  optionalField,
-  repeated,
-  required,
-  requiredField,
-  withDefault,
-} from '../definition/flags.ts';
+import { type FlagValues, repeated, required, withDefault } from '../definition/flags.ts';
 import { idOf, scopeLine } from '../definition/values.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor } from '../storage/storage-command.ts';
 import { permissionFlags, permissionsText, sharedOwnerLines } from './token.ts';
 
-const { repository, repositoryId, repositoryOwnerId, ref, environment, workflow, event, owner, issuer } = ruleFields;
-
-const repeatedField = ({ placeholder, hint, otherwise, parse }: Field<RuleClaim>) =>
-  repeated(placeholder, `${hint}; repeatable`, parse, otherwise);
-
 const flags = {
-  owner: requiredField(owner),
-  repositoryId: optionalField(repositoryId),
-  repositoryOwnerId: optionalField(repositoryOwnerId),
-  repository: optionalField(repository),
-  ref: optionalField(ref),
-  environment: optionalField(environment),
-  workflow: optionalField(workflow),
-  event: optionalField(event),
-  property: repeatedField(repeatedRuleFields.properties),
-  claim: repeatedField(repeatedRuleFields.claims),
-  issuer: withDefault(issuer.placeholder, issuer.hint, issuer.parse, githubIssuer),
+  owner: required('OWNER', 'the owner of the locks of these jobs; case counts', parseRuleOwner),
+  claim: repeated('NAME=VALUE', 'require this claim with exactly this value; repeatable', parseClaim, 'at least one'),
+  issuer: withDefault('URL', 'the OIDC issuer (iss) of the jobs', parseIssuer, githubIssuer),
   ...permissionFlags,
 };
 
-const enteredRule = ({ property, claim, ...entered }: FlagValues<typeof flags>): EnteredRule => ({
-  ...entered,
-  properties: property,
-  claims: claim,
-});
+const enteredRule = ({ claim, ...entered }: FlagValues<typeof flags>): EnteredRule => ({ ...entered, claims: claim });
 
-/** The flags of fields with a name in the plural. */
-const singular: Readonly<Record<string, string>> = { properties: 'property', claims: 'claim' };
-
-const claimsOf = ({ claims, workflow }: NewTrustRule): readonly string[] => [
-  ...Object.entries(claims).map(([name, value]) => `${name}=${value}`),
-  ...(workflow === null ? [] : [`workflow=${workflow}`]),
-];
+const claimsOf = ({ claims }: NewTrustRule): readonly string[] =>
+  Object.entries(claims).map(([name, value]) => `${name}=${value}`);
 
 export const trustAdd = defineStorageCommand({
   name: 'trust add',
@@ -63,19 +30,19 @@ export const trustAdd = defineStorageCommand({
   details: [
     'A job exchanges the identity token from its CI system for an API token that expires after 15 minutes.',
     "Find the ids on GitHub with: gh api repos/OWNER/NAME --jq '.id, .owner.id'",
-    'For all repositories of an owner with a custom property, set --property, and omit --repository-id.',
-    'For GitLab, Buildkite and others, set --issuer, and require claims with --claim.',
+    'A custom property of a repository on GitHub is the claim repo_property_NAME.',
+    'For GitLab, Buildkite and others, set --issuer.',
     'Scopes:',
     ...scopes.filter((scope) => scope !== 'admin').map((scope) => `  ${scopeLine(scope)}`),
   ],
   flags,
   example:
-    '--owner release-bot --repository octo/game --repository-id 123 --repository-owner-id 45 --ref refs/heads/main --scopes sync,locks:write',
+    '--owner release-bot --claim repository_id=123 --claim repository_owner_id=45 --claim ref=refs/heads/main --scopes sync,locks:write',
   mayBeNew: 'in-folder',
   check(given) {
     const read = readRule(enteredRule(given));
     if (read.ok) return [];
-    return Object.entries(read.errors).map(([field, reason]) => `--${singular[field] ?? flagName(field)}: ${reason}`);
+    return Object.entries(read.errors).map(([field, reason]) => `--${field}: ${reason}`);
   },
   async run({ flags: given }, storage) {
     const read = readRule(enteredRule(given));
@@ -88,15 +55,12 @@ export const trustAdd = defineStorageCommand({
       throw new CommandError(`There are already ${maxTrustRules} trust rules. Remove one that is no longer used.`);
     const { rule } = added;
     if (added.kind === 'exists') throw new CommandError(`The same rule already exists: ${rule.id}. Nothing was added.`);
-    const workspaces = (await listWorkspaces(storage.read)).map(({ id }) => id);
-    const warnings = warningsOf(rule, await listTrustRules(storage), workspaces);
     return {
-      document: { rule, warnings },
+      document: { rule },
       lines: [
-        `Added ${rule.id}. It trusts jobs of ${rule.repository ?? rule.issuer} with ${claimsOf(rule).join(', ')}.`,
+        `Added ${rule.id}. It trusts jobs of ${rule.issuer} with ${claimsOf(rule).join(', ')}.`,
         `${permissionsText(rule)} Their locks belong to "${rule.owner}".`,
         ...sharedOwnerLines(rule, others),
-        ...warnings.map((warning) => `Warning: ${warning}`),
       ],
     };
   },
@@ -116,13 +80,12 @@ export const trustList = defineStorageCommand({
           ID: ({ id }) => id,
           OWNER: ({ owner }) => owner,
           ISSUER: ({ issuer }) => issuer,
-          REPOSITORY: ({ repository }) => repository,
           CLAIMS: (rule) => claimsOf(rule).join(' '),
           SCOPES: ({ scopes }) => scopes.join(','),
           WORKSPACES: ({ workspaces }) => workspaces?.join(',') ?? 'all',
           CREATED: ({ created_at }) => timeCell(created_at),
         },
-        'There are no trust rules yet. Add one with: workspace-service trust add --owner OWNER --repository-id ID --repository-owner-id ID --scopes LIST',
+        'There are no trust rules yet. Add one with: workspace-service trust add --owner OWNER --claim NAME=VALUE --scopes LIST',
       ),
     };
   },
@@ -141,7 +104,7 @@ export const trustRemove = defineStorageCommand({
     return {
       document: { removed: id },
       lines: [
-        `Removed ${id}. Jobs of ${removed.repository ?? removed.issuer} can no longer get tokens with it, and their current tokens are revoked.`,
+        `Removed ${id}. Jobs of ${removed.issuer} can no longer get tokens with it, and their current tokens are revoked.`,
       ],
     };
   },

@@ -1,8 +1,9 @@
 import { type Forge, forges } from '../../syncs/push-event.ts';
 import { pushSecretAudited } from '../../workspaces/push-secret.ts';
 import { toggle } from '../definition/flags.ts';
+import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
-import { missingUrlProblem, urlFlags } from './workspace-settings.ts';
+import { missingUrlProblem } from './workspace-settings.ts';
 
 /** The page to add the webhook on, and the events to choose there. */
 const settings: Readonly<Record<Forge, string>> = {
@@ -16,7 +17,7 @@ export const workspacePushHook = defineStorageCommand({
   summary: 'print the webhook for GitHub, GitLab, Gitea or Forgejo that syncs each pushed branch',
   details: ['Creates its secret at first use. Anyone who has it can start syncs of the workspace, and nothing else.'],
   arguments: { workspace: workspaceArgument },
-  flags: { rotate: toggle('replace the secret: events signed with the previous one are refused'), ...urlFlags },
+  flags: { rotate: toggle('replace the secret: events signed with the previous one are refused'), publicUrl },
   example: 'game --public-url https://assets.example.com',
   check: missingUrlProblem,
   async run({ flags, arguments: { workspace: id } }, storage) {
@@ -25,7 +26,7 @@ export const workspacePushHook = defineStorageCommand({
     );
     const content_type = 'application/json';
     const hooks = forges.map((forge) => {
-      return { forge, url: `${flags.url ?? flags.publicUrl}/v1/workspaces/${id}/push/${forge}` };
+      return { forge, url: `${flags.publicUrl}/v1/workspaces/${id}/push/${forge}` };
     });
     const lines = hooks.flatMap(({ forge, url }) => [
       settings[forge],

@@ -14,7 +14,7 @@ import {
 } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
 import { type Flags, type FlagValues, optional, optionalField } from '../definition/flags.ts';
-import { parseByteLimit, parseServiceUrl } from '../definition/values.ts';
+import { parseByteLimit } from '../definition/values.ts';
 import { publicUrl } from '../serve/settings.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 import { connectionProblem, contactRemote, remoteFlags, remoteSummary } from './workspace-remote.ts';
@@ -140,14 +140,11 @@ function settingsText({ latest, latest_branches, ...settings }: ReturnType<typeo
 }
 
 /** For commands that print URLs of the service. */
-export const urlFlags = {
-  url: optional('URL', 'another URL at which people reach the service', parseServiceUrl, 'default --public-url'),
-  publicUrl,
-};
-
-export const missingUrlProblem = ({ url, publicUrl }: FlagValues<typeof urlFlags>): readonly string[] =>
-  url === undefined && publicUrl === undefined
-    ? ['The URL of the service is unknown. Pass it as --url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.']
+export const missingUrlProblem = ({ publicUrl: url }: { readonly publicUrl: string | undefined }): readonly string[] =>
+  url === undefined
+    ? [
+        'The URL of the service is unknown. Pass it as --public-url, or set WORKSPACE_SERVICE_PUBLIC_URL as for the service.',
+      ]
     : [];
 
 export const workspaceLfs = defineStorageCommand({
@@ -155,11 +152,11 @@ export const workspaceLfs = defineStorageCommand({
   summary: 'print the settings for Git LFS: a .lfsconfig to commit, or commands for one clone',
   details: ['They contain no secret: people sign in with their own token as the password.'],
   arguments: { workspace: workspaceArgument },
-  flags: urlFlags,
+  flags: { publicUrl },
   example: 'game --public-url https://assets.example.com',
   check: missingUrlProblem,
   async run({ flags, arguments: { workspace: id } }) {
-    const settings = lfsClientSettings(`${flags.url ?? flags.publicUrl}`, id);
+    const settings = lfsClientSettings(`${flags.publicUrl}`, id);
     const { url, committed, perClone, forRemote } = settings;
     const linesOf = (text: string) => text.trimEnd().split('\n');
     return {

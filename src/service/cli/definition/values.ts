@@ -29,11 +29,15 @@ export function parseHost(text: string): Parsed<string> {
     : refused('It must be the name or the address of a network interface, such as 127.0.0.1, ::1 or 0.0.0.0.');
 }
 
-/** Must be an origin without a path, because the dashboard links to paths that start with a slash. */
+/** With or without `/v1`; no other path, because the dashboard links to paths that start with a slash. */
 export function parsePublicUrl(text: string): Parsed<string> {
-  const url = parseServiceUrl(text);
-  return !url.ok || URL.parse(url.value)?.origin === url.value
-    ? url
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
+  const { username, password, search, hash, origin, pathname } = new URL(text);
+  if (username !== '' || password !== '')
+    return refused('It must not have a user name or a password, because it is public.');
+  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
+  return /^\/*(?:v1\/*)?$/.test(pathname)
+    ? accepted(origin)
     : refused('It must not have a path: the service must be at the root of its host.');
 }
 
@@ -80,16 +84,6 @@ export function parseRateLimit(text: string): Parsed<RateLimit> {
 /** The prefix decides: the name of a token cannot begin like an id or a secret. */
 export const parseTokenIdOrName = (text: string): Parsed<string> =>
   /^(tok|wsa)_/.test(text) ? idOf('tok', 'workspace-service token list')(text) : parseTokenName(text);
-
-/** Public URL of the service, with or without `/v1`. */
-export function parseServiceUrl(text: string): Parsed<string> {
-  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) return refused('It must be like https://assets.example.com.');
-  const { username, password, search, hash, origin, pathname } = new URL(text);
-  if (username !== '' || password !== '')
-    return refused('It must not have a user name or a password, because it is public.');
-  if (search !== '' || hash !== '') return refused('It must not have a query or a fragment.');
-  return accepted(origin + pathname.replace(/(?<!\/)\/+$/, '').replace(/\/v1$/, ''));
-}
 
 const bytesIn = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 } as const;
 

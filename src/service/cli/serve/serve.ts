@@ -20,6 +20,7 @@ import { printLines } from '../output/table.ts';
 import { downgradeAdvice, prepareDataFolder } from '../storage/open-storage.ts';
 import { dataFolder } from '../storage/storage-command.ts';
 import { type DevSetup, setUpDev, welcome } from './dev.ts';
+import { requireFolderOfDatabase } from './folder-of-database.ts';
 import { withOwnDatabase } from './instance-lock.ts';
 import { createLog } from './log.ts';
 import type { ServeSettings } from './settings.ts';
@@ -87,6 +88,7 @@ interface ServeContext {
 
 async function serveUntilStopped(context: ServeContext): Promise<void> {
   const { settings, storage, git, log, io } = context;
+  await requireFolderOfDatabase(storage, settings.data);
   await cleanUpAtStart({ storage, git, log, dataFolder: settings.data });
   const stop = awaitStop(io);
   try {

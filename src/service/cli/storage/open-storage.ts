@@ -51,7 +51,8 @@ export const printMigration =
 export function folderFailure(folder: string, error: unknown): unknown {
   if (!(error instanceof Error)) return error;
   if (error instanceof NewerSchemaError) return new CommandError(error.message);
-  const reason = sqliteErrorText(error) ?? systemErrorText(errorCode(error));
+  const code = errorCode(error);
+  const reason = sqliteErrorText(error) ?? (code === 'ENOENT' ? 'it cannot be made there' : systemErrorText(code));
   if (reason === undefined) return error;
   return new CommandError(
     `The data folder ${quoted(folder)} cannot be used: ${reason}. Fix that, or choose another folder with --data.`,

@@ -79,7 +79,6 @@ const sections: readonly Entry[] = [
   { text: 'Workspaces', path: '', also: ['workspaces', 'new-workspace'] },
   { text: 'My locks', path: 'my-locks', needs: 'locks:read' },
   { text: 'Tokens', path: 'tokens', needs: 'admin' },
-  { text: 'Trust', path: 'trust', needs: 'admin' },
   { text: 'Audit', path: 'audit', needs: 'admin' },
 ];
 

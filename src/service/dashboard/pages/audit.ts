@@ -143,7 +143,7 @@ const mirror = (detail: Detail): Markup =>
 const pool = (detail: Detail): Markup => html`the pool ${named(detail, 'pool')} of ${named(detail, 'workspace')}`;
 
 const trusted = (detail: Detail): Markup =>
-  html`jobs of ${named(detail, textIn(detail, 'repository') === undefined ? 'issuer' : 'repository')}, whose locks belong to ${named(detail, 'owner')}`;
+  html`jobs of ${named(detail, 'issuer')}, whose locks belong to ${named(detail, 'owner')}`;
 
 /** Predicates of sentences that start with the actor. */
 const predicates: Readonly<Record<AuditAction, (detail: Detail) => Markup>> = {

@@ -11,6 +11,7 @@ import { requireFreeDisk } from '../../http/access.ts';
 import { isReplayed } from '../../idempotency/remembered-responses.ts';
 import { toLock } from '../../locks/lock-row.ts';
 import { safeText } from '../../platform/safe-text.ts';
+import { latestMode, uncompared } from '../../workspaces/latest.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
 import { type FormField, postForm, textInput } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
@@ -37,6 +38,12 @@ interface Rejection {
 
 const access = 'locks:write';
 
+const unknownVersion = {
+  reason:
+    'This page cannot know which version of the file you have. Lock it from your clone: workspace-service lock take',
+  isLasting: true,
+};
+
 export function addNewLockPages(site: Site): void {
   const { suggestPaths, locks } = site;
 
@@ -62,6 +69,7 @@ export function addNewLockPages(site: Site): void {
         ttl,
         note,
         untilMerged: true,
+        compare: async () => uncompared(latestMode(call.workspace), unknownVersion),
         bearer: call.bearer,
         // The Referer would be a page of this dashboard, not a run.
         origin: null,
