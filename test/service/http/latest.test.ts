@@ -161,5 +161,7 @@ describe.each(databaseKinds)('a lock on a file with a newer version on another b
     expect(refused.body.detail).toContain('This was compared with the mirror as of 20');
     const { as_of } = await check({ paths: ['a.umap'], branch: 'feature' });
     expect(Date.parse(as_of)).toBeGreaterThan(0);
+    const granted = await take('a.umap', 'feature');
+    expect([granted.status, granted.body.as_of]).toEqual([201, as_of]);
   });
 });
