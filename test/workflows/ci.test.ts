@@ -17,6 +17,7 @@ const { gate, ...others } = workflow.jobs;
 /** Scripts that started this test, or would repeat the installation. */
 const leftOut = new Map([
   ['npm ci', 'It would install the dependencies once more.'],
+  ['bash .ci/install', 'It would install the programs once more.'],
   ['npm cit', 'It runs the tests, this one among them.'],
   ['npm run check', '.ci/run does that.'],
   ['npm run check:bundle', '.ci/run does that.'],
