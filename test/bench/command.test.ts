@@ -46,9 +46,7 @@ test('runs a benchmark by name, and leaves only its results', async () => {
   expect(await running.left()).toEqual([]);
 });
 
-test('measures acquired locks with three hooks registered as well as with none', {
-  timeout: 120_000,
-}, async () => {
+test('measures acquired locks with three hooks registered as well as with none', async () => {
   const running = await start(['service', '--quick']);
   expect((await running.ended).code).toBe(0);
   const results: Results = JSON.parse(await readFile(join(running.out, 'results.json'), 'utf8'));

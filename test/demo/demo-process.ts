@@ -36,7 +36,6 @@ export async function startDemo(
     env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, TEMP: folder, TMP: folder, ...environment },
     hasInput: true,
     detached: true,
-    timeoutMs: 170_000,
   });
   const signalGroup = (name: NodeJS.Signals | 0): void => void process.kill(-pid, name);
   const end = (): void => void captured(() => signalGroup('SIGKILL'));

@@ -63,7 +63,7 @@ describe.skipIf(postgresServer === undefined)('a listener on PostgreSQL (needs T
     await expect.poll(() => heard).toEqual([undefined]);
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()
       and datname = current_database() and (query like 'listen%' or query like '%pg_notify%')`.execute(sending.read);
-    await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => heard.length).toBeGreaterThan(1);
     await expect
       .poll(
         async () => {
