@@ -1,4 +1,5 @@
 import { configDefaults, defineConfig } from 'vitest/config';
+import { testTimeoutMs, waitTimeoutMs } from './test/support/limits.ts';
 import { excludedHere } from './test/support/windows.ts';
 
 export default defineConfig({
@@ -10,9 +11,8 @@ export default defineConfig({
     maxWorkers: 4,
     // A worker keeps what it has compiled. No test changes what others share.
     isolate: false,
-    // Tests wait for events, not for time: the limit only ends a test that hangs.
-    testTimeout: 180_000,
-    hookTimeout: 180_000,
-    expect: { poll: { timeout: 30_000 } },
+    testTimeout: testTimeoutMs,
+    hookTimeout: testTimeoutMs,
+    expect: { poll: { timeout: waitTimeoutMs } },
   },
 });

@@ -177,7 +177,7 @@ test('the installed package starts a service', async (context) => {
   } finally {
     service.terminate();
   }
-}, 120_000);
+});
 
 test('npm run test:postgres runs every test of the service that can use PostgreSQL', async () => {
   const { scripts } = JSON.parse(await readFile(join(root, 'package.json'), 'utf8'));

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
+import { leaveOut } from '../support/left-out.ts';
 import { freePort } from '../support/listen.ts';
 import { inTurn, json, nothing, silence, stuck } from '../support/other-servers/responses.ts';
 import { startOtherServer } from '../support/other-servers/start-other-server.ts';
@@ -148,9 +149,9 @@ test('retries an unreachable server, and reports the reason and that no lock can
   }
 });
 
-test('connects to an IPv6 address', async ({ skip }) => {
+test('connects to an IPv6 address', async (context) => {
   const server = await startOtherServer(fine, { host: '::1' }).catch(() => undefined);
-  if (server === undefined) return skip('This machine has no IPv6.');
+  if (server === undefined) return leaveOut(context, 'This machine has no IPv6.');
   expect((await testClient(server.baseUrl).ask()).items).toHaveLength(1);
   expect(server.requests[0]?.headers.host).toBe(`[::1]:${server.port}`);
 });

@@ -196,4 +196,12 @@ describe('a throttle', () => {
     };
     expect([900, 101, 100, 99, 50, 10].map(spacing)).toEqual([0, 0, 0, 100 / 9.9, 20, 100]);
   });
+
+  test('pauses for at most five seconds between requests, however slowly a service restores its limit', () => {
+    const its = throttle();
+    its.onSend(0);
+    its.onEnd();
+    its.observe({ remaining: 1, resetMs: 0, policy: { quota: 100, windowMs: 3_600 * second } }, 0);
+    expect(its.delayMs(0)).toBe(5 * second);
+  });
 });

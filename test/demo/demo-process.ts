@@ -2,15 +2,8 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { expect, onTestFinished, type TestContext } from 'vitest';
-import { leaveOut } from '../support/left-out.ts';
+import { expect, onTestFinished } from 'vitest';
 import { type Ending, endWithTests, startProcess } from '../support/started-process.ts';
-
-const onWindows = process.platform === 'win32';
-
-export function needSignals(context: TestContext): void {
-  if (onWindows) leaveOut(context, 'On Windows no process can send a Ctrl-C to one other.');
-}
 
 const main = fileURLToPath(new URL('../../demo/main.ts', import.meta.url));
 
@@ -42,10 +35,9 @@ export async function startDemo(
   const { pid, stdin, stdout, stderr, signal, ...started } = startProcess([program, ...rest], {
     env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder, TEMP: folder, TMP: folder, ...environment },
     hasInput: true,
-    detached: !onWindows,
-    timeoutMs: 170_000,
+    detached: true,
   });
-  const signalGroup = (name: NodeJS.Signals | 0): void => void process.kill(onWindows ? pid : -pid, name);
+  const signalGroup = (name: NodeJS.Signals | 0): void => void process.kill(-pid, name);
   const end = (): void => void captured(() => signalGroup('SIGKILL'));
   const forget = endWithTests(end);
   atEnd(async () => {
@@ -63,7 +55,7 @@ export async function startDemo(
     stopReading: stdout.close,
     async expectNothingLeft() {
       // An ended process leaves its group only after its parent, or the system, has reaped it.
-      if (!onWindows) await expect.poll(() => captured(() => signalGroup(0))).toMatch(/ESRCH/);
+      await expect.poll(() => captured(() => signalGroup(0))).toMatch(/ESRCH/);
       expect(await readdir(folder)).toEqual([]);
     },
   };

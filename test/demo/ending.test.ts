@@ -1,10 +1,9 @@
 import { connect } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { needSignals, startDemo } from './demo-process.ts';
+import { startDemo } from './demo-process.ts';
 
 describe('the demo', () => {
-  test('ends everything it started when interrupted during a sync, a waiting job and a recording', async (context) => {
-    needSignals(context);
+  test('ends everything it started when interrupted during a sync, a waiting job and a recording', async () => {
     const demo = await startDemo(['--quick', '--record']);
     await demo.shows(/release │ The sync is running/);
     demo.signal('SIGINT');
@@ -14,8 +13,7 @@ describe('the demo', () => {
     expect(demo.stdout()).toMatch(/Stopped\. All processes have ended, and the temporary folder was removed\.\n$/);
   });
 
-  test('ends everything it started when interrupted at its very end', async (context) => {
-    needSignals(context);
+  test('ends everything it started when interrupted at its very end', async () => {
     const demo = await startDemo(['--quick', '--record']);
     const [, port] = await demo.shows(/Live dashboard: \S+:(\d+)\//);
     await demo.shows(/ Force\n/);

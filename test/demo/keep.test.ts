@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
 import { ask } from '../support/running-service.ts';
-import { needSignals, startDemo } from './demo-process.ts';
+import { startDemo } from './demo-process.ts';
 
-test('with --keep, the demo explains how to use its service, which runs until Ctrl-C', async (context) => {
-  needSignals(context);
+test('with --keep, the demo explains how to use its service, which runs until Ctrl-C', async () => {
   const demo = await startDemo(['--keep', '--quick'], { FORCE_COLOR: '1' });
   const [, baseUrl = ''] = await demo.shows(/export WORKSPACE_BASE_URL=(\S+)\n/);
   const [, token = ''] = await demo.shows(/export WORKSPACE_TOKEN=(\S+)\n/);

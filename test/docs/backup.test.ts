@@ -39,7 +39,7 @@ async function command(...args: readonly string[]) {
 async function syncSample(): Promise<{ readonly sync_id: string; readonly received_objects: number }> {
   const { body } = await send('POST', '/sync', service.token, { branch: 'main' });
   const look = async () => (await send('GET', `/syncs/${body.sync_id}`, service.token)).body;
-  await expect.poll(look, { timeout: 30_000 }).toMatchObject({ status: 'succeeded' });
+  await expect.poll(look).toMatchObject({ status: 'succeeded' });
   return look();
 }
 

@@ -263,7 +263,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
       const id = String(released.headers['x-request-id']);
       const lines = () => service.log().split('\n');
       const lineOf = () => lines().find((line) => line.includes(id) && line.includes('"request"'));
-      await expect.poll(lineOf, { timeout: 10_000 }).toContain(`"origin_address":"${from}"`);
+      await expect.poll(lineOf).toContain(`"origin_address":"${from}"`);
     });
   });
 
@@ -274,7 +274,7 @@ describe.each(products.map((product) => ({ product, name: product.name })))('beh
     const id = String(headers['x-request-id']);
     expect(service.log()).toContain(id);
     // The proxy writes the line shortly after the response.
-    const log = await expect.poll(proxy.log, { timeout: 10_000 }).toContain(id).then(proxy.log);
+    const log = await expect.poll(proxy.log).toContain(id).then(proxy.log);
     expect(log).toContain('/v1/workspaces');
     expect(log).not.toContain(token);
     expect(log).not.toContain('hidden');

@@ -87,7 +87,7 @@ async function startJob([program = '', ...args]: readonly string[], release: str
     signal: (signal: NodeJS.Signals) => process.kill(-(child.pid ?? 0), signal),
     log: () => written,
     code: async (): Promise<unknown> => (await closed)[0],
-    sees: (text: string) => expect.poll(() => written, { timeout: 30_000 }).toContain(text),
+    sees: (text: string) => expect.poll(() => written).toContain(text),
   };
 }
 
@@ -113,7 +113,7 @@ describe.each(jobs)('on %s, a job', (system, words) => {
     job.signal('SIGTERM');
     // A program around the command may end by the signal, and earlier.
     expect([3, null, 143]).toContain(await job.code());
-    await expect.poll(() => readFile(join(job.folder, 'state'), 'utf8'), { timeout: 30_000 }).toBe('stopped\n');
+    await expect.poll(() => readFile(join(job.folder, 'state'), 'utf8')).toBe('stopped\n');
     await expect.poll(paths).toEqual([]);
   });
 });

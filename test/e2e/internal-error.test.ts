@@ -47,8 +47,6 @@ test('a bug in the renewal process is recorded in the ledger', async () => {
   const main = await job.run({ with: inputs, env: { NODE_OPTIONS: inRenewer } });
   expect(main, main.log).toMatchObject({ conclusion: 'success' });
   const ledger = (): Promise<string> => readFile(join(job.folders.temp, 'workspace-automation/ledger.jsonl'), 'utf8');
-  await expect
-    .poll(ledger, { timeout: 20_000 })
-    .toContain('"reason":"Internal error: x is not a function. This is a bug');
+  await expect.poll(ledger).toContain('"reason":"Internal error: x is not a function. This is a bug');
   await job.post();
 });

@@ -80,6 +80,15 @@ describe('the list of locks', () => {
     expect(outputs).toMatchObject({ status: expected.length > 0 ? 'locked' : 'free', count: String(expected.length) });
   });
 
+  test('takes a line that could be a mistake as a path if the job has a lock on it', async () => {
+    const job = await scene.job({ workspace: await scene.service.workspace() });
+    await job.run({ with: { operation: 'lock', path: '# notes', glob: 'false' } });
+    const result = await job.run({ with: { operation: 'list-locks', path: '# notes' } });
+    expect([result.conclusion, pathsIn(result.outputs['locks'])]).toEqual(['success', ['# notes']]);
+    const refused = await job.run({ with: { operation: 'list-locks', path: '# other' } });
+    expect(refused.conclusion).toBe('failure');
+  });
+
   test('excludes ignored owners, and is free if no other locks remain', async () => {
     const job = await scene.job({ workspace: await lockedWorkspace() });
     const listed = { operation: 'list-locks', 'fail-if-locked': 'true' };

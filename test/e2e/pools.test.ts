@@ -42,7 +42,7 @@ test('five jobs share the three seats of a pool, never two on one seat, and all 
   };
   await Promise.all(Array.from({ length: 5 }, serve));
   expect(await scene.locked(workspace)).toEqual([]);
-}, 120_000);
+});
 
 test('`where` chooses among the items of a pool, and `any` locks several', async () => {
   const workspace = await workspaceWith(...three, 'seats/4', 'host=b3,os=linux', 'seats/5', 'secret:serial=s3cret');
@@ -103,7 +103,7 @@ test('a step that waits gets a seat that is added meanwhile, with its properties
   expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/3': { serial: 'C-serial' } });
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
   expect(await scene.locked(workspace)).toEqual(['seats/1', 'seats/2']);
-}, 60_000);
+});
 
 test('a step that waits rolls back the lock on a seat that was removed meanwhile, and gets the next one', async () => {
   const workspace = await workspaceWith('seats/1');
@@ -121,7 +121,7 @@ test('a step that waits rolls back the lock on a seat that was removed meanwhile
   expect(JSON.parse(result.outputs['properties'] ?? '')).toEqual({ 'seats/2': { host: 'b2' } });
   expect(await scene.locked(workspace)).toEqual(['seats/2']);
   await expect(job.post()).resolves.toMatchObject([{ conclusion: 'success', annotations: [] }]);
-}, 60_000);
+});
 
 test('releases the seat and fails if its secret properties cannot be read', async () => {
   const workspace = await workspaceWith('seats/1', 'secret:serial=s3cret-serial');

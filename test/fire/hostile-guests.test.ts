@@ -91,7 +91,7 @@ test('an honest tenant keeps working within its limits while another tenant atta
   timeout: seconds * 1_000 + 180_000,
 }, async (context) => {
   if (process.env['SOAK'] !== '1' && process.env['LOAD_SECONDS'] === undefined) {
-    leaveOut(context, 'It takes the machine for itself: `npm run test:soak -- test/fire/hostile-guests` plays it.');
+    leaveOut(context, 'It is part of `npm run test:soak`.');
   }
   const repository = createRepository(temporaryFolder());
   const branches = Array.from({ length: 100 }, (_, index) => `branch-${index}`);

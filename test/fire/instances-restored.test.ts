@@ -36,7 +36,7 @@ test('keeps the lock history linearizable across killed instances, a backup and 
   timeout: 2 * durationMs + timeoutMs,
 }, async (context) => {
   if (process.env['SOAK'] !== '1' && postgresServer === undefined) {
-    leaveOut(context, 'It is part of `npm run test:postgres` and `npm run test:soak`.');
+    leaveOut(context, 'It is part of `npm run test:postgres`.');
   }
   const programs = findPostgresPrograms();
   if (programs === undefined) leaveOut(context, 'There is no PostgreSQL server on this machine.');

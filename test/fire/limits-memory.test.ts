@@ -55,7 +55,7 @@ function onAndOn(work: () => Promise<unknown>): () => Promise<unknown> {
 test('memory stays within bounds under a long mixed load', {
   timeout: seconds * 1_000 + 120_000,
 }, async (context) => {
-  if (seconds === 0) leaveOut(context, 'Memory is watched for ten minutes: in npm run test:soak, or for LOAD_SECONDS.');
+  if (seconds === 0) leaveOut(context, 'It is part of `npm run test:soak`.');
   const service = await startService({
     args: ['--log-level', 'warn'],
     environment: { NODE_OPTIONS: `${collectingGarbage(500)} ${smallYoungHeap}` },

@@ -53,7 +53,7 @@ test('syncs fail while the disk of the mirrors is read-only, and recover; locks 
 });
 
 test('writes get 503 after a disk error, reads continue, and a restart loses no lock', async (context) => {
-  if (process.env['SOAK'] !== '1') leaveOut(context, 'It makes a file system of its own: in npm run test:soak.');
+  if (process.env['SOAK'] !== '1') leaveOut(context, 'It is part of `npm run test:soak`.');
   const disk = await diskFor(
     context,
     mountSmallDisk(`

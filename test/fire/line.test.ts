@@ -47,6 +47,9 @@ async function countTransactions(connectionString: string): Promise<() => Promis
 test('a long line at two instances keeps its order when one is killed, and waits for no client that has gone', {
   timeout: 300_000,
 }, async (context) => {
+  if (process.env['SOAK'] !== '1' && postgresServer === undefined) {
+    leaveOut(context, 'It is part of `npm run test:postgres`.');
+  }
   const url = await databaseUrl();
   if (url === undefined) leaveOut(context, 'There is no PostgreSQL server on this machine.');
   const fleet = await startFleet(temporaryFolder(), url, 2);

@@ -52,7 +52,7 @@ test('the database opens with every acknowledged lock after a power cut at any m
   timeout: runs(120_000, 30 * 60_000),
 }, async (context) => {
   const reason = whyNoRecorder();
-  if (reason !== undefined) leaveOut(context, reason);
+  if (reason !== undefined) leaveOut(context, ...reason);
   const seed = printedSeed('The power cuts are of a seed');
   const random = randomOf(seed);
   const root = temporaryFolder();

@@ -57,7 +57,7 @@ export async function startService(options: ServiceProcessOptions = {}): Promise
 /** A disk that is removed at the end of the test. The test is skipped if no disk can be mounted. */
 export async function diskFor(context: TestContext, mounting: Promise<Mounted>): Promise<SmallDisk> {
   const mounted = await mounting;
-  if (!mounted.ok) return leaveOut(context, mounted.reason);
+  if (!mounted.ok) return leaveOut(context, 'This machine lets no test have a file system of its own.', mounted.reason);
   onTestFinished(mounted.disk.remove);
   return mounted.disk;
 }

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
+import { waitTimeoutMs } from './limits.ts';
 
 /** The end of a process: its exit code, or the signal that ended it. */
 export type Ending = number | NodeJS.Signals;
@@ -59,7 +60,7 @@ export function endWithTests(end: () => void): () => void {
 }
 
 export function startProcess([program = '', ...args]: readonly string[], options: StartOptions): StartedProcess {
-  const { hasInput = false, endSignal = 'SIGKILL', timeoutMs = 60_000, ...more } = options;
+  const { hasInput = false, endSignal = 'SIGKILL', timeoutMs = waitTimeoutMs, ...more } = options;
   const child = spawn(program, args, { ...more, stdio: 'pipe' });
   if (!hasInput) child.stdin.end();
   const forget = endWithTests(() => child.kill(endSignal));

@@ -16,9 +16,7 @@ export const updateStoredPool = (storage: Commits, change: Change) => storeItems
 
 /** Ends when the second lock on the path was released. */
 export const untilGivenBack = (storage: Storage, workspace: string, path: string): Promise<void> =>
-  expect
-    .poll(async () => (await readLockHistory(storage, { workspace, path, limit: 4 })).changes, { timeout: 30_000 })
-    .toHaveLength(4);
+  expect.poll(async () => (await readLockHistory(storage, { workspace, path, limit: 4 })).changes).toHaveLength(4);
 
 interface Change {
   readonly workspace: string;

@@ -11,8 +11,6 @@ export const leftOutOnWindows: Readonly<Record<string, string>> = {
   'test/demo/**': 'The demo puts a program in place of ssh, and its tests end it with signals.',
   'test/workflows/**': 'The workflows of the project run their scripts in bash on Linux.',
   'test/package.test.ts': 'What is packed is the command of the service, and the test ends it with a signal.',
-  'test/runner/**':
-    'The test harness does what the runner does on Linux and macOS: signals, exit codes, scripts in bash and sh.',
   'test/e2e/git-lfs.test.ts': 'It sets up git and git-lfs for a person as on Linux and macOS.',
   'test/e2e/gateways/**': 'The service is killed with a signal behind gateways that are for Linux and macOS.',
   'test/e2e/sync.test.ts': 'It cancels a step with a signal, which Windows does not have.',

@@ -35,14 +35,12 @@ async function runProbe(change: (step: WorkflowStep) => WorkflowStep = (step) =>
   return ended;
 }
 
-test('the probe succeeds if the action keeps its locks and releases them when the job ends', {
-  timeout: 60_000,
-}, async () => {
+test('the probe succeeds if the action keeps its locks and releases them when the job ends', async () => {
   const { result, log } = await runProbe();
   expect(result, log).toBe('success');
 });
 
-test('the probe fails if a lock remains after the job', { timeout: 60_000 }, async () => {
+test('the probe fails if a lock remains after the job', async () => {
   const { result, steps, log } = await runProbe((step) =>
     step.with['operation'] === 'lock'
       ? { ...step, with: { ...step.with, renew: false, ttl: '1h', 'auto-release': false } }

@@ -143,6 +143,12 @@ describe('the outcome of an unlock', () => {
     expect(outcomeOf(...others).sentence).toBe('Nothing was released in game, 3 held by grace, linus.');
   });
 
+  test('does not invent the name of a holder that the service does not tell', () => {
+    const outcome = outcomeOf({ ...held, holder: undefined });
+    expect(outcome.sentence).toBe('Nothing was released in game, 1 held by someone else.');
+    expect(JSON.stringify(outcome)).not.toContain('undefined');
+  });
+
   test('explains a refused release in terms of the inputs', () => {
     expect(outcomeOf(all.refused).failures).toEqual([
       'Content/Hero.uasset is held by grace until 13:00 UTC (in 1 h), and the service does not let this token release that lock. To release it anyway, set `force: true` with a token that has the scope `locks:admin` (DELETE /v1/a: 403 Forbidden, request id req-1).',

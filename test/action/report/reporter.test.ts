@@ -1,9 +1,11 @@
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Outcome } from '../../../src/action/report/outcome.ts';
 import type { Log } from '../../../src/action/report/reporter.ts';
-import { temporaryScripts } from '../../runner/scripts.ts';
 import { startJob } from '../../support/runner/start-job.ts';
 import type { StepResult } from '../../support/runner/step.ts';
+import { temporaryFolder } from '../../support/temporary-folder.ts';
 
 const reporter = new URL('../../../src/action/report/reporter.ts', import.meta.url);
 const secret = 'wsa_geheim@0123/456';
@@ -12,10 +14,10 @@ type Said = readonly [keyof Log, ...unknown[]];
 
 /** Runs a step that logs these lines and ends with this outcome, and returns the result that the runner sees. */
 async function tell(outcome: Partial<Outcome>, says: readonly Said[] = [], debug = false): Promise<StepResult> {
-  const scripts = await temporaryScripts();
   const whole: Outcome = { outputs: {}, sentence: 'Done.', tables: [], failures: [], annotations: [], ...outcome };
-  const main = await scripts.add(
-    'main',
+  const main = join(temporaryFolder(), 'main.mjs');
+  await writeFile(
+    main,
     `const { createReporter } = await import(${JSON.stringify(reporter.href)});
      const reporter = createReporter([${JSON.stringify(secret)}]);
      for (const [how, ...what] of ${JSON.stringify(says)}) reporter.log[how](...what);

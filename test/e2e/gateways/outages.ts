@@ -68,7 +68,7 @@ function testOperations(product: Product, answered: number): void {
     const before = proxy.passed.length;
     await outageAt(isRenewing).ended;
     const isRenewed = () => proxy.passed.slice(before).some((one) => isRenewing(one) && one.status === 200);
-    await context.expect.poll(isRenewed, { timeout: 30_000 }).toBe(true);
+    await context.expect.poll(isRenewed).toBe(true);
     expect(await place.locks()).toMatchObject([{ id: first?.id, fence: first?.fence }]);
     await expectAllReleased(place, job);
   });
@@ -144,7 +144,7 @@ function useGateway(product: Product, answered: number): (context: TestContext) 
     await service.start();
     // A gateway with health checks notices a little later that the service is back.
     const isReached = async () => (await ask(`http://127.0.0.1:${gateway.port}`, 'GET', '/healthz')).status;
-    await expectHere.poll(isReached, { timeout: 20_000, interval: 100 }).toBe(200);
+    await expectHere.poll(isReached, { interval: 100 }).toBe(200);
     const place = await service.place(gateway.port, (cleanUp) => onTestFinished(cleanUp));
     const proxy = await place.proxy();
     return {

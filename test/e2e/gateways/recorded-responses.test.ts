@@ -66,7 +66,7 @@ describe.concurrent.each(recordedResponses)('if $gateway answers $status because
     const before = proxy.passed.length;
     answers(isRenewing, briefly);
     const isRenewed = () => proxy.passed.slice(before).some((one) => isRenewing(one) && one.status === 200);
-    await context.expect.poll(isRenewed, { timeout: 20_000 }).toBe(true);
+    await context.expect.poll(isRenewed).toBe(true);
     expect(await stage.locks()).toMatchObject([{ id: first?.id, fence: first?.fence }]);
     await expectReleased(stage, job);
   });

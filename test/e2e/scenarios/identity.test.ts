@@ -95,7 +95,7 @@ test('a job without a secret locks, renews and releases with a separate token fo
   const ofMain = tokensOf(proxy.passed);
   const renewals = () => tokensOf(proxy.passed.filter(isRenewing)).filter((token) => !ofMain.includes(token));
   await clock.pass(5 * minute);
-  await expect.poll(renewals, { timeout: 30_000 }).toHaveLength(1);
+  await expect.poll(renewals).toHaveLength(1);
   for (const pid of job.leftProcesses()) {
     const seen = ['environ', 'cmdline'].map((file) => readFileSync(`/proc/${pid}/${file}`, 'utf8')).join('\n');
     for (const secret of secretsOf(proxy)) expect(seen).not.toContain(secret);
@@ -130,9 +130,7 @@ test('a job of twenty minutes keeps and releases its lock with tokens that last 
   for (let number = 1; number <= 4; number += 1) {
     await clock.pass(5 * minute);
     // Recorded after the response was read, so the next jump cannot time out a request in progress.
-    await expect
-      .poll(() => entriesOf(job).filter(({ kind }) => kind === 'renewed'), { timeout: 30_000 })
-      .toHaveLength(number);
+    await expect.poll(() => entriesOf(job).filter(({ kind }) => kind === 'renewed')).toHaveLength(number);
   }
   // One token of the main step, and two of the renewal process, which replaces its token after thirteen minutes.
   const renewing = tokensOf(proxy.passed.filter(isRenewing));

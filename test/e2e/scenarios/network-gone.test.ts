@@ -57,7 +57,7 @@ test.for([
   ['never responds', 'silence'],
 ] as const)(
   'a network that %s leads to one warning with the commands to release by hand, within 60 s, and no failure',
-  { timeout: 90_000, concurrent: !soak },
+  { concurrent: !soak },
   async ([, manner], { expect, onTestFinished }) => {
     const { stage, proxy, job } = await lockedJob(onTestFinished);
     const env = times === 1 ? {} : { NODE_OPTIONS: fasterTime(times) };

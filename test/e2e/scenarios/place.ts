@@ -6,6 +6,7 @@ import { toLock } from '../../../src/service/locks/lock-row.ts';
 import type { Storage } from '../../../src/service/storage/storage.ts';
 import { type FaultProxy, type Manner, startFaultProxy } from '../../support/fault-proxy.ts';
 import { type Job, type JobOptions, openJob, type StepOptions } from '../../support/runner/job.ts';
+import { endProcesses } from '../../support/runner/left-processes.ts';
 import { ask } from '../../support/running-service.ts';
 import { everyForm } from '../../support/runs.ts';
 import { type Clock, openClock } from './clock.ts';
@@ -88,7 +89,8 @@ export function openPlace(options: PlaceOptions): Place {
           ...given.env,
         },
       });
-      end(() => job.end());
+      // It looks for left processes of steps that renew, and a program may have started one that it does not know of.
+      end(() => job.end().finally(() => endProcesses(job.leftProcesses())));
       return job;
     },
     async proxy(manner) {

@@ -101,7 +101,7 @@ describe('a second lock step on a path that an earlier step of the job holds', (
     const job = await place.job();
     await job.run(locking('a', { ttl: '1h' }));
     await job.run(locking('b', { ttl: '1s' }));
-    await expect.poll(() => place.lockOn('b'), { timeout: 10_000 }).toBeUndefined();
+    await expect.poll(() => place.lockOn('b')).toBeUndefined();
     proxy.meet(({ method }) => (method === 'GET' ? refusal(status) : undefined));
     const held = await job.run(locking('a', { wait: '10m' }));
     expect(held.annotations[0]?.message).toMatch(/^This job already holds a/);
@@ -181,9 +181,7 @@ test('a path that is locked again after its lock has expired is released by the 
   expect(await place.locks()).toEqual([]);
 });
 
-test('serves four siblings that wait for one path, one at a time', {
-  timeout: 120_000,
-}, async () => {
+test('serves four siblings that wait for one path, one at a time', async () => {
   const place = await shipped.workspace();
   const theirs = await place.take('Content/Hero.uasset');
   const work = [process.execPath, '-e', 'setTimeout(() => {}, 1500)'] as const;

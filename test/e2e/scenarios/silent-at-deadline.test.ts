@@ -46,9 +46,7 @@ async function silentFrom(place: Place, number: number, done: boolean): Promise<
 const measuredEnd = (seconds: number): void =>
   measured('time beyond the wait of a step if the service stops responding', Math.max(0, seconds - waitSeconds));
 
-test('an unresponsive service delays a step by at most ten seconds beyond its wait, and leaves no lock behind', {
-  timeout: 120_000,
-}, async () => {
+test('an unresponsive service delays a step by at most ten seconds beyond its wait, and leaves no lock behind', async () => {
   const place = await shipped.workspace();
   const numbers = soak ? [1, 2, 3, 4, 5] : [3];
   const all = await Promise.all(

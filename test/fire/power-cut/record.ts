@@ -128,12 +128,11 @@ export const recordInto = (file: string): readonly string[] => [
   ...['-y', '-xx', '-s', '100000000', '-o', file],
 ];
 
-/** The reason why system calls cannot be recorded here; undefined if they can. */
-export function whyNoRecorder(): string | undefined {
-  if (process.platform !== 'linux') return 'What a process writes is recorded with strace, which is for Linux.';
+/** The reason why system calls cannot be recorded here, and its cause; undefined if they can. */
+export function whyNoRecorder(): readonly [reason: string, cause?: string] | undefined {
   const anything = ['-D', '-f', '-o', '/dev/null', process.execPath, '--version'];
   const { error, status, stderr } = spawnSync('strace', anything, { encoding: 'utf8' });
-  if (error !== undefined) return 'strace is not installed here.';
-  if (status !== 0 || stderr !== '') return `strace may not watch a process here: ${stderr.trim()}`;
+  if (error !== undefined) return ['strace is not installed, which is for Linux.'];
+  if (status !== 0 || stderr !== '') return ['This machine lets no test record system calls.', stderr.trim()];
   return undefined;
 }

@@ -196,7 +196,7 @@ test('backup fails for a folder without a database', async () => {
 });
 
 test('restore moves data from SQLite to PostgreSQL unless an instance runs (needs TEST_DATABASE_URL)', async (context) => {
-  if (postgresServer === undefined) return leaveOut(context, 'There is no TEST_DATABASE_URL.');
+  if (postgresServer === undefined) return leaveOut(context, 'It is part of `npm run test:postgres`.');
   const { url, remove } = await createPostgresDatabase(postgresServer);
   const data = temporaryFolder();
   const onPostgres = (...args: readonly string[]) => runMain(args, { ...commandEnvironment(data), DATABASE_URL: url });

@@ -26,7 +26,7 @@ test('hook list shows the results of deliveries, and no secrets', async () => {
       await receiver.nextDelivery();
     }
     const pending = async () => (await json('hook', 'list', 'sample')).hooks[0];
-    await expect.poll(pending, { timeout: 20_000 }).toMatchObject({
+    await expect.poll(pending).toMatchObject({
       id: hook.id,
       url: receiver.url('/build?…'),
       active: true,

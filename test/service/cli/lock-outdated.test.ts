@@ -56,7 +56,7 @@ test('lock take is refused for the files that the checked-out branch has outdate
   gitAt(clone, 'merge', '--quiet', 'FETCH_HEAD');
   gitAt(clone, 'push', '--quiet', 'origin', 'feature');
   expect(repository.git('rev-parse', 'feature:b.umap')).toBe(repository.git('rev-parse', 'release/1.4:b.umap'));
-  await expect.poll(async () => (await lock('take', 'b.umap')).code, { timeout: 30_000 }).toBe(0);
+  await expect.poll(async () => (await lock('take', 'b.umap')).code).toBe(0);
 });
 
 test('lock take says how many versions the file of the clone is behind', async () => {
@@ -80,7 +80,7 @@ test('lock take compares the files of the clone again after it has waited', asyn
   const json = { branch: 'feature' };
   const { headers } = await service.ask('POST', `/v1/workspaces/${workspace}/sync`, { token, json });
   const stateOf = async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body.status;
-  await expect.poll(stateOf, { timeout: 20_000 }).toBe('succeeded');
+  await expect.poll(stateOf).toBe('succeeded');
   await theirs.release('c.umap');
   expect([await waiting.ended(), waiting.stdout()]).toEqual([1, '']);
   expect(waiting.stderr()).toContain('Your copy of c.umap is 1 version behind feature');

@@ -57,7 +57,7 @@ test('lock list --waiting shows who waits for which lock', async () => {
     headers,
   });
   const list = async () => (await run('lock', 'list', 'sample', '--waiting')).stdout;
-  await expect.poll(list, { timeout: 10_000 }).toContain('waited/for  1      dev');
+  await expect.poll(list).toContain('waited/for  1      dev');
   const { queue } = await json('lock', 'list', 'sample', '--waiting');
   expect(queue).toEqual([
     expect.objectContaining({ path: 'waited/for', position: 1, origin: run42, priority: 'normal' }),

@@ -116,7 +116,7 @@ describe('lock, over HTTP', () => {
       queue: [asked],
     });
     await lockHere('ada', 'release', 'Maps/a');
-    await expect.poll(held, { timeout: 10_000 }).toEqual(['Maps/a bob', 'b ada']);
+    await expect.poll(held).toEqual(['Maps/a bob', 'b ada']);
   });
 
   test('prints the response of the service as one JSON document', async () => {

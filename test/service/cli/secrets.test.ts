@@ -54,8 +54,8 @@ async function session(folder: string) {
   await ask(baseUrl, 'GET', '/workspaces', { token: secret });
   await receiver.nextDelivery();
   const log = () => service.written().stderr;
-  await expect.poll(log, { timeout: 20_000 }).toContain('webhook delivery failed');
-  await expect.poll(log, { timeout: 20_000 }).toContain('"sync failed"');
+  await expect.poll(log).toContain('webhook delivery failed');
+  await expect.poll(log).toContain('"sync failed"');
   const status = `/workspaces/closed/syncs/${queued.body.sync_id}`;
   const answers = ['/workspaces', '/workspaces/closed/branches', status].map((path) => request('GET', path));
   written.push(queued.text, ...(await Promise.all(answers)).map(({ text }) => text));

@@ -323,7 +323,7 @@ describe('one folder', () => {
     expect(service.written().stderr).toContain('"workspaces":["gone","lost"]');
     expect((await readdir(parts)).toSorted()).toEqual(['one', 'two']);
     expect(await readFile(join(parts, 'one'), 'utf8')).toBe('123');
-    await expect.poll(status, { timeout: 20_000 }).toBe('succeeded');
+    await expect.poll(status).toBe('succeeded');
     await storage.close();
   });
 });

@@ -70,7 +70,7 @@ describe('workspace remove', () => {
     const { headers } = await ask('POST', '/workspaces/short.lived/sync', { json: { branch: 'main' } });
     const path = (headers.get('location') ?? '').replace(/^.*\/v1/, '');
     const state = async () => (await ask('GET', path)).body.status;
-    await expect.poll(state, { timeout: 20_000 }).toBe('succeeded');
+    await expect.poll(state).toBe('succeeded');
     const mirror = join(folder, 'mirrors', 'short%2elived.git');
     expect(await exists(mirror)).toBe(true);
     const object = await storeObject(folder, 'short.lived', Buffer.from('a hero'));
@@ -78,7 +78,7 @@ describe('workspace remove', () => {
     expect(await json('workspace', 'remove', 'short.lived')).toEqual({ removed: 'short.lived', ended_locks: 0 });
     expect(await exists(object.path)).toBe(false);
     // Maintenance after the sync may still be writing to it.
-    await expect.poll(() => exists(mirror), { timeout: 20_000 }).toBe(false);
+    await expect.poll(() => exists(mirror)).toBe(false);
     expect((await ask('GET', '/workspaces/short.lived/locks')).status).toBe(404);
   });
 });

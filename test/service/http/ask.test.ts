@@ -30,7 +30,7 @@ describe.each(databaseKinds)('a request of a person for a lock, on $name', (kind
     });
     await release('a');
     expectProblem(await take('a'), 'locked');
-    await expect.poll(lock, { timeout: 10_000 }).toMatchObject({ owner: 'bo', note: 'Lights' });
+    await expect.poll(lock).toMatchObject({ owner: 'bo', note: 'Lights' });
     const { acquired_at, expires_at } = await lock();
     expect(Date.parse(expires_at) - Date.parse(acquired_at)).toBe(4 * 3_600_000);
     expect(await queue()).toEqual([]);

@@ -140,7 +140,7 @@ describe.each(databaseKinds)('the API on $name', (kind) => {
 
     const status = operation('GET', '/v1/workspaces/{id}/syncs/{sync_id}');
     const { sync_id } = started.body;
-    await expect.poll(async () => (await status.ask({ sync_id })).body.status, { timeout: 20_000 }).toBe('succeeded');
+    await expect.poll(async () => (await status.ask({ sync_id })).body.status).toBe('succeeded');
     await status.ask({ sync_id: 'nothing' });
     await status.expectAllSeen();
     const synced = operation('GET', '/v1/workspaces/{id}/branches');
@@ -197,7 +197,7 @@ describe.each(databaseKinds)('the API on $name', (kind) => {
     const { headers } = await take('', { json });
     const waiting = take('', { json, headers: { prefer: 'wait=30' } });
     await expect
-      .poll(async () => (await ask('')).body.queue, { timeout: 20_000 })
+      .poll(async () => (await ask('')).body.queue)
       .toContainEqual(expect.objectContaining({ path: json.path, position: 1 }));
     await service.ask('DELETE', `/v1/workspaces/${workspace}/locks/${encodeURIComponent(json.path)}`, {
       token: service.secret,

@@ -69,5 +69,5 @@ export async function untilWaiting({ ask }: Pick<RunningService, 'ask'>, token: 
     const ofWorkspaces = [...text.matchAll(/^workspace_lock_waiters\{[^}]*\} (\d+)$/gm)];
     return ofWorkspaces.reduce((sum, [, some]) => sum + Number(some), 0);
   }
-  await expect.poll(waiters, { timeout: 20_000, interval: 10 }).toBe(count);
+  await expect.poll(waiters, { interval: 10 }).toBe(count);
 }

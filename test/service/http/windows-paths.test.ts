@@ -106,7 +106,7 @@ describe.each(databaseKinds)('a service that is changed to Windows paths, on $na
     for (const path of ['Hero', 'nul.txt']) expect((await release(path)).status).toBe(204);
     expect((await take('hero')).status).toBe(201);
     const queue = async () => (await forWindows.ask('GET', `/v1/workspaces/${workspace}/queue`, { token })).body.queue;
-    await expect.poll(queue, { timeout: 10_000 }).toEqual([]);
+    await expect.poll(queue).toEqual([]);
     expect(await paths()).toEqual(['hero']);
     await forWindows.stop();
   });

@@ -40,7 +40,7 @@ describe.each(databaseKinds)('a lock of a person in a workspace with release_on,
     const sync = async (branch = 'main') => {
       const { headers } = await service.ask('POST', `${address}/sync`, { token, json: { branch } });
       const state = async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body.status;
-      await expect.poll(state, { timeout: 20_000, interval: 20 }).toBe('succeeded');
+      await expect.poll(state, { interval: 20 }).toBe('succeeded');
     };
     /** Waits until the service knows the head of the branch at the time of the locks. */
     const untilCompared = () =>
@@ -206,9 +206,7 @@ describe.each(databaseKinds)('a lock of a person in a workspace with release_on,
           .where((where) => where.and({ workspace_id: workspace, status: 'failed' }))
           .executeTakeFirst(),
       );
-    await expect
-      .poll(async () => (await failed()).numUpdatedRows, { timeout: 20_000, interval: 50 })
-      .toBeGreaterThan(0n);
+    await expect.poll(async () => (await failed()).numUpdatedRows, { interval: 50 }).toBeGreaterThan(0n);
     await rename(`${repository.path}.away`, repository.path);
     await untilCompared();
     repository.commit({ branch: 'main', files: { 'a.umap': '2' } });

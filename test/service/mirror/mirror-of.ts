@@ -55,8 +55,6 @@ export async function gitClient() {
   };
 }
 
-export type GitClient = Awaited<ReturnType<typeof gitClient>>;
-
 export interface Mirrored {
   readonly workspace: string;
   readonly remote: Repository;

@@ -52,7 +52,7 @@ describe.skipIf(postgresServer === undefined)('a proxy that hides disconnections
       await waitingAtFirst(1);
       expect((await second.take(path, { ...key, ...prefer })).status).toBe(409);
       await second.release(path);
-      await expect.poll(async () => (await second.take(path)).status, { timeout: 10_000 }).toBe(201);
+      await expect.poll(async () => (await second.take(path)).status).toBe(201);
       expect((await hidden).status).toBe(409);
     },
   );
@@ -82,7 +82,7 @@ describe.skipIf(postgresServer === undefined)('a proxy that hides disconnections
       const last = asked.body.type?.endsWith(':request-in-progress') ? await second.take(path, its) : asked;
       await hidden;
       const free = async (): Promise<number> => (await first.take(path)).status;
-      if (last.status !== 201) await expect.poll(free, { timeout: 10_000 }).toBe(201);
+      if (last.status !== 201) await expect.poll(free).toBe(201);
       await first.release(path);
     }
   });

@@ -191,7 +191,7 @@ test.skipIf(postgresServer === undefined).for([
 
     // Caddy started before the instances, and has found them only when its next check succeeded.
     const listed = async () => (await begin('GET', '/workspaces')).resume().statusCode;
-    await expect.poll(listed, { timeout: 20_000 }).toBe(200);
+    await expect.poll(listed).toBe(200);
     const work = Promise.all([...Array.from({ length: 8 }, takeLocks), cloneOverAndOver()]);
     for (const [index, port] of ports.entries()) {
       const before = requests;
@@ -202,8 +202,8 @@ test.skipIf(postgresServer === undefined).for([
       const ending = instances[index]?.stop();
       const refusal = async () =>
         ask(`http://127.0.0.1:${port}`, 'GET', '/readyz').then(({ status }) => status, String);
-      await expect.poll(refusal, { timeout: 20_000 }).toBe(503);
-      await expect.poll(refusal, { timeout: 20_000, interval: 100 }).toContain('ECONNREFUSED');
+      await expect.poll(refusal).toBe(503);
+      await expect.poll(refusal, { interval: 100 }).toContain('ECONNREFUSED');
       stopped.resolve();
       expect(await downloads).toEqual(Array.from({ length: 4 }, () => largeBytes));
       expect(await ending).toBe(0);

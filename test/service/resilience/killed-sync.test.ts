@@ -45,9 +45,7 @@ test('a kill -9 during a sync of 1,000 LFS objects leaves no partial object, and
     const sizes = await Promise.all(parts.map((part) => stat(join(incomplete, part)).catch(() => undefined)));
     return sizes.filter((part) => part !== undefined && part.size >= 1_000_000).length;
   };
-  await expect
-    .poll(async () => store.downloads.length >= count / 3 && (await halves()), { timeout: 30_000 })
-    .toBe(large);
+  await expect.poll(async () => store.downloads.length >= count / 3 && (await halves())).toBe(large);
   expect(await first.kill()).toBe('SIGKILL');
 
   const there = (await readdir(objects, { recursive: true })).filter((name) => basename(name).length === 64);
@@ -71,4 +69,4 @@ test('a kill -9 during a sync of 1,000 LFS objects leaves no partial object, and
   expect(further.length).toBeLessThanOrEqual(count - there.length);
   expect(further.filter(({ headers }) => headers.range !== undefined)).toHaveLength(large);
   expect(await readdir(incomplete)).toEqual([]);
-}, 120_000);
+});

@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
 import { openPostgres } from '../../../src/service/storage/postgres.ts';
@@ -13,18 +12,25 @@ const commitSomething = (storage: Storage, id: string): Promise<unknown> =>
 
 test('on SQLite, a listener is notified of changes by other processes, but not by its own', async () => {
   const folder = temporaryFolder();
-  const [own, other] = [await openSqlite({ folder }), await openSqlite({ folder })];
-  onTestFinished(async () => void (await Promise.all([own.close(), other.close()])));
+  const [own, other, witness] = [
+    await openSqlite({ folder }),
+    await openSqlite({ folder }),
+    await openSqlite({ folder }),
+  ];
+  onTestFinished(async () => void (await Promise.all([own.close(), other.close(), witness.close()])));
   const heard: unknown[] = [];
+  const heardByWitness: unknown[] = [];
   const stop = own.broadcast.listen((message) => heard.push(message));
+  onTestFinished(witness.broadcast.listen((message) => heardByWitness.push(message)));
   await commitSomething(own, 'own');
-  await sleep(300);
+  await expect.poll(() => heardByWitness).toHaveLength(1);
   expect(heard).toEqual([]);
   await commitSomething(other, 'other');
   await expect.poll(() => heard).toEqual([undefined]);
+  await expect.poll(() => heardByWitness).toHaveLength(2);
   stop();
   await commitSomething(other, 'later');
-  await sleep(300);
+  await expect.poll(() => heardByWitness).toHaveLength(3);
   expect(heard).toEqual([undefined]);
 });
 
@@ -63,7 +69,7 @@ describe.skipIf(postgresServer === undefined)('a listener on PostgreSQL (needs T
     await expect.poll(() => heard).toEqual([undefined]);
     await sql`select pg_terminate_backend(pid) from pg_stat_activity where pid <> pg_backend_pid()
       and datname = current_database() and (query like 'listen%' or query like '%pg_notify%')`.execute(sending.read);
-    await expect.poll(() => heard.length, { timeout: 10_000 }).toBeGreaterThan(1);
+    await expect.poll(() => heard.length).toBeGreaterThan(1);
     await expect
       .poll(
         async () => {

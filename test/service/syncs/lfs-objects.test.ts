@@ -53,7 +53,7 @@ describe.each(databaseKinds)('the LFS objects of a sync on $name', (kind) => {
     expect(triggered.body).toMatchObject({ received_bytes: 0, total_bytes: null, missing_objects: 0, missing: [] });
     const git = triggered.body.estimated_objects;
     await expect
-      .poll(() => status(triggered), { timeout: 20_000 })
+      .poll(() => status(triggered))
       .toMatchObject({
         status: 'running',
         received_objects: git + 1,

@@ -69,7 +69,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     for (const received of [40, 90]) {
       receive(received);
       await expect
-        .poll(status, { timeout: 20_000 })
+        .poll(status)
         .toMatchObject({ status: 'running', received_objects: received, estimated_objects: 100 });
     }
     course.resolve({ head: 'abc', receivedObjects: 101 });
@@ -115,7 +115,7 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     const leasedUntil = async () =>
       (await storage.read.selectFrom('syncs').select('lease_until').executeTakeFirst())?.lease_until ?? 0;
     const until = await leasedUntil();
-    await expect.poll(leasedUntil, { timeout: 20_000 }).toBeGreaterThan(until);
+    await expect.poll(leasedUntil).toBeGreaterThan(until);
     if (when === 'the service stops') stopping.abort();
     else await changeRows(storage, 'syncs', { lease_owner: 'another instance' });
     await done;

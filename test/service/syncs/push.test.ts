@@ -117,7 +117,7 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     expect(queued.status).toBe(202);
     // A trigger waits for the remote for almost five seconds.
     expect(performance.now() - began).toBeLessThan(4_000);
-    await expect.poll(() => sockets.length, { timeout: 20_000 }).toBeGreaterThan(0);
+    await expect.poll(() => sockets.length).toBeGreaterThan(0);
     silent.close();
     for (const socket of sockets) socket.destroy();
     expect((await ended(queued)).status).toBe('failed');
@@ -184,7 +184,7 @@ describe.each(databaseKinds)('pushes on $name', (kind) => {
     for (const ref of refs.toReversed()) {
       expect((await sendFrom('github', { workspace, secret }, { ref, ...deleted })).status).toBe(204);
     }
-    await expect.poll(() => served(workspace), { timeout: 20_000 }).toBe(`${head}\trefs/heads/kept\n`);
+    await expect.poll(() => served(workspace)).toBe(`${head}\trefs/heads/kept\n`);
     expect(await syncs(workspace)).toHaveLength(2);
   });
 

@@ -169,6 +169,6 @@ test('a file remote is not fetched unless the operator allows it', async () => {
   const { status, headers } = await service.ask('POST', path, { token, json: { branch: 'main' } });
   expect(status).toBe(202);
   await expect
-    .poll(async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body, { timeout: 20_000 })
+    .poll(async () => (await service.ask('GET', headers.get('location') ?? '', { token })).body)
     .toMatchObject({ status: 'failed', error: expect.stringMatching(/https:|file/) });
 });

@@ -132,11 +132,11 @@ describe('token exchanges', () => {
     expect(commit.mock.calls.map(([scope]) => scope)).toEqual(['tokens']);
   });
 
-  test('succeed for 200 jobs that start at the same time behind one address', async () => {
+  test('succeed for 100 jobs that start at the same time behind one address', async () => {
     const { show } = instance();
     const { sign } = await service.trust();
-    const jobs = await Promise.all(Array.from({ length: 200 }, () => show(sign({}, { alg: 'ES256' }), '192.0.2.3')));
-    expect(jobs.map(({ kind }) => kind)).toEqual(Array(200).fill('exchanged'));
+    const jobs = await Promise.all(Array.from({ length: 100 }, () => show(sign({}, { alg: 'ES256' }), '192.0.2.3')));
+    expect(jobs.map(({ kind }) => kind)).toEqual(Array(100).fill('exchanged'));
   });
 
   test('return 429 with Retry-After beyond a limit, and are counted in the metrics', async () => {

@@ -29,6 +29,8 @@ describe('a field of a trust rule', () => {
         'https://gitlab.com:443',
         ' https://gitlab.com',
         'https://a:b@gitlab.com',
+        'https://a@gitlab.com',
+        'https://:b@gitlab.com',
         'https://gitlab.com?x',
         'https://gitlab.com/?',
         'https://gitlab.com/#',

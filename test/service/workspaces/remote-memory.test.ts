@@ -35,7 +35,7 @@ describe.each(databaseKinds)('the memory of remotes on $name', (kind) => {
         },
       },
     });
-    const next = (count: number) => expect.poll(() => asked.length, { timeout: 20_000 }).toBe(count);
+    const next = (count: number) => expect.poll(() => asked.length).toBe(count);
     return { memory, asked, next, stopping };
   }
 

@@ -1,6 +1,5 @@
-import { cp, mkdir } from 'node:fs/promises';
-import { dirname, join, resolve, sep } from 'node:path';
-import { ourActionFile } from '../runner/action-file.ts';
+import { mkdir } from 'node:fs/promises';
+import { resolve, sep } from 'node:path';
 import type { UsedStep } from './used-action.ts';
 
 /** The folder of the files of `actions/checkout`. A path outside of the workspace is rejected, as in the real one. */
@@ -12,10 +11,4 @@ export async function checkoutFolder({ job, with: { path = '' } }: UsedStep): Pr
   }
   await mkdir(folder, { recursive: true });
   return folder;
-}
-
-/** Copies the files of this repository that a runner needs for `uses:` into a folder. */
-export async function putActionInto(folder: string): Promise<void> {
-  await cp(ourActionFile, join(folder, 'action.yml'));
-  await cp(join(dirname(ourActionFile), 'dist'), join(folder, 'dist'), { recursive: true });
 }
