@@ -20,7 +20,7 @@ interface AskRequest {
 
 type QueuedEntry = Readonly<ReturnType<typeof toQueuedEntry>>;
 
-/** Both throw a ServiceError. */
+/** All throw a ServiceError. */
 export const createQueueOperations = (context: ClientContext) => ({
   /** The service takes the lock at the turn of the owner of the token. */
   async askForLock({ workspace, path, note, ttl }: AskRequest, within: CallLimits): Promise<QueuedEntry> {
@@ -36,6 +36,15 @@ export const createQueueOperations = (context: ClientContext) => ({
     );
     const { response } = expectSuccess(result);
     return toQueuedEntry(readLock(objectIn(response), path, response.sanitizer));
+  },
+
+  async withdrawRequest(
+    { workspace, path }: Pick<AskRequest, 'workspace' | 'path'>,
+    within: CallLimits,
+  ): Promise<void> {
+    const target = `${context.endpoints.queue(workspace)}?${new URLSearchParams({ path })}`;
+    const expect = expectResource('request for a lock', () => false);
+    expectSuccess(await context.call({ method: 'DELETE', target, expect }, within));
   },
 
   listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>

@@ -4,6 +4,7 @@ import { completion } from './commands/completion.ts';
 import { hookList, hookRemove } from './commands/hook.ts';
 import { lockAsk } from './commands/lock-ask.ts';
 import { lockCheck } from './commands/lock-check.ts';
+import { lockExtend } from './commands/lock-extend.ts';
 import { lockList } from './commands/lock-list.ts';
 import { lockRelease } from './commands/lock-release.ts';
 import { lockRun } from './commands/lock-run.ts';
@@ -40,6 +41,7 @@ export const commands: readonly Command[] = [
   poolList,
   poolRemove,
   lockTake,
+  lockExtend,
   lockAsk,
   lockList,
   lockRelease,

@@ -150,7 +150,7 @@ function addCommand(parent: Commander, command: Command, context: CliContext) {
   });
 }
 
-const flagsHelp = 'Each flag can also be set by its variable; the command line takes precedence.';
+const flagsHelp = 'A flag can also be set by its variable; the command line takes precedence.';
 
 function environmentHelp({ variables = [], flags }: Command): readonly string[] {
   if (Object.keys(flags).length === 0) return [];
@@ -166,10 +166,11 @@ function environmentHelp({ variables = [], flags }: Command): readonly string[] 
 function collectArguments(commander: Commander, { flags }: Command): () => TypedArguments {
   const texts = new Map<string, readonly string[]>();
   const add = (name: string, text: string): void => void texts.set(name, [...(texts.get(name) ?? []), text]);
-  for (const [name, { placeholder, description, otherwise, takesWords }] of Object.entries(flags)) {
+  for (const [name, { placeholder, description, otherwise, takesWords, typedOnly }] of Object.entries(flags)) {
     // Brackets make the value optional for `commander`: it then does not take the next flag for a missing value.
     const form = placeholder === '' ? `--${name}` : `--${name} [${placeholder}${takesWords ? '...' : ''}]`;
-    commander.addOption(new Option(form, `${description} (${otherwise}; ${variableOf(name)})`));
+    const variable = typedOnly ? '' : `; ${variableOf(name)}`;
+    commander.addOption(new Option(form, `${description} (${otherwise}${variable})`));
     commander.on(`option:${name}`, (value: string | null | undefined) => {
       if (value !== null) add(name, value ?? 'true');
       else commander.error(`--${name} needs a value: ${description}. Write it as --${name}=${placeholder}.`);

@@ -16,9 +16,10 @@ test.each(named)(
       new RegExp(`^Usage: workspace-service ${name}\\b.* \\[flags\\]( -- <COMMAND>\\.\\.\\.)?$`),
     );
     for (const { placeholder } of Object.values(command.arguments)) expect(stdout).toContain(`  ${placeholder} `);
-    for (const [flag, { description, otherwise }] of Object.entries(command.flags)) {
+    for (const [flag, { description, otherwise, typedOnly }] of Object.entries(command.flags)) {
       const line = lines.find((text) => text.startsWith(`  --${flag} `)) ?? '';
-      expect(line).toContain(`${description} (${otherwise}; ${variableOf(flag)})`);
+      const variable = typedOnly ? '' : `; ${variableOf(flag)}`;
+      expect(line).toContain(`${description} (${otherwise}${variable})`);
     }
     expect(stdout).toContain(`Example:\n  workspace-service ${name} ${command.example}`);
     expect(await readOnly([...words, ...command.example.split(' ')])).toEqual({ code: 0, stdout: '', stderr: '' });

@@ -10,6 +10,7 @@ import { problem } from '../../support/other-servers/responses.ts';
 import { passOn } from '../../support/other-servers/slash-proxies.ts';
 import { startOtherServer } from '../../support/other-servers/start-other-server.ts';
 import { type RunningCommand, runCommand, startCommand, startServiceProcess } from '../../support/service-process.ts';
+import { startProcess } from '../../support/started-process.ts';
 import { storePool, untilGivenBack, updateStoredPool } from '../../support/stored-pool.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
@@ -386,6 +387,71 @@ describe('a signal', () => {
     expect(command.stdout()).toBe('');
     expect(command.stderr()).toContain('Interrupted. The command did not run.\n');
     expect(await locks()).toHaveLength(1);
+  });
+});
+
+test('keeps the lock until processes that the command has left behind have ended, or ends them', async () => {
+  const flag = join(temporaryFolder(), 'flag');
+  const left = start([], `(while [ ! -e ${flag} ]; do sleep 0.05; done; echo over) & exit 4`);
+  await left.logLine((line) => line.startsWith('The command has ended, but'));
+  expect(await locks()).toHaveLength(1);
+  await writeFile(flag, '');
+  expect(await left.ended()).toBe(4);
+  expect(left.stdout()).toBe('over\n');
+  const endless = start(['--grace', '1s'], 'sleep 300 & echo "ready $!"');
+  const pid = pidIn(await ready(endless));
+  expect(await endless.ended()).toBe(0);
+  expect(isRunning(pid)).toBe(false);
+  expect(await locks()).toEqual([]);
+});
+
+describe('at a terminal', () => {
+  /** Runs it as the only command of a terminal, whose keys are the input. */
+  function startAtTerminal(args: readonly string[], script: string) {
+    const words = [process.execPath, bin, 'lock', 'run', path, ...args, '--', 'bash', '-c', script];
+    const line = words.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ');
+    const terminal = startProcess(
+      ['script', '--quiet', '--return', '--flush', '--command', `exec ${line}`, '/dev/null'],
+      {
+        env: { PATH: process.env['PATH'], SHELL: '/bin/sh', ...environment() },
+        hasInput: true,
+      },
+    );
+    onTestFinished(() => terminal.signal('SIGKILL'));
+    return { ...terminal, shows: (text: string) => terminal.stdout.until((all) => all.includes(text) || undefined) };
+  }
+
+  test('the command can ask at the terminal', async () => {
+    const terminal = startAtTerminal([], 'read -r word </dev/tty; echo "got $word" >/dev/tty');
+    await terminal.shows('Locked');
+    terminal.stdin.write('secret\n');
+    await terminal.shows('got secret');
+    expect(await terminal.ended()).toBe(0);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('Ctrl-C reaches the command once, and Ctrl-Z does not suspend it', async () => {
+    const terminal = startAtTerminal(
+      [],
+      'trap "echo caught; n=x$n" INT; echo ready; until [ "$n" = x ]; do sleep 0.1; done; sleep 1; echo "n=$n"',
+    );
+    await terminal.shows('ready');
+    terminal.stdin.write('\x1a');
+    await terminal.shows('Not suspended');
+    terminal.stdin.write('\x03');
+    await terminal.shows('n=x');
+    expect(await terminal.ended()).toBe(0);
+    expect(terminal.stdout.text().match(/caught/g)).toHaveLength(1);
+    expect(await locks()).toEqual([]);
+  });
+
+  test('a lost lock stops the command and what it started', async () => {
+    const terminal = startAtTerminal(['--ttl', '2s', '--grace', '1s'], 'sleep 300 & echo "ready $! ."; wait');
+    await terminal.shows(' .');
+    const pid = Number(/ready (\d+)/.exec(terminal.stdout.text())?.[1]);
+    await takeAway();
+    expect(await terminal.ended()).toBe(76);
+    expect(isRunning(pid)).toBe(false);
   });
 });
 

@@ -21,7 +21,7 @@ describe('lock list', () => {
     );
     expect(row).toContain(run42);
     expect(await json('lock', 'list', 'sample')).toEqual({ locks: [body] });
-    await run('lock', 'release', 'sample', 'Content/Maps/Arena.umap', '--force');
+    await run('lock', 'release', 'sample', 'Content/Maps/Arena.umap', '--force', '--reason', 'Ill');
   });
 
   test('escapes paths, so that they cannot control the terminal', async () => {
@@ -34,7 +34,7 @@ describe('lock list', () => {
     expect((await json('lock', 'list', 'sample')).locks[0].path).toBe(path);
     const { stderr } = await run('lock', 'release', 'sample', path);
     expect(stderr).not.toContain('\u00ad');
-    expect((await run('lock', 'release', 'sample', path, '--force')).code).toBe(0);
+    expect((await run('lock', 'release', 'sample', path, '--force', '--reason', 'Ill')).code).toBe(0);
   });
 
   test('reads all pages', async () => {
@@ -63,9 +63,9 @@ test('lock list --waiting shows who waits for which lock', async () => {
     expect.objectContaining({ path: 'waited/for', position: 1, origin: run42, priority: 'normal' }),
   ]);
   expect(queue[0]).not.toHaveProperty('placeId');
-  await run('lock', 'release', 'sample', 'waited/for', '--force');
+  await run('lock', 'release', 'sample', 'waited/for', '--force', '--reason', 'Ill');
   expect((await waiting).status).toBe(201);
-  await run('lock', 'release', 'sample', 'waited/for', '--force');
+  await run('lock', 'release', 'sample', 'waited/for', '--force', '--reason', 'Ill');
 });
 
 describe('lock release', () => {
@@ -76,7 +76,7 @@ describe('lock release', () => {
       /^workspace_lock_waiters\{workspace="sample"\} (\d+)$/m.exec((await ask('GET', '/../metrics')).text)?.[1];
     await expect.poll(waiters).toBe('1');
     const began = performance.now();
-    expect((await run('lock', 'release', 'sample', 'waited/for', '--force')).code).toBe(0);
+    expect((await run('lock', 'release', 'sample', 'waited/for', '--force', '--reason', 'Ill')).code).toBe(0);
     expect((await waiting).body.locks).toEqual([]);
     expect(performance.now() - began).toBeLessThan(20_000);
   });
@@ -100,7 +100,9 @@ describe('lock release', () => {
       await ask('POST', '/workspaces/sample/hooks', { json: { url: receiver.url(), events: ['lock.released'] } });
       const { body } = await lock(path);
       // A path as users write it on Windows.
-      expect(await json('lock', 'release', 'sample', '.\\Content\\Gate.fbx', '--force')).toEqual({ released: body });
+      expect(await json('lock', 'release', 'sample', '.\\Content\\Gate.fbx', '--force', '--reason', 'Ill')).toEqual({
+        released: body,
+      });
       const data = { released_by: operator, forced: true, lock: { path } };
       expect(JSON.parse((await receiver.nextDelivery()).body)).toMatchObject({ type: 'lock.released', data });
       const { entries } = await json('audit', '--action', 'lock.force-released', '--limit', '1');

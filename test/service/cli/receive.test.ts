@@ -190,6 +190,63 @@ describe('lock check --receive', () => {
     expect(await server.push(as('ada'), '--force', 'before:main')).toEqual(accepted);
   });
 
+  test('refuses to take back what only the pushed branch has, even if the branch of the lock has the old version', async () => {
+    expect(await server.push(as('ada'), 'main:release/1')).toEqual(accepted);
+    await lock('ada', hero, { branch: 'release/1' });
+    server.change({ [hero]: 'better' });
+    expect(await server.push(as('ada'), 'main')).toEqual(accepted);
+    expect(await server.push(as('bob'), '--force', 'main~1:main')).toEqual(refused(hero));
+    server.change({ [hero]: 'hero' });
+    expect(await server.push(as('bob'), 'main')).toEqual(refused(hero));
+  });
+
+  test('refuses a new branch whose merge takes the old version, and accepts one that left the branch earlier', async () => {
+    await lock('ada', hero);
+    server.git('checkout', '--quiet', '-b', 'earlier');
+    server.change({ 'src/a.c': 'a' });
+    server.git('checkout', '--quiet', 'main');
+    server.change({ [hero]: 'better' });
+    server.git('checkout', '--quiet', 'earlier');
+    server.git('merge', '--quiet', '--message=merge', 'main');
+    server.git('checkout', '--quiet', 'main');
+    server.change({ [hero]: 'best' });
+    expect(await server.push(as('ada'), 'main')).toEqual(accepted);
+    expect(await server.push(as('bob'), 'earlier')).toEqual(accepted);
+    const reverted = ['commit-tree', 'main~2^{tree}', '-p', 'main', '-p', 'main~2', '-m', 'merge'];
+    expect(await server.push(as('bob'), `${server.git(...reverted)}:refs/heads/reverted`)).toEqual(refused(hero));
+  });
+
+  test.each(['refs/heads/alias', 'refs/tags/alias'])(
+    'checks the branch that the symbolic ref %s leads to',
+    async (ref) => {
+      workspace = await service.workspace(undefined, { push_locks: 'branch' });
+      const each = await openServer();
+      await lock('ada', hero, { branch: 'main' });
+      await lock('ada', map, { branch: 'next' });
+      each.repository.git('symbolic-ref', ref, 'refs/heads/main');
+      each.repository.git('symbolic-ref', `${ref}-of-next`, 'refs/heads/next');
+      each.change({ [hero]: 'better' });
+      expect(await each.push(as('bob'), '--force', `main:${ref}`)).toEqual(refused(hero));
+      each.git('reset', '--quiet', '--hard', 'HEAD~1');
+      each.change({ [map]: 'better' });
+      // Git creates the branch.
+      expect(await each.push(as('bob'), `main:${ref}-of-next`)).toEqual(refused(map));
+    },
+  );
+
+  test('does not take a name of the forge for the owner whom the file gives another name', async () => {
+    const owners = join(server.folder, 'owners');
+    writeFileSync(owners, 'ada.l = ada\n');
+    const mapped = await openServer({ flags: ['--owners', owners] });
+    await lock('ada', hero);
+    await lock('bob', map);
+    mapped.change({ [hero]: 'better' });
+    expect(await mapped.push(as('ada'), 'main')).toEqual(refused('this server cannot identify the pusher', hero));
+    expect(await mapped.push(as('ada.l'), 'main')).toEqual(accepted);
+    mapped.change({ [map]: 'better' });
+    expect(await mapped.push(as('bob'), 'main')).toEqual(accepted);
+  });
+
   test('accepts a merge that takes over what the branch of the lock has, and refuses one into that branch', async () => {
     server.git('checkout', '--quiet', '-b', 'feature');
     server.change({ [map]: 'of the feature', 'src/a.c': 'a' });

@@ -23,8 +23,8 @@ test.each<[args: readonly string[], sentence: string]>([
   [['audit', '--since', '1w'], '--since is "1w". '],
   [['serve', '--keep-audit', '29d'], '--keep-audit is "29d". It must be from 30d to 36500d.'],
   [['audit', '--actor', secretOfToken], '--actor is "wsa_***". This is the secret of a token.'],
-  [[...lockRelease, '../x', '--force'], 'PATH is '],
-  [[...lockRelease, 'C:\\x', '--force'], 'PATH is '],
+  [[...lockRelease, '../x', '--force', '--reason', 'Ill'], 'PATH is '],
+  [[...lockRelease, 'C:\\x', '--force', '--reason', 'Ill'], 'PATH is '],
   [['token', 'create', '--name=a\u202eb', '--scopes=sync'], '--name is '],
   [[...tokenCreate, '--owner=a\u0007', '--scopes=sync'], '--owner is '],
   [[...tokenCreate, '--owner= ', '--scopes=sync'], '--owner is '],
@@ -69,7 +69,10 @@ test.each<[args: readonly string[], sentence: string]>([
 });
 
 test.each<[args: readonly string[], sentence: string]>([
-  [[...lockRelease, 'Content/Free', '--force'], 'There is no lock on Content/Free in the workspace "sample".'],
+  [
+    [...lockRelease, 'Content/Free', '--force', '--reason', 'Ill'],
+    'There is no lock on Content/Free in the workspace "sample".',
+  ],
   [
     [...tokenCreate, '--scopes=sync', '--workspaces=sampel,else'],
     'There is no workspace "sampel". Did you mean sample? There is no workspace "else".',

@@ -119,6 +119,84 @@ describe('lock, over HTTP', () => {
     await expect.poll(held).toEqual(['Maps/a bob', 'b ada']);
   });
 
+  test('leaves the line', async () => {
+    await lockHere('ada', 'take', 'a');
+    await lockHere('bob', 'ask', 'a');
+    expect(await lockHere('bob', 'ask', 'a', '--withdraw')).toMatchObject({
+      code: 0,
+      stdout: 'You are no longer in line for a.\n',
+    });
+    expect(JSON.parse((await lockHere('ada', 'list', '--waiting', '--json')).stdout)).toEqual({ queue: [] });
+    const again = await lockHere('bob', 'ask', 'a', '--withdraw');
+    expect(again).toMatchObject({ code: 1, stderr: expect.stringContaining('no request for a') });
+  });
+
+  test('says that a lock is its own already, and extends it', async () => {
+    await lockHere('ada', 'take', 'a', '--ttl', '2h');
+    await lockHere('bob', 'take', 'c');
+    expect(await lockHere('ada', 'take', 'a', 'b', '--ttl', '1h', '--wait', '10m')).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Locked a until .*\nLocked b until .*\n$/),
+      stderr: 'You hold the lock on a already.\n',
+    });
+    expect(await lockHere('ada', 'take', 'a', '--ttl', '3h')).toMatchObject({
+      code: 1,
+      stdout: '',
+      stderr: expect.stringMatching(
+        /You hold the lock on a already, until .*: workspace-service lock extend a --ttl 3h\./,
+      ),
+    });
+    const { expires_at } = JSON.parse((await lockHere('ada', 'extend', 'a', '--ttl', '3h', '--json')).stdout);
+    expect(Date.parse(expires_at)).toBeGreaterThan(Date.now() + 2.5 * 3_600_000);
+    for (const [path, text] of [
+      ['c', 'c is held by bob'],
+      ['d', 'd is free.'],
+    ] as const)
+      expect(await lockHere('ada', 'extend', path, '--ttl', '3h')).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(text),
+      });
+  });
+
+  test('refuses a folder, a pattern, a typo and another case, and takes a new name or what is meant as written', async () => {
+    const cwd = temporaryFolder();
+    const files = ['Content/Maps/Arena.umap', 'Content/Weapon.uasset'];
+    for (const file of files) {
+      mkdirSync(dirname(join(cwd, file)), { recursive: true });
+      writeFileSync(join(cwd, file), '');
+    }
+    execFileSync('git', ['init', '--quiet', '--initial-branch=main'], { cwd });
+    execFileSync('git', ['add', '--all'], { cwd });
+    const take = (folder: string, ...args: readonly string[]) =>
+      runCommand(['lock', 'take', ...args], { environment: environmentOf('ada'), cwd: join(cwd, folder) });
+    const cases = [
+      ['', 'Content/Maps', 'Content/Maps is a folder.'],
+      ['', 'Content/Maps/*.umap', 'Content/Maps/*.umap is not expanded.'],
+      ['', 'Content/Wepon.uasset', 'Did you mean Content/Weapon.uasset?'],
+      ['', 'content/weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
+      ['Content', 'Weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
+    ] as const;
+    for (const [folder, path, text] of cases) {
+      const { code, stderr } = await take(folder, 'Content/Weapon.uasset', path);
+      expect({ code, stderr }).toEqual({ code: 2, stderr: expect.stringContaining(text) });
+      expect(stderr).toContain('Nothing was locked. To lock the paths as written, add --literal.');
+    }
+    expect(await held()).toEqual([]);
+    // A sparse checkout has not all files of the index.
+    rmSync(join(cwd, 'Content/Weapon.uasset'));
+    expect(await take('', 'Content/Weapon.uasset', 'Content/Hero.uasset')).toMatchObject({ code: 0 });
+    expect(await take('', 'Content/Maps', '--literal')).toMatchObject({ code: 0 });
+    expect(await held()).toHaveLength(3);
+  });
+
+  test('does not force a release because of a variable', async () => {
+    await lockHere('bob', 'take', 'a');
+    const environment = { ...environmentOf('admin'), WORKSPACE_SERVICE_FORCE: 'true' };
+    const refused = await runMain(['lock', 'release', 'a'], environment);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('a is held by bob') });
+    expect(await held()).toEqual(['a bob']);
+  });
+
   test('prints the response of the service as one JSON document', async () => {
     const taken = JSON.parse((await lockHere('ada', 'take', 'a', 'b', '--json')).stdout);
     expect(taken.locks).toMatchObject([
@@ -199,6 +277,7 @@ describe('lock, over HTTP', () => {
       ttl: valueIn(parseTtl('1h')),
       wait: { seconds: 60 },
       priority: 'normal',
+      literal: false,
     } as const;
     expect(await acquireRemoteLocks(remote, request)).toMatchObject([{ path: 'a' }]);
     expect(await held()).toEqual(['a ada']);
@@ -210,12 +289,13 @@ describe('lock, over HTTP', () => {
     const away = new ServiceError({ method: 'POST', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
     const request = {
       ...{ paths: [lockPath('a'), lockPath('b')], branch: undefined, note: undefined, ttl: valueIn(parseTtl('1h')) },
-      ...({ wait: { seconds: 0 }, priority: 'normal' } as const),
+      ...({ wait: { seconds: 0 }, priority: 'normal', literal: false } as const),
     };
     const unreleased = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error: away }) }));
     await expect(acquireRemoteLocks({ ...unreleased, report: (line) => told.push(line) }, request)).rejects.toThrow(
       'b is held by bob',
     );
+    await lockHere('ada', 'release', 'a');
     expect(told).toEqual([expect.stringMatching(/^Could not release the lock on a: .*\. It expires at \d/)]);
     const unanswered = remoteOf('ada', () => ({ acquireLock: async () => ({ kind: 'unanswered', error: away }) }));
     await expect(acquireRemoteLocks({ ...unanswered, report: (line) => told.push(line) }, request)).rejects.toThrow(
@@ -252,21 +332,24 @@ describe('lock, over HTTP', () => {
     const refused = await lockHere('ada', 'release', 'b', 'a', 'c');
     expect(refused).toMatchObject({ code: 1, stdout: 'Released a.\n' });
     expect(refused.stderr).toMatch(
-      /The lock on b is held by bob .* add --force; the token needs the scope locks:admin/,
+      /The lock on b is held by bob .* add --force --reason TEXT; the token needs the scope locks:admin/,
     );
     expect(refused.stderr).toContain('There is no lock on c.\n');
     expect(refused.stderr).toContain('2 paths were not released.\n');
-    const unscoped = await lockHere('ada', 'release', 'b', '--force');
+    const unscoped = await lockHere('ada', 'release', 'b', '--force', '--reason', 'Ill');
     expect(unscoped).toMatchObject({ code: 1, stderr: expect.stringContaining('locks:admin') });
     expect(await held()).toEqual(['b bob']);
-    expect((await lockHere('admin', 'release', 'b', '--force')).code).toBe(0);
+    expect((await lockHere('admin', 'release', 'b', '--force', '--reason', 'Ill')).code).toBe(0);
     expect(await held()).toEqual([]);
   });
 
   test('records the reason of a forced release in the audit', async () => {
     await lockHere('bob', 'take', 'a');
     const release = ['release', 'a', '--force', '--reason', 'Bob is ill & away'];
-    expect(await lockHere('admin', ...release)).toMatchObject({ code: 0, stdout: 'Released a.\n' });
+    expect(await lockHere('admin', ...release)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^Released a\. It was held by bob since .* until .*\.\n$/),
+    });
     const { entries } = await readAudit(service.storage, { limit: 1, action: 'lock.force-released' });
     expect(entries).toMatchObject([{ actor: 'root', detail: { workspace, path: 'a', reason: 'Bob is ill & away' } }]);
   });
@@ -285,7 +368,7 @@ describe('lock, over HTTP', () => {
     await lockHere('ada', 'take', 'a');
     const error = new ServiceError({ method: 'DELETE', path: '/', attempts: 1 }, { kind: 'timeout', limitMs: 1 });
     const lost = remoteOf('ada', () => ({ releaseLock: async () => ({ kind: 'failed', error }) }));
-    expect(await releaseRemoteLocks(lost, { paths: [lockPath('a')], force: false })).toEqual({
+    expect(await releaseRemoteLocks(lost, { paths: [lockPath('a')], force: false })).toMatchObject({
       released: [],
       problems: [`a may not have been released. ${error.message}`],
     });
@@ -330,6 +413,8 @@ describe('lock, over HTTP', () => {
     ['--receive and --staged', {}, ['check', '--staged', '--receive'], oneOfThree],
     ['--unreachable', {}, ['check', '--receive', '--unreachable', 'ask'], 'It must be one of refuse, accept.'],
     ['a reason without --force', {}, ['release', 'a', '--reason', 'b'], 'Add --force, or remove --reason.'],
+    ['a forced release without a reason', {}, ['release', 'a', '--force'], '--force needs --reason'],
+    ['a note with --withdraw', {}, ['ask', 'a', '--withdraw', '--note', 'b'], 'remove --note and --ttl'],
     ['an invalid path', {}, ['take', '../a'], 'PATH is "../a".'],
   ])('rejects %s as wrong usage', async (_, environment, args, sentence) => {
     const { code, stdout, stderr } = await runMain(['lock', ...args], { ...environmentOf('ada'), ...environment });

@@ -62,7 +62,7 @@ async function session(folder: string) {
   await run('hook', 'list', 'sample');
   await run('hook', 'list', 'sample', '--json');
   await run('lock', 'list', 'sample');
-  await run('lock', 'release', 'sample', 'a', '--force');
+  await run('lock', 'release', 'sample', 'a', '--force', '--reason', 'Ill');
   await service.stop();
   await receiver.close();
 

@@ -49,7 +49,9 @@ describe.skipIf(postgresServer === undefined)('the command on PostgreSQL (needs 
     expect((await json('lock', 'list', 'sample')).locks).toMatchObject([{ path: lock.path, owner: 'ci' }]);
     expect((await run(['lock', 'list', 'sample'])).stdout).toContain(' in 1 h (');
     expect((await run(['workspace', 'remove', 'sample'])).code).toBe(1);
-    expect(await json('lock', 'release', 'sample', lock.path, '--force')).toMatchObject({ released: { owner: 'ci' } });
+    expect(await json('lock', 'release', 'sample', lock.path, '--force', '--reason', 'Ill')).toMatchObject({
+      released: { owner: 'ci' },
+    });
     expect(await json('token', 'revoke', token.id)).toEqual({ id: token.id, state: 'revoked' });
     expect((await ask(one, 'GET', '/workspaces', { token: secret })).status).toBe(401);
     await expect(access(join(parent, 'commands'))).rejects.toThrow('ENOENT');

@@ -2,7 +2,7 @@ import { formatSpan } from '../../../interface/duration.ts';
 import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { optional, required } from '../definition/flags.ts';
+import { optional, required, toggle } from '../definition/flags.ts';
 import { defineRemoteCommand, pathsHelp } from '../remote/remote-command.ts';
 
 export const lockAsk = defineRemoteCommand({
@@ -14,6 +14,7 @@ export const lockAsk = defineRemoteCommand({
   ],
   arguments: { path: required('PATH', 'the locked path', canonicalLockPath) },
   flags: {
+    withdraw: toggle('leave the line'),
     note: optional('TEXT', 'note to the holder', parseNote),
     ttl: optional(
       'DURATION',
@@ -23,8 +24,14 @@ export const lockAsk = defineRemoteCommand({
     ),
   },
   example: 'Content/Hero.uasset --note Lights --ttl 8h',
-  async run({ flags: { note, ttl }, arguments: { path } }, connect) {
+  check: ({ withdraw, note, ttl }) =>
+    withdraw && (note || ttl !== undefined) ? ['--withdraw leaves the line: remove --note and --ttl.'] : [],
+  async run({ flags: { withdraw, note, ttl }, arguments: { path } }, connect) {
     const { client, workspace, within } = await connect();
+    if (withdraw) {
+      await client.withdrawRequest({ workspace, path }, within());
+      return { document: { withdrawn: path }, lines: [`You are no longer in line for ${path}.`] };
+    }
     const { position, raw } = await client.askForLock({ workspace, path, note: note ?? undefined, ttl }, within());
     const number = position === undefined ? '' : ` number ${position}`;
     const lockTtl = parseTtl(String(raw['ttl']));

@@ -2,7 +2,7 @@ import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath, parseHeldPath } from '../../../interface/lock-path.ts';
 import { commitReleasesOf } from '../../locks/commit-releases.ts';
 import { CommandError } from '../definition/command.ts';
-import { optional, required, rest, toggle } from '../definition/flags.ts';
+import { deliberateToggle, optional, required, rest } from '../definition/flags.ts';
 import { holderText } from '../output/locks.ts';
 import { defineRemoteCommand, pathsHelp } from '../remote/remote-command.ts';
 import { remoteOrLocal } from '../remote/remote-or-local.ts';
@@ -12,8 +12,12 @@ const common = {
   name: 'lock release',
   summary: 'release your own locks, or with --force those of others',
   flags: {
-    force: toggle('release the lock even if someone else holds it'),
-    reason: optional('TEXT', 'reason for the audit log', parseNote),
+    force: deliberateToggle('release the lock even if someone else holds it'),
+    reason: optional('TEXT', 'with --force, the reason for the audit log', parseNote),
+  },
+  check({ force, reason }: { readonly force: boolean; readonly reason?: string | null | undefined }) {
+    if (force && !reason) return ['--force needs --reason: the audit log has it, for the holder.'];
+    return reason && !force ? ['--reason applies only to forced releases. Add --force, or remove --reason.'] : [];
   },
 } as const;
 
@@ -25,16 +29,18 @@ const remote = defineRemoteCommand({
   arguments: { paths: rest('PATH', 'a locked path', parsePath, 'required') },
   example: 'Content/Hero.uasset',
   async run({ flags: { force, reason }, arguments: { paths } }, connect) {
-    if (reason && !force)
-      throw new CommandError('--reason applies only to forced releases. Add --force, or remove --reason.', 2);
     const { releaseRemoteLocks } = await import('../remote/release.ts');
     const service = await connect();
-    const { released, problems } = await releaseRemoteLocks(service, { paths, force, reason: reason ?? undefined });
+    const { released, problems, holderOf } = await releaseRemoteLocks(service, {
+      paths,
+      force,
+      reason: reason ?? undefined,
+    });
     const [first, ...more] = problems;
     if (more.length > 0) for (const problem of problems) service.report(problem);
     return {
       document: { released },
-      lines: released.map((path) => `Released ${path}.`),
+      lines: released.map((path) => `Released ${path}.${force ? ` It was held by ${holderOf(path)}.` : ''}`),
       failure: more.length > 0 ? `${problems.length} paths were not released.` : first,
     };
   },
@@ -44,7 +50,7 @@ const local = defineStorageCommand({
   ...common,
   details: ['The holder of the lock relies on it. Before you use --force, make sure that its CI run has ended.'],
   arguments: { workspace: workspaceArgument, path: required('PATH', 'the locked path', parsePath) },
-  example: 'game Content/Hero.uasset --force',
+  example: 'game Content/Hero.uasset --force --reason Ill',
   async run({ flags, arguments: { workspace, path } }, storage) {
     const { force, reason } = flags;
     const releaser = { ...operatorActor(), owner: null, force, ...(reason && { reason }) };
@@ -63,7 +69,7 @@ const local = defineStorageCommand({
       // Does not occur with `match: null`.
       case 'another-lock':
         throw new CommandError(
-          `The lock on ${path} is held by ${holderText(release.lock)}. Nothing was released. To release it anyway, add --force.`,
+          `The lock on ${path} is held by ${holderText(release.lock)}. Nothing was released. To release it anyway, add --force --reason TEXT.`,
         );
     }
   },

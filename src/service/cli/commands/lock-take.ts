@@ -2,7 +2,7 @@ import { timeCell } from '../../../interface/format.ts';
 import { parseNote } from '../../../interface/lock-note.ts';
 import { canonicalLockPath } from '../../../interface/lock-path.ts';
 import { parseTtl } from '../../../interface/ttl.ts';
-import { optional, rest, withDefault } from '../definition/flags.ts';
+import { optional, rest, toggle, withDefault } from '../definition/flags.ts';
 import { headBranch } from '../remote/checkout.ts';
 import { branchFlag, defineRemoteCommand, pathsHelp, waitFlags } from '../remote/remote-command.ts';
 
@@ -18,6 +18,7 @@ export const lockTake = defineRemoteCommand({
     branch: branchFlag,
     ttl: withDefault('DURATION', 'how long the locks last, unless they are released earlier', parseTtl, '1h'),
     note: optional('TEXT', 'note for anyone who finds the path locked', parseNote),
+    literal: toggle('lock the paths as written, even if the checkout has a folder, a pattern or a similar name'),
     ...waitFlags,
   },
   example: 'Content/Hero.uasset --ttl 4h --note Armor',

@@ -5,7 +5,7 @@ import { BackupError } from '../../backup/format.ts';
 import { type Restored, restoreBackup } from '../../backup/restore.ts';
 import { asTimestamp } from '../../storage/timestamp.ts';
 import { CommandError, defineCommand } from '../definition/command.ts';
-import { required, toggle } from '../definition/flags.ts';
+import { deliberateToggle, required } from '../definition/flags.ts';
 import { withFileErrors } from '../definition/system-errors.ts';
 import { parseFileOrPipe } from '../definition/values.ts';
 import { type CommandOutput, printOutput } from '../output/print.ts';
@@ -25,7 +25,7 @@ export const restore = defineCommand({
   ],
   variables: storageVariables,
   flags: {
-    replace: toggle('first remove all data, including the audit log; without it, the database must be empty'),
+    replace: deliberateToggle('first remove all data, including the audit log; without it, the database must be empty'),
     ...commonFlags,
   },
   arguments: { file: required('FILE', 'a file that "backup" wrote, or - for stdin', parseFileOrPipe) },

@@ -8,7 +8,7 @@ import { workspaceFields } from '../../workspaces/fields.ts';
 import { maxNamedLocks, removeWorkspaceInBatches } from '../../workspaces/remove-workspace.ts';
 import { addWorkspaceAudited, findWorkspace, listWorkspaces } from '../../workspaces/workspaces.ts';
 import { CommandError } from '../definition/command.ts';
-import { requiredField, toggle } from '../definition/flags.ts';
+import { deliberateToggle, requiredField } from '../definition/flags.ts';
 import { textTable } from '../output/table.ts';
 import { defineStorageCommand, operatorActor, workspaceArgument } from '../storage/storage-command.ts';
 import { connectionProblem, contactRemote, remoteFlags, remoteSummary } from './workspace-remote.ts';
@@ -70,7 +70,7 @@ export const workspaceRemove = defineStorageCommand({
     'stays, without the part of its history that was already removed.',
   ],
   arguments: { workspace: workspaceArgument },
-  flags: { force: toggle('release all locks of the workspace first, regardless of their owner') },
+  flags: { force: deliberateToggle('release all locks of the workspace first, regardless of their owner') },
   example: 'game',
   async run({ flags, arguments: { workspace: id }, environment }, storage) {
     const releasing = { storage, commitReleases: commitReleasesOf(storage) };

@@ -89,7 +89,7 @@ export function defineCommand<F extends Flags = None, A extends Flags = None>(de
         const name = flagName(key);
         const texts = typed.flags.get(name);
         // The command line takes precedence, and an empty variable counts as unset.
-        const inherited = texts === undefined && context.environment[variableOf(name)];
+        const inherited = texts === undefined && !flag.typedOnly && context.environment[variableOf(name)];
         return [key, take(inherited ? flag.read([inherited], variableOf(name)) : flag.read(texts ?? [], `--${name}`))];
       });
       const givenArguments = Object.entries(positionals).map(([key, argument], index) => {

@@ -12,6 +12,8 @@ export interface Flag<T> {
   readonly takesRest?: true;
   /** This flag also takes the words after its value, up to the next flag. */
   readonly takesWords?: true;
+  /** No variable sets this flag: each use is meant. */
+  readonly typedOnly?: true;
   /** Reads all its texts, in order. `source` is the flag or the variable that they come from: a reason starts with it. */
   read(texts: readonly string[], source: string): Parsed<T>;
 }
@@ -51,6 +53,9 @@ export const withDefault = <T>(placeholder: string, description: string, parse: 
 
 export const toggle = (description: string): Flag<boolean> =>
   single(['', description, parseSwitch, 'default false'], () => accepted(false));
+
+/** A switch for what cannot be undone. */
+export const deliberateToggle = (description: string): Flag<boolean> => ({ ...toggle(description), typedOnly: true });
 
 /** Repeatable flag. Commas do not split a value. */
 export const repeated = <T>(...described: Described<T>): Flag<readonly T[]> => many(described, (text) => [text]);

@@ -1,5 +1,7 @@
 import { type SpawnSyncOptions, spawnSync } from 'node:child_process';
-import { existsSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { closestNames } from '../../../interface/closest-name.ts';
 import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 
 /** The branch of HEAD: the checked-out one, or the default branch of a bare repository; undefined if there is none. */
@@ -17,21 +19,53 @@ export function checkedOutVersions(paths: readonly LockPath[]): ReadonlyMap<Lock
   return new Map(entries);
 }
 
-/** Warnings about paths that are not meant as written. Any other path may be that of a new file. */
-export function pathWarnings(paths: readonly LockPath[]): readonly string[] {
+/** Paths that are not meant as written. Any other path may be that of a new file. */
+export function pathProblems(paths: readonly LockPath[]): readonly string[] {
   const [root = '', folder = ''] = outputOf('rev-parse', '--show-toplevel', '--show-prefix')?.split(/\r?\n/) ?? [];
-  if (root === '') return [];
-  return paths.flatMap((path) => {
-    const candidates = [path, `${folder}${path}`];
-    const found = candidates.find((each) => existsSync(`${root}/${each}`));
-    if (found !== undefined && existsSync(`${root}/${found}/`))
-      return [`${path} is a folder. A lock on it covers none of its files: name the files.`];
-    if (found !== undefined)
-      return found === path ? [] : [`${path} is not in this checkout. Did you mean ${found}, from its root?`];
-    const isPattern =
-      /[*?[]/.test(path) && Boolean(outputOf('ls-files', '--', ...candidates.map((each) => `:(top,glob)${each}`)));
-    return isPattern ? [`${path} is not expanded. A lock on a pattern covers no files: name the files.`] : [];
-  });
+  return root === '' ? [] : paths.flatMap((path) => problemOf(path, root, folder) ?? []);
+}
+
+function problemOf(path: LockPath, root: string, folder: string): string | undefined {
+  const kind = kindOf(path, root);
+  if (kind === 'file') return undefined;
+  if (kind === 'folder') return `${path} is a folder. A lock on it covers none of its files: name the files.`;
+  const fromFolder = `${folder}${path}`;
+  const isPattern =
+    /[*?[]/.test(path) && [path, fromFolder].some((each) => outputOf('ls-files', '--', `:(top,glob)${each}`));
+  if (isPattern) return `${path} is not expanded. A lock on a pattern covers no files: name the files.`;
+  const meant = folder !== '' && kindOf(fromFolder, root) !== undefined ? fromFolder : closestPath(path, root);
+  return meant && `${path} is not in this checkout. Did you mean ${meant}?`;
+}
+
+/** Of a path in the index, which may be sparse, or in the folder: exactly as written, wherever case does not matter. */
+function kindOf(path: string, root: string): 'file' | 'folder' | undefined {
+  const tracked = outputOf('ls-files', '-z', '--full-name', '--', `:(top,literal)${path}`)?.split('\0') ?? [];
+  if (tracked.includes(path)) return 'file';
+  if (tracked.some((name) => name.startsWith(`${path}/`))) return 'folder';
+  if (closestPath(path, root) !== path) return undefined;
+  return statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory() ? 'folder' : 'file';
+}
+
+const maxEdits = 2;
+
+/** The entry with the closest name in each folder along the path: the path itself if it exists. */
+function closestPath(path: string, root: string): string | undefined {
+  let closest = '';
+  for (const name of path.split('/')) {
+    const [next, ...others] = closestNames(name, namesIn(join(root, closest)), maxEdits);
+    // Files with numbers are close to each other: any of them would be a guess.
+    if (next === undefined || others.length > 0) return undefined;
+    closest = closest === '' ? next : `${closest}/${next}`;
+  }
+  return closest;
+}
+
+function namesIn(folder: string): readonly string[] {
+  try {
+    return readdirSync(folder).map((name) => name.normalize('NFC'));
+  } catch {
+    return [];
+  }
 }
 
 /** Runs git with the user's configuration and environment: git passes hooks variables, such as a separate index. */

@@ -1,8 +1,11 @@
-import { spawn } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { inParallel } from '../../../client/client.ts';
 import { readLimited } from '../../platform/read-limited.ts';
 import { CommandError } from '../definition/command.ts';
 import { startErrorText } from '../definition/system-errors.ts';
+import { quoted } from '../output/print.ts';
 import { outputOf } from './checkout.ts';
 
 /** A branch that a push creates or changes. */
@@ -13,30 +16,48 @@ export interface PushedBranch {
   readonly after: string;
 }
 
-/** Reads the input of a `pre-receive` hook. Omits tags, other refs, and branches that the push deletes. */
+/**
+ * Reads the input of a `pre-receive` hook. Omits tags, other refs, and branches that the push deletes. A symbolic ref
+ * stands for the branch that it leads to.
+ */
 export async function readPush(input: Readable): Promise<readonly PushedBranch[]> {
   const tooLong = () => new CommandError('The push has too many branches and tags. Push fewer of them at once.');
   const text = String(await readLimited(input, maxInputBytes, tooLong));
-  const lines = text.split('\n').filter((line) => line !== '');
-  return lines.flatMap((line) => {
+  const updates = text.split('\n').flatMap((line) => {
+    if (line === '') return [];
     const [, before = '', after = '', ref] = /^([0-9a-f]{40,64}) ([0-9a-f]{40,64}) (.+)$/.exec(line) ?? [];
     if (ref === undefined)
       throw new CommandError(
         'stdin must have lines of the form "OLD NEW REF". Run --receive as a pre-receive hook.',
         2,
       );
-    if (!ref.startsWith(branchPrefix) || isZero(after)) return [];
-    return [{ name: ref.slice(branchPrefix.length), before: isZero(before) ? undefined : before, after }];
+    return isZero(after) ? [] : [{ ref, before: isZero(before) ? undefined : before, after }];
   });
+  const targets = new Map<string, string>();
+  await inParallel(updates, async ({ ref }) => void targets.set(ref, await targetOf(ref)));
+  return updates.flatMap(({ ref, ...commits }) => {
+    const target = targets.get(ref) ?? ref;
+    return target.startsWith(branchPrefix) ? [{ name: target.slice(branchPrefix.length), ...commits }] : [];
+  });
+}
+
+/** The ref that git changes: another one if this one is symbolic, even if that does not exist yet. */
+async function targetOf(ref: string): Promise<string> {
+  try {
+    return (await run('git', ['symbolic-ref', '--quiet', ref])).stdout.replace(/\n$/, '');
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === notSymbolic) return ref;
+    throw new CommandError(`git could not resolve ${quoted(ref)}: ${startErrorText(error)}`);
+  }
 }
 
 /** Lists of files, which may name a file again. */
 export async function* pushedFiles({ before, after }: PushedBranch): AsyncGenerator<readonly string[]> {
   const changes =
     before === undefined
-      ? // Only commits that are on no branch: other refs are not checked. A merge counts for files that differ from all
-        // of its parents.
-        ['log', '-c', '--root', '--no-show-signature', '--format=', ...namesOnly, after, '--not', '--branches']
+      ? // Only commits that are on no branch: other refs are not checked. A merge counts for files that differ from any
+        // of its parents: it may take back the version of one.
+        ['log', '-m', '--root', '--no-show-signature', '--format=', ...namesOnly, after, '--not', '--branches']
       : ['diff-tree', '-r', ...namesOnly, before, after];
   let names: string[] = [];
   for await (const more of namesFrom(changes)) {
@@ -48,16 +69,38 @@ export async function* pushedFiles({ before, after }: PushedBranch): AsyncGenera
   if (names.length > 0) yield names;
 }
 
-/** Files that differ between a branch of the repository and a commit; all if there is no such branch. */
-export async function filesThatDiffer(branch: string, commit: string, files: ReadonlySet<string>) {
+/** Omits files of which the push only takes over the versions of a branch of the repository. */
+export async function withoutTakenOver(branch: string, { before, after }: PushedBranch, files: ReadonlySet<string>) {
   const head = outputOf(noReplace, 'rev-parse', '--quiet', '--verify', `${branchPrefix}${branch}^{commit}`)?.trim();
   if (head === undefined) return files;
+  const differing = await filesThatDiffer(head, after, files);
+  return before === undefined
+    ? // A new branch may have an earlier version of the other branch, from where it left it.
+      differing.intersection(await changedSince(head, after, files))
+    : // A push may also take back what only the pushed branch had.
+      differing.union(await changedSince(head, before, files));
+}
+
+/** Files that a commit has changed since it has left the history of another. */
+async function changedSince(head: string, commit: string, files: ReadonlySet<string>) {
+  const bases = outputOf(noReplace, 'merge-base', '--all', head, commit)?.trim().split('\n');
+  let changed: ReadonlySet<string> = bases === undefined ? files : new Set();
+  for (const base of bases ?? []) changed = changed.union(await filesThatDiffer(base, commit, files));
+  return changed;
+}
+
+async function filesThatDiffer(one: string, other: string, files: ReadonlySet<string>): Promise<ReadonlySet<string>> {
   const differing = new Set<string>();
-  for await (const names of namesFrom(['diff-tree', '-r', ...namesOnly, head, commit])) {
+  for await (const names of namesFrom(['diff-tree', '-r', ...namesOnly, one, other])) {
     for (const name of names) if (files.has(name)) differing.add(name);
   }
   return differing;
 }
+
+const run = promisify(execFile);
+
+/** The exit code of `git symbolic-ref` for other refs. */
+const notSymbolic = 1;
 
 const maxInputBytes = 16 * 1_024 * 1_024;
 

@@ -14,7 +14,9 @@ export async function pusherOf(environment: NodeJS.ProcessEnv, ownersFile: strin
   if ((environment['GITEA_DEPLOY_KEY_ID'] ?? '0') !== '0') return undefined;
   const owners = ownersFile === undefined ? undefined : await readOwners(ownersFile);
   const name = pusherVariables.map((variable) => environment[variable]).find((value) => value);
-  return name === undefined ? undefined : (owners?.get(name) ?? name);
+  if (name === undefined || owners === undefined) return name;
+  // Anyone may be able to take a name at the forge that is the owner of someone with another name there.
+  return owners.get(name) ?? ([...owners.values()].includes(name) ? undefined : name);
 }
 
 /** Lines `NAME = OWNER`, and comments. */

@@ -5,7 +5,7 @@ import { type LockPath, parseLockPath } from '../../../interface/lock-path.ts';
 import { foldCase } from '../../locks/windows-path.ts';
 import { holderText } from '../output/locks.ts';
 import { headBranch } from './checkout.ts';
-import { filesThatDiffer, type PushedBranch, pushedFiles, readPush } from './pushed-files.ts';
+import { type PushedBranch, pushedFiles, readPush, withoutTakenOver } from './pushed-files.ts';
 import { pusherOf } from './pusher.ts';
 import type { RemoteService } from './remote-command.ts';
 
@@ -77,11 +77,11 @@ async function refusingLocks(
   const counting = ofOthers.filter(
     (lock) => checked.pushLocks === 'all' || lock.branch === undefined || lock.branch === branch.name,
   );
-  return withoutTakenOver(counting, branch, files);
+  return locksOnChanges(counting, branch, files);
 }
 
-/** Omits files whose pushed version is already on the branch that the lock was taken for, as after a merge of it. */
-async function withoutTakenOver(locks: readonly CheckedLock[], { after }: PushedBranch, files: readonly PushedFile[]) {
+/** Omits locks on files of which the push takes over what the branch of the lock has, as after a merge of it. */
+async function locksOnChanges(locks: readonly CheckedLock[], pushed: PushedBranch, files: readonly PushedFile[]) {
   if (locks.length === 0) return [];
   const head = headBranch();
   // On a service with --windows-paths, the case of a locked path may differ.
@@ -91,7 +91,7 @@ async function withoutTakenOver(locks: readonly CheckedLock[], { after }: Pushed
   for (const [branch, some] of Map.groupBy(locks, (lock) => lock.branch ?? head)) {
     const names = new Set(some.flatMap(namesOn));
     // The pushed branch itself still has its version from before the push.
-    const changed = branch === undefined ? names : await filesThatDiffer(branch, after, names);
+    const changed = branch === undefined ? names : await withoutTakenOver(branch, pushed, names);
     kept.push(...some.filter((lock) => namesOn(lock).some((name) => changed.has(name))));
   }
   return kept;

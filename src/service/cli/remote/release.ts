@@ -41,7 +41,7 @@ export async function releaseRemoteLocks(
         // Without a response, or after an error of a server, the lock may be released.
         const { status = 500, message } = result.error;
         return status === 403 && !force
-          ? `The lock on ${path} is held by ${holderText(lock)}. It was not released. To release it anyway, add --force; the token needs the scope locks:admin.`
+          ? `The lock on ${path} is held by ${holderText(lock)}. It was not released. To release it anyway, add --force --reason TEXT; the token needs the scope locks:admin.`
           : `${path} ${status < 500 ? 'was not' : 'may not have been'} released. ${message}`;
       }
     }
@@ -51,6 +51,10 @@ export async function releaseRemoteLocks(
   const problems = new Map<LockPath, string | undefined>();
   await inParallel(requested, async (path) => void problems.set(path, await release(path)));
   return {
+    holderOf(path: LockPath): string {
+      const found = find(path);
+      return holderText(found.kind === 'locked' ? found.lock : { path });
+    },
     released: requested.filter((path) => problems.get(path) === undefined),
     problems: requested.flatMap((path) => problems.get(path) ?? []),
   };

@@ -13,7 +13,7 @@ import { rollBackMs } from '../../../locks/roll-back.ts';
 import { errorCode, fileErrorText } from '../../platform/system-errors.ts';
 import { CommandError, withExitCode } from '../definition/command.ts';
 import { exitCodeOf, onSignals } from '../output/process-io.ts';
-import { pathWarnings } from './checkout.ts';
+import { pathProblems } from './checkout.ts';
 import { type Child, forwardedSignals, startChild } from './child.ts';
 import { keepLocks } from './keep-locks.ts';
 import type { RemoteService, RequestTerms } from './remote-command.ts';
@@ -61,10 +61,11 @@ export async function runUnderLocks(
   const remote = await connect(signals.interrupted, terms);
   const session = createCommandSession(remote, request.ttl);
   const context = { request, remote, session, signals, retryReport, requestTimeoutMs };
-  // Ctrl-Z would stop the renewal, but not the command, which has a process group of its own.
-  const forgetSuspension = onSignals(['SIGTSTP'], () =>
-    remote.report('Not suspended: locks and the place in line would be lost.'),
-  );
+  // Ctrl-Z would stop the renewal.
+  const forgetSuspension = onSignals(['SIGTSTP'], () => {
+    signals.resume();
+    remote.report('Not suspended: locks and the place in line would be lost.');
+  });
   try {
     const acquired = await acquireGoal(context);
     // The signal came while the last response was on its way.
@@ -99,13 +100,14 @@ function forwardSignals() {
   const forget = onSignals(forwardedSignals, (signal) => {
     first ??= signal;
     if (child === undefined) interruption.abort();
-    else child.signal(signal);
+    else child.forward(signal);
   });
   return {
     interrupted: interruption.signal,
     forwardTo(running: Child | undefined): void {
       child = running;
     },
+    resume: () => child?.resume(),
     /** Undefined if no signal was received. */
     exitCode: () => first && exitCodeOf(first),
     forget,
@@ -128,7 +130,7 @@ async function acquireGoal({ request: { goal, wait, priority }, remote, session,
         )
       : undefined;
   const paths = goal.kind === 'pool' ? (pool?.paths ?? []) : goal.paths;
-  if (goal.kind === 'paths') for (const warning of pathWarnings(paths)) report(warning);
+  if (goal.kind === 'paths') for (const problem of pathProblems(paths)) report(problem);
   retryReport.start(Math.max(withoutWaitMs - rollBackMs, milliseconds(wait)));
   const acquired = await acquireLocks(
     {
@@ -171,6 +173,7 @@ async function runWithLocks(
     child = startChild(request.command, environment, report);
     signals.forwardTo(child);
     code = await child.ended;
+    if (stopped === undefined) await child.endRest(graceMs);
   } finally {
     await stopped;
     child = undefined;

@@ -2,18 +2,21 @@ import {
   type AcquiredLock,
   type Client,
   isTransient,
+  type KnownLock,
   type Priority,
   ServiceError,
   urgencies,
 } from '../../../client/client.ts';
-import type { Duration } from '../../../interface/duration.ts';
+import { type Duration, formatDuration, milliseconds } from '../../../interface/duration.ts';
+import { timeCell } from '../../../interface/format.ts';
 import type { LockPath } from '../../../interface/lock-path.ts';
 import { outdatedText } from '../../../interface/outdated.ts';
 import type { Ttl } from '../../../interface/ttl.ts';
 import { acquireLocks } from '../../../locks/acquire.ts';
 import { rollBackMs } from '../../../locks/roll-back.ts';
 import { CommandError } from '../definition/command.ts';
-import { checkedOutVersions, pathWarnings } from './checkout.ts';
+import { checkLocks } from './check.ts';
+import { checkedOutVersions, pathProblems } from './checkout.ts';
 import type { RemoteService } from './remote-command.ts';
 import { createCommandSession, notAcquiredText } from './session.ts';
 
@@ -24,6 +27,8 @@ interface TakeRequest {
   readonly note: string | undefined;
   readonly wait: Duration;
   readonly priority: Priority;
+  /** The paths are meant as written, whatever the checkout has. */
+  readonly literal: boolean;
 }
 
 /** Locks all paths or none, and waits up to `wait` for paths that others hold. */
@@ -31,8 +36,10 @@ export async function acquireRemoteLocks(remote: RemoteService, request: TakeReq
   const { paths: named, ttl, note, wait, priority } = request;
   const { client, acquired } = createPersonClient(remote.client, note);
   const { context, releaseAfterFailure } = createCommandSession({ ...remote, client }, ttl);
-  const paths = [...new Set(named)].toSorted();
-  for (const warning of pathWarnings(paths)) remote.report(warning);
+  const asked = [...new Set(named)].toSorted();
+  if (!request.literal) refuseUnmeant(asked);
+  const own = await ownLocks(remote, request, asked);
+  const paths = asked.filter((path) => !own.has(path));
   const reported = new Set<string>();
   try {
     await refuseOutdated(remote, request, reported);
@@ -44,7 +51,7 @@ export async function acquireRemoteLocks(remote: RemoteService, request: TakeReq
     if (result.round.kind !== 'acquired') throw new CommandError(notAcquiredText(result, wait, client.serverNow()));
     // The holder may have pushed new versions during the wait.
     if (result.waitedMs > 0) await refuseOutdated(remote, request, reported).catch(keepUncompared);
-    return paths.flatMap((path) => acquired.get(path) ?? []);
+    return asked.flatMap((path) => own.get(path) ?? acquired.get(path) ?? []);
   } catch (error) {
     const left = await releaseAfterFailure(rollBackMs);
     throw error instanceof CommandError && left === 0
@@ -57,6 +64,31 @@ export async function acquireRemoteLocks(remote: RemoteService, request: TakeReq
     if (!(error instanceof ServiceError && isTransient(error))) throw error;
     remote.report(`The files could not be compared again. ${error.message}`);
   }
+}
+
+function refuseUnmeant(paths: readonly LockPath[]): void {
+  const problems = pathProblems(paths);
+  if (problems.length > 0)
+    throw new CommandError(
+      `${problems.join('\n')}\nNothing was locked. To lock the paths as written, add --literal.`,
+      2,
+    );
+}
+
+/** Locks that the person has already, and that last long enough. */
+async function ownLocks(remote: RemoteService, { ttl }: TakeRequest, paths: readonly LockPath[]) {
+  const own = new Map<LockPath, KnownLock>();
+  for (const { path, lock, status } of await checkLocks(remote, paths)) {
+    if (status !== 'yours' || lock === undefined) continue;
+    const end = Date.parse(lock.expires_at ?? '');
+    if (end < remote.client.serverNow() + milliseconds(ttl))
+      throw new CommandError(
+        `You hold the lock on ${path} already, until ${timeCell(lock.expires_at)}. To keep it for longer: workspace-service lock extend ${path} --ttl ${formatDuration(ttl)}. Nothing was locked.`,
+      );
+    remote.report(`You hold the lock on ${path} already.`);
+    own.set(path, lock);
+  }
+  return own;
 }
 
 /** Compares the files of the checkout with the branches, and reports each outdated file once. */
