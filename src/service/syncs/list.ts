@@ -44,12 +44,6 @@ export async function listSyncs(
   };
 }
 
-/** Queued and running syncs: at most one of each per branch. */
-export async function unfinishedSyncs({ read }: Pick<Storage, 'read'>, workspace: string): Promise<readonly Sync[]> {
-  const rows = await syncsIn(read, workspace).where('finished_at', 'is', null).orderBy('created_at').execute();
-  return rows.map(toSync);
-}
-
 export async function findRecordedSync(
   { read }: Pick<Storage, 'read'>,
   workspace: string,

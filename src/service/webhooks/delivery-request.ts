@@ -7,27 +7,6 @@ import { contentOf } from './formats.ts';
 import { formatOf, headersOf, secretOf } from './hooks.ts';
 import { signedHeaders } from './signature.ts';
 
-/** The request, for display. Attempts before the hook was last changed may have sent a different one. */
-export function redactedRequest(hook: HookRow, event: HookEventOccurrence) {
-  const request = deliveryRequest(hook, event, new Date(0));
-  if (!request.ok) return request;
-  const { headers, body } = request.value;
-  const extra = headersOf(hook);
-  return accepted({
-    url: redactedUrl(hook),
-    headers: Object.entries(headers).map(([name, value]): RedactedHeader => {
-      if (Object.hasOwn(extra, name) || name === 'webhook-signature') return { name, hidden: 'secret' };
-      return name === 'webhook-timestamp' ? { name, hidden: 'of-each-attempt' } : { name, value };
-    }),
-    body,
-  });
-}
-
-export type RedactedHeader =
-  | { readonly name: string; readonly value: string }
-  /** Extra headers and the signature are secret. The time differs for each attempt. */
-  | { readonly name: string; readonly hidden: 'secret' | 'of-each-attempt' };
-
 export interface DeliveryRequest {
   readonly workspace: string;
   readonly url: string;

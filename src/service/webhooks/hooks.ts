@@ -16,12 +16,6 @@ import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
 export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
 
-export const requireHook = (db: Database, workspace: string, id: string): Promise<HookRow> =>
-  hookWithId(db, workspace, id).executeTakeFirstOrThrow(noSuchHook);
-
-export const noSuchHook = (): Refusal =>
-  new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
-
 export interface HookRegistration {
   readonly workspace: string;
   readonly url: string;
@@ -36,7 +30,7 @@ export interface HookRegistration {
 }
 
 /** The audit is for administrators only, so a webhook that receives it is too. */
-export function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
+function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
   if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
 }
 
@@ -81,21 +75,10 @@ async function requireHookQuota(db: Database, workspace: string): Promise<void> 
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
 }
 
-export interface HookChange {
+interface HookChange {
   readonly workspace: string;
   readonly id: string;
   readonly actor: Actor;
-}
-
-/** Changes a hook. A paused hook stays paused. */
-export async function editHook(
-  db: Database,
-  now: Now,
-  { workspace, id, secret, actor, scopes, ...settings }: Omit<HookRegistration, 'url'> & HookChange,
-): Promise<void> {
-  requireAdminForAudit(settings.events, scopes);
-  await requireHook(db, workspace, id);
-  await updateHook(db, now, id, { changes: settingsOf(settings), secret, actor });
 }
 
 /** Removes a hook; clearHooks() then removes its deliveries and its row. False if the hook does not exist. */
@@ -108,32 +91,6 @@ export async function removeHook(db: Database, now: Now, { workspace, id, actor 
   await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
   return true;
 }
-
-/**
- * Until it is resumed, the hook gets no new deliveries, and its waiting deliveries are held. `updated_at` does not
- * change, because the registration is the same: a running attempt can still end it with a 410.
- */
-export async function pauseHook(db: Database, now: Now, { workspace, id, actor }: HookChange) {
-  const hook = await requireHook(db, workspace, id);
-  if (hook.inactive_why !== null) return `${hook.inactive_why}-already` as const;
-  await db.updateTable('hooks').set({ active: 0, inactive_why: 'paused' }).where('id', '=', id).execute();
-  await recordHookAudit(db, now, { actor, action: 'hook.paused', hook });
-  return 'paused';
-}
-
-/** Also resumes a hook whose receiver has answered 410, like registering it again. */
-export async function resumeHook(db: Database, now: Now, { workspace, id, actor }: HookChange) {
-  const hook = await requireHook(db, workspace, id);
-  const { inactive_why: reason } = hook;
-  if (reason === null) return 'active-already';
-  const changes = { active: 1, inactive_why: null, failing_since: null, resumed_at: now };
-  await db.updateTable('hooks').set(changes).where('id', '=', id).execute();
-  noteQueued(db, 'deliveries');
-  await recordHookAudit(db, now, { actor, action: 'hook.resumed', hook, more: { was_inactive: reason } });
-  return reason === 'gone' ? 'resumed-gone' : 'resumed';
-}
-
-export type InactiveReason = NonNullable<HookRow['inactive_why']>;
 
 const hookWithId = (db: Database, workspace: string, id: string) =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).where(isNotRemoved);
@@ -161,14 +118,14 @@ const findHookByUrl = (db: Database, workspace: string, url: string): Promise<Ho
 
 interface HookAuditEntry {
   readonly actor: Actor;
-  readonly action: Extract<AuditAction, `hook.${string}` | `delivery.${string}`>;
+  readonly action: Extract<AuditAction, `hook.${string}`>;
   readonly hook: Pick<HookRow, 'id' | 'workspace_id' | 'url'>;
   /** Further details. Never a secret, nor the value of a header. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
 /** Records only the origin of the URL, because its path or query may be a credential. */
-export const recordHookAudit = (
+const recordHookAudit = (
   db: Database,
   now: Now,
   { actor, action, hook: { id, workspace_id, url }, more }: HookAuditEntry,

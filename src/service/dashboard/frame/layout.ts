@@ -76,19 +76,15 @@ interface Entry {
 }
 
 const sections: readonly Entry[] = [
-  { text: 'Workspaces', path: '', also: ['workspaces', 'new-workspace'] },
+  { text: 'Workspaces', path: '', also: ['workspaces'] },
   { text: 'My locks', path: 'my-locks', needs: 'locks:read' },
   { text: 'Tokens', path: 'tokens', needs: 'admin' },
-  { text: 'Trust', path: 'trust', needs: 'admin' },
-  { text: 'Audit', path: 'audit', needs: 'admin' },
 ];
 
 const tabs: readonly Entry[] = [
   { text: 'Locks', path: 'locks', needs: 'locks:read', also: ['paths', 'pools', 'git-lfs'] },
-  { text: 'Branches', path: 'branches', also: ['sync'] },
   { text: 'Syncs', path: 'syncs', needs: 'sync' },
   { text: 'Webhooks', path: 'hooks', needs: 'hooks:write' },
-  { text: 'Settings', path: 'settings', needs: 'admin', also: ['remove'] },
 ];
 
 /** The current entries of the navigation. */

@@ -87,8 +87,8 @@ function noSyncs(workspace: string, branch: string): Markup {
   }
   return empty(
     'Nothing has been synced yet.',
-    html`A sync brings a branch of the remote into the mirror. <a href="/workspaces/${workspace}/branches">Choose a branch</a>, or let a
-      workflow sync it with <code>operation: sync</code>.`,
+    html`A sync brings a branch of the remote into the mirror. A workflow starts one with <code>operation: sync</code>, and a git server
+      with a push event.`,
   );
 }
 
@@ -188,15 +188,8 @@ function missingText({ missing_objects: count, missing }: Sync): string {
   ].join('\n');
 }
 
-const actions = (workspace: string, { branch, finished_at }: RecordedSync): Markup => html`
-  <a class="button" href="${urlWith(syncsUrl(workspace), { branch })}">All syncs of this branch</a>
-  <span data-part="again">${
-    finished_at === null
-      ? ''
-      : html`<form method="post" action="/workspaces/${workspace}/sync">
-          <input type="hidden" name="branch" value="${branch}"><button class="primary">Sync again</button>
-        </form>`
-  }</span>`;
+const actions = (workspace: string, { branch }: RecordedSync): Markup => html`
+  <a class="button" href="${urlWith(syncsUrl(workspace), { branch })}">All syncs of this branch</a>`;
 
 /** Number of received objects, and the estimated total while the sync runs. */
 function objects({ finished_at, received_objects, estimated_objects }: Sync): string {
