@@ -1,4 +1,3 @@
-import type { Sync } from '../contract/schemas.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type SyncRow, syncsIn, toSync } from './queue.ts';
 

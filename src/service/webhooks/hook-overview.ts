@@ -64,7 +64,8 @@ export type HookOverview = ReturnType<typeof overviewOf>;
 /** A hook and the state of its deliveries, for the operator. */
 const overviewOf = (row: OverviewRow) => ({
   ...toHook(row),
-  is_gone: row.inactive_why === 'gone',
+  /** The receiver answered 410: it wants no more deliveries. */
+  is_gone: row.active === 0,
   /** Every attempt since then has failed; null if the last one succeeded. */
   failing_since: asTimestampOrNull(row.failing_since),
   pending_deliveries: row.waiting ?? 0,

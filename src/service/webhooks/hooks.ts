@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { UpdateObject } from 'kysely';
-import { type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
+import { type HookEvent, type HookFormat, hookEvents } from '../../interface/resources.ts';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { Hook } from '../contract/schemas.ts';
 import { hookQuota } from '../outbox/hook-quotas.ts';
 import { branchesOf, eventsOf, type HookRow, isNotRemoved, removedUrl } from '../outbox/hook-row.ts';
-import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -34,21 +33,18 @@ function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Sco
   if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
 }
 
-/** A workspace has one hook per URL: registering it again replaces the registration and resumes the hook. */
+/** A workspace has one hook per URL: registering it again replaces the registration, and reactivates a hook whose receiver has answered 410. */
 export async function registerHook(
   db: Database,
   now: Now,
   { workspace, url, secret, actor, scopes, ...settings }: HookRegistration,
 ) {
   requireAdminForAudit(settings.events, scopes);
-  const values = { ...settingsOf(settings), active: 1, inactive_why: null, failing_since: null };
+  const values = { ...settingsOf(settings), active: 1, failing_since: null };
   const replaced = await findHookByUrl(db, workspace, url);
   if (replaced !== undefined) {
     requireAdminForAudit(eventsOf(replaced), scopes);
-    const { inactive_why: was_inactive } = replaced;
-    if (was_inactive !== null) noteQueued(db, 'deliveries');
-    const changes = { ...values, ...(was_inactive !== null && { resumed_at: now }) };
-    const hook = await updateHook(db, now, replaced.id, { changes, secret, actor, more: { was_inactive } });
+    const hook = await updateHook(db, now, replaced.id, { changes: values, secret, actor });
     return { hook: toHook(hook), isNew: false, newSecret: null };
   }
   await requireHookQuota(db, workspace);
@@ -85,7 +81,7 @@ interface HookChange {
 export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
   const hook = await hookWithId(db, workspace, id).executeTakeFirst();
   if (hook === undefined) return false;
-  const removed = { url: removedUrl(id), secret: '', headers: '{}', active: 0, inactive_why: null };
+  const removed = { url: removedUrl(id), secret: '', headers: '{}', active: 0 };
   await db.updateTable('hooks').set(removed).where('id', '=', id).execute();
   await db.deleteFrom('hook_backlogs').where('hook_id', '=', id).execute();
   await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
@@ -97,18 +93,17 @@ const hookWithId = (db: Database, workspace: string, id: string) =>
 
 interface HookUpdate extends Pick<HookRegistration, 'secret' | 'actor'> {
   readonly changes: UpdateObject<Tables, 'hooks'>;
-  readonly more?: HookAuditEntry['more'];
 }
 
 /** Keeps the secret if there is no new one. */
-async function updateHook(db: Database, now: Now, id: string, { changes, secret, actor, more }: HookUpdate) {
+async function updateHook(db: Database, now: Now, id: string, { changes, secret, actor }: HookUpdate) {
   const hook = await db
     .updateTable('hooks')
     .set({ ...changes, ...(secret && { secret }), updated_at: now })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const detail = { ...registrationDetail(hook), new_secret: secret !== undefined, ...more };
+  const detail = { ...registrationDetail(hook), new_secret: secret !== undefined };
   await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more: detail });
   return hook;
 }
@@ -156,15 +151,11 @@ export const toHook = (row: HookRow): Hook => ({
   url: row.url,
   events: eventsOf(row),
   branches: branchesOf(row),
-  format: formatOf(row),
+  format: row.format,
   header_names: Object.keys(headersOf(row)),
   active: row.active === 1,
   created_at: asTimestamp(row.created_at),
   updated_at: asTimestamp(row.updated_at),
 });
-
-/** A later version of the service may have stored another format. */
-export const formatOf = (row: Pick<HookRow, 'format'>): HookFormat =>
-  hookFormats.find((format) => format === row.format) ?? 'standard';
 
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;

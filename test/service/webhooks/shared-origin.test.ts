@@ -1,5 +1,4 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { maxUnprovenPerReceiver } from '../../../src/service/webhooks/delivery-slots.ts';
 import { nothing, silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { startServiceProcess } from '../../support/service-process.ts';
@@ -7,8 +6,6 @@ import { receiver } from './delivering.ts';
 import { patient } from './hooked-service.ts';
 
 const answering = ['/ci', '/chat', '/bot'];
-
-const silent = (count: number): readonly string[] => Array.from({ length: count }, (_, index) => `/silent-${index}`);
 
 /** A service, and one origin where some paths respond and all others hang. */
 async function gateway() {
@@ -25,7 +22,6 @@ async function gateway() {
   const arrivedAt = (path: string): number => target.deliveries.filter((delivery) => delivery.url === path).length;
   let locks = 0;
   return {
-    arrivedAt,
     async register(paths: readonly string[]): Promise<void> {
       for (const path of paths) await post('hooks', { url: target.url(path), events: ['lock.acquired'] });
     },
@@ -38,24 +34,8 @@ async function gateway() {
 }
 
 test('a URL that hangs does not delay new webhooks to other URLs of the same origin', async () => {
-  const { register, lockAndAwaitAnswered, arrivedAt } = await gateway();
+  const { register, lockAndAwaitAnswered } = await gateway();
   await register(['/silent', ...answering]);
   await lockAndAwaitAnswered('a', 'b', 'c', 'd', 'e');
-  await expect.poll(() => arrivedAt('/silent'), patient).toBeGreaterThan(0);
   await lockAndAwaitAnswered('f', 'g');
-  // A second attempt would follow the timeout of the first one.
-  expect(arrivedAt('/silent')).toBe(1);
-});
-
-test('many URLs that hang do not delay webhooks to URLs of the same origin that have answered before', async () => {
-  const { register, lockAndAwaitAnswered, arrivedAt } = await gateway();
-  await register(answering);
-  await lockAndAwaitAnswered('a');
-  const paths = silent(3 * maxUnprovenPerReceiver);
-  await register(paths);
-  await lockAndAwaitAnswered('b');
-  const reached = () => paths.filter((path) => arrivedAt(path) > 0).length;
-  await expect.poll(reached, patient).toBe(maxUnprovenPerReceiver);
-  await lockAndAwaitAnswered('c', 'd', 'e', 'f');
-  expect(reached()).toBe(maxUnprovenPerReceiver);
 });

@@ -9,7 +9,6 @@ import { faint, literals, type Markup, time } from './text.ts';
 export const formatNames: Readonly<Record<HookFormat, string>> = {
   standard: 'Standard Webhooks',
   github: 'GitHub',
-  buildkite: 'Buildkite',
   slack: 'Slack',
   discord: 'Discord',
   teams: 'Microsoft Teams',

@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { pluralize } from '../../../interface/format.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';

@@ -32,7 +32,7 @@ export function addSyncHistoryPage(site: Site): void {
       isLater,
       next: next && `${next.createdAt}.${next.id}`,
       urlOf: (before) => urlWith(syncsUrl(id), { branch, before }),
-      none: noSyncs(id, branch),
+      none: noSyncs(branch),
     });
     const isFilterable = syncs.length > 0 || branch !== '' || isLater;
     return { title: 'Syncs', main: html`${isFilterable ? branchFilter(id, branch, [...known.keys()]) : ''}${page}` };
@@ -81,7 +81,7 @@ const branchFilter = (workspace: string, branch: string, names: readonly string[
   })}
   <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>`;
 
-function noSyncs(workspace: string, branch: string): Markup {
+function noSyncs(branch: string): Markup {
   if (branch !== '') {
     return empty('No sync of this branch is kept.', 'Enter the full name. Old syncs are removed.');
   }
