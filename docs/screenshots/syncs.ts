@@ -124,25 +124,6 @@ export async function furnishSyncs({ commit, now }: Storage): Promise<void> {
 
 export const syncPictures: readonly Picture[] = [
   {
-    name: 'workspaces',
-    show: (page) =>
-      withPicturedService(remotes, async ({ storage, open }) => {
-        await furnishSyncs(storage);
-        await open(page, '/');
-        await page.getByText('1 of 3 behind').waitFor();
-        await page.getByText('asking').first().waitFor({ state: 'detached' });
-      }),
-  },
-  {
-    name: 'branches',
-    show: (page) =>
-      withPicturedService(remotes, async ({ storage, open }) => {
-        await furnishSyncs(storage);
-        await open(page, '/workspaces/game/branches');
-        await page.getByText('feature/night-arena').first().waitFor();
-      }),
-  },
-  {
     name: 'syncs',
     show: (page) =>
       withPicturedService(remotes, async ({ storage, open }) => {

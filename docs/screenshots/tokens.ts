@@ -1,8 +1,7 @@
-import type { AuditAction } from '../../src/service/audit/audit.ts';
 import type { Database, Storage } from '../../src/service/storage/storage.ts';
 import { secretHash } from '../../src/service/tokens/secret.ts';
 import type { Picture } from './pictured-service.ts';
-import { administratorId, withPicturedService } from './pictured-service.ts';
+import { withPicturedService } from './pictured-service.ts';
 
 const minute = 60_000;
 const day = 24 * 60 * minute;
@@ -75,61 +74,10 @@ const insertToken = (db: Database, at: number, index: number, token: PicturedTok
     })
     .execute();
 
-interface PicturedEntry {
-  readonly minutesAgo: number;
-  readonly actor: string;
-  readonly tokenId: string | null;
-  readonly address: string | null;
-  readonly action: AuditAction;
-  readonly detail: Readonly<Record<string, unknown>>;
-}
-
-const ada = { actor: 'ada', tokenId: administratorId, address: '192.0.2.17' };
-const grace = { actor: 'grace, on call', tokenId: idOf(4), address: '192.0.2.40' };
-const operator = { actor: 'operator:ada', tokenId: null, address: null };
-const hook = { workspace: 'game', origin: 'https://ci.example.com' };
-
-const entries: readonly PicturedEntry[] = [
-  {
-    ...operator,
-    minutesAgo: 8_700,
-    action: 'workspace.added',
-    detail: { workspace: 'film', remote: 'https://git.example.com/studio/film.git' },
-  },
-  {
-    ...ada,
-    minutesAgo: 8_650,
-    action: 'token.created',
-    detail: { name: 'grace, on call', scopes: ['locks:admin'], workspaces: null },
-  },
-  { ...ada, minutesAgo: 1_440, action: 'token.revoked', detail: { name: 'old build machine' } },
-  { ...ada, minutesAgo: 1_410, action: 'hook.registered', detail: hook },
-  { ...grace, minutesAgo: 131, action: 'session.signed-in', detail: { by: 'token' } },
-  {
-    ...grace,
-    minutesAgo: 130,
-    action: 'lock.force-released',
-    detail: {
-      workspace: 'game',
-      path: 'Content/Maps/Arena.umap',
-      owner: 'release pipeline',
-      reason: 'its runner lost power, and the level has to ship tonight',
-    },
-  },
-  { ...ada, minutesAgo: 25, action: 'delivery.sent-again', detail: hook },
-];
-
 async function furnish({ commit }: Storage): Promise<void> {
   const now = Date.now();
   await commit('global', async (db) => {
     for (const [index, token] of tokens.entries()) await insertToken(db, now, index + 1, token);
-    for (const { minutesAgo, actor, tokenId, address, action, detail } of entries) {
-      const at = now - minutesAgo * minute;
-      await db
-        .insertInto('audit')
-        .values({ at, actor, token_id: tokenId, address, action, detail: JSON.stringify(detail) })
-        .execute();
-    }
   });
 }
 
@@ -142,4 +90,4 @@ const picture = (name: string, path: string): Picture => ({
     }),
 });
 
-export const tokenPictures: readonly Picture[] = [picture('tokens', '/tokens'), picture('audit', '/audit')];
+export const tokenPictures: readonly Picture[] = [picture('tokens', '/tokens')];

@@ -1,14 +1,5 @@
 export type Redact = (text: string) => string;
 
-/** Redacts a truncated text, which may end with the start of a secret. */
-export function redactTruncated(text: string, spellings: readonly string[]): string {
-  // Half a character at the end is removed as well. The lookbehind starts each run only once: most runs are not at the
-  // end.
-  const whole = redact(text, spellings).replace(/(?<!\ufffd)\ufffd+$/, '');
-  const prefixLengths = spellings.map((spelling) => prefixLengthAtEnd(whole, spelling));
-  return whole.slice(0, whole.length - Math.max(0, ...prefixLengths));
-}
-
 export function createRedactor(secrets: readonly string[]): (text: string) => string {
   const spellings = spellingsOf(secrets);
   return (text) => redact(text, spellings);
@@ -105,11 +96,3 @@ const withItsLines = (secret: string): readonly string[] => [
     .map((line) => line.trim())
     .filter((line) => line.length >= minLine),
 ];
-
-/** Length of the longest prefix of the secret that the text ends with. Secrets are short: headers and tokens. */
-function prefixLengthAtEnd(text: string, secret: string): number {
-  for (let length = secret.length - 1; length > 0; length -= 1) {
-    if (text.endsWith(secret.slice(0, length))) return length;
-  }
-  return 0;
-}

@@ -8,7 +8,6 @@ import { withTables } from '../../docs/write-tables.ts';
 import { inputTable, operations } from '../../src/action/inputs/table.ts';
 import { problems } from '../../src/interface/problem.ts';
 import { scopes } from '../../src/interface/scopes.ts';
-import { schemaVersion } from '../../src/service/storage/migrations.ts';
 import { openScene } from '../e2e/scene.ts';
 import { expectedPages } from '../service/dashboard/expected-pages.ts';
 import { ourActionFile } from '../support/runner/action-file.ts';
@@ -191,12 +190,6 @@ test('"Where things happen" names only functions that exist, in at most three st
     const steps = [...answer.matchAll(/^(\d)\. /gm)].map(([, number]) => number);
     expect([['1'], ['1', '2'], ['1', '2', '3']]).toContainEqual(steps);
   }
-});
-
-test('the changelog names the database schema of this version', async () => {
-  const { text } = await readPage('CHANGELOG.md');
-  const [, newest = ''] = text.split(/^## /m);
-  expect(newest).toContain(`### Upgrading\n\nThe database schema is ${schemaVersion}.`);
 });
 
 test('the changelog has only section titles that a release can find', async () => {

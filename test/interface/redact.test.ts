@@ -1,9 +1,8 @@
 import { Buffer } from 'node:buffer';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createRedactor, redact, redactTruncated, spellingsOf } from '../../src/interface/redact.ts';
+import { createRedactor, redact, spellingsOf } from '../../src/interface/redact.ts';
 import { hostileText } from '../action/report/texts.ts';
-import { runs } from '../support/runs.ts';
 
 // Without an asterisk, since a replacement could complete another secret.
 const character = fc.constantFrom(...'abzAZ019-_.~+/=!"\'()&<>:;@#%? ,\\{}[]|^$é\u4e2d\u{1f600}');
@@ -81,27 +80,6 @@ test('leaves a text without secrets unchanged', () => {
 
 test('accepts a secret with an unpaired surrogate', () => {
   expect(createRedactor(['abc\ud800defg'])('abc\ud800defg x')).toBe('*** x');
-});
-
-describe('a truncated text', () => {
-  test('loses a partial secret at its end, in any encoding', () => {
-    fc.assert(
-      fc.property(secret, fc.nat(39), fc.constantFrom(...Object.keys(spellings)), (each, length, spelled) => {
-        const whole = spellings[spelled]?.(each) ?? '';
-        const begun = whole.slice(0, Math.min(length, whole.length - 1));
-        const shown = redactTruncated(`the end: \n${begun}`, spellingsOf([each]));
-        // A partial secret can contain a complete one in another encoding, and a few more characters.
-        if (redact(begun, spellingsOf([each])) === begun) expect(shown).toBe('the end: \n');
-        else expect(shown.replaceAll('***', '\n')).not.toContain(each);
-      }),
-      { numRuns: runs(300, 10_000), examples: [['\\000\\000', 6, 'in JSON']] },
-    );
-  });
-
-  test('stays unchanged without a secret at its end, except for a partial character', () => {
-    expect(redactTruncated('a text\ufffd', spellingsOf(['s3cret']))).toBe('a text');
-    expect(redactTruncated('a text', [])).toBe('a text');
-  });
 });
 
 test('removes a secret of four characters from Base64 if it stands alone', () => {

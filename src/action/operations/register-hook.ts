@@ -36,7 +36,7 @@ const textsIn = (value: unknown): readonly string[] =>
   Array.isArray(value) ? value.filter((each) => typeof each === 'string') : [];
 
 /** Formats whose receivers authenticate by a token in the headers or the URL, and ignore signatures. */
-const withoutVerification: readonly unknown[] = ['github', 'buildkite', 'slack', 'discord', 'teams'];
+const withoutVerification: readonly unknown[] = ['github', 'slack', 'discord', 'teams'];
 
 const verifiesSignatures = (format: unknown): boolean => !withoutVerification.includes(format);
 

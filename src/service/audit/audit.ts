@@ -13,11 +13,7 @@ export const auditActions = [
   'lock.force-released',
   'hook.registered',
   'hook.replaced',
-  'hook.paused',
-  'hook.resumed',
   'hook.removed',
-  'hook.tested',
-  'delivery.sent-again',
   'workspace.added',
   'workspace.updated',
   'workspace.removed',
@@ -33,8 +29,6 @@ export const auditActions = [
 ] as const;
 
 export type AuditAction = (typeof auditActions)[number];
-
-export const isAuditAction = (text: string): text is AuditAction => auditActions.some((action) => action === text);
 
 export interface Actor {
   readonly name: string;

@@ -6,18 +6,13 @@ import { sendErrorPage, showPage } from './frame/layout.ts';
 import { createLivePageQuota } from './frame/live-page.ts';
 import type { DashboardParts, Site } from './frame/page.ts';
 import { wantsPage } from './frame/response.ts';
-import { addAuditPage } from './pages/audit.ts';
-import { addBranchPages } from './pages/branches.ts';
-import { addDeliveryPages } from './pages/delivery.ts';
 import { addExtendPage } from './pages/extend-lock.ts';
 import { addGitLfsPage } from './pages/git-lfs.ts';
-import { addHookPages } from './pages/hook.ts';
 import { addHookListPage } from './pages/hooks.ts';
 import { addLockHistoryPages } from './pages/lock-history.ts';
 import { addLockPathPage } from './pages/lock-path.ts';
 import { addLockListPage } from './pages/locks.ts';
 import { addOwnLocksPage } from './pages/my-locks.ts';
-import { addEditHookPages, addNewHookPages } from './pages/new-hook.ts';
 import { addAskPages, addNewLockPages } from './pages/new-lock.ts';
 import { addNewTokenPages } from './pages/new-token.ts';
 import { addPoolPages } from './pages/pools.ts';
@@ -26,7 +21,6 @@ import { addRotationPages } from './pages/rotate-token.ts';
 import { addSignInPages } from './pages/sign-in.ts';
 import { addOneSyncPage, addSyncHistoryPage } from './pages/syncs.ts';
 import { addTokenPages } from './pages/tokens.ts';
-import { addWorkspaceRemovalPages, addWorkspaceSettingsPages } from './pages/workspace-settings.ts';
 import { addWorkspaceListPage } from './pages/workspaces.ts';
 
 /** The dashboard: a separate app for browsers, with the same access rules as the API. */
@@ -39,13 +33,9 @@ export function createDashboard(parts: DashboardParts): App {
   addAssets(app);
   addSignInPages(site);
   addWorkspaceListPage(site);
-  addWorkspaceSettingsPages(site);
-  addWorkspaceRemovalPages(site);
   addTokenPages(site);
   addNewTokenPages(site);
   addRotationPages(site);
-  addAuditPage(site);
-  addBranchPages(site);
   addSyncHistoryPage(site);
   addOneSyncPage(site);
   addLockListPage(site);
@@ -59,10 +49,6 @@ export function createDashboard(parts: DashboardParts): App {
   addPoolPages(site);
   addOwnLocksPage(site);
   addHookListPage(site);
-  addNewHookPages(site);
-  addHookPages(site);
-  addEditHookPages(site);
-  addDeliveryPages(site);
   refuseOtherMethods(app);
   app.all('*', (c, next) => {
     if (wantsPage(c)) throw unknownUrl(c);

@@ -1,10 +1,6 @@
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import type { IpAddresses, TargetCheck } from './target-address.ts';
 
-/** Whether all addresses are public. All must be, because the connection may use any of them. */
-export const isPublic = (addresses: IpAddresses, check: TargetCheck): boolean =>
-  addresses.every((address) => check.checkAddress(address).kind === 'public');
-
 declare const brand: unique symbol;
 
 /**

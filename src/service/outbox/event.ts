@@ -13,8 +13,7 @@ interface Occurrence<Type extends HookEvent, Data> {
   readonly type: Type;
   readonly workspace: string;
   readonly occurredAt: Timestamp;
-  /** `test`: a test delivery that a user requested. The event has not happened. */
-  readonly data: Data & { readonly test?: true };
+  readonly data: Data;
 }
 
 export type SyncOccurrence = Occurrence<SyncEvent, { readonly sync: Sync }>;

@@ -216,6 +216,14 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column merge_base text',
     'create index locks_without_base on locks (workspace_id) where merge_base = id',
   ],
+  () => [
+    'drop index open_deliveries',
+    'alter table hooks drop column inactive_why',
+    'alter table hooks drop column resumed_at',
+    'alter table deliveries drop column last_attempt_at',
+    'alter table deliveries drop column last_duration_ms',
+    'alter table deliveries drop column last_answer',
+  ],
 ];
 
 /** Number of the schema of this version. */

@@ -207,11 +207,8 @@ export interface Tables {
     format: HookFormat;
     secret: string;
     headers: string;
+    /** 0 after its receiver answered 410, and once it is removed. */
     active: number;
-    /** A user paused it, or its receiver answered 410 and wants no more deliveries. Null while it is active. */
-    inactive_why: 'paused' | 'gone' | null;
-    /** Time when it was last reactivated. The age of a delivery counts from this time at the earliest. */
-    resumed_at: number | null;
     /** Time of the first of all consecutive failed attempts; null if the last attempt succeeded. */
     failing_since: number | null;
     created_at: number;
@@ -251,19 +248,12 @@ export interface Tables {
     /** Deliveries of one hook with the same key are made one after the other. */
     ordering_key: string;
     event: string;
-    /**
-     * `again`: sent again by a user after its end, for one attempt. `dropped`: the receiver answered 410 to another
-     * delivery.
-     */
-    status: 'pending' | 'again' | 'delivered' | 'failed' | 'dropped';
+    /** `dropped`: the receiver answered 410 to another delivery. */
+    status: 'pending' | 'delivered' | 'failed' | 'dropped';
     attempts: number;
     /** Null while it waits for another delivery, and after its end. */
     next_attempt_at: number | null;
     last_error: string | null;
-    /** Time, duration and response of the last attempt; null before the first one. */
-    last_attempt_at: number | null;
-    last_duration_ms: number | null;
-    last_answer: string | null;
     created_at: number;
     finished_at: number | null;
     lease_owner: string | null;

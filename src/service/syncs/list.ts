@@ -1,4 +1,3 @@
-import type { Sync } from '../contract/schemas.ts';
 import type { Storage } from '../storage/storage.ts';
 import { type SyncRow, syncsIn, toSync } from './queue.ts';
 
@@ -42,12 +41,6 @@ export async function listSyncs(
     syncs: page.map(recordedSyncOf),
     next: rows.length > limit && last !== undefined ? { createdAt: last.created_at, id: last.id } : undefined,
   };
-}
-
-/** Queued and running syncs: at most one of each per branch. */
-export async function unfinishedSyncs({ read }: Pick<Storage, 'read'>, workspace: string): Promise<readonly Sync[]> {
-  const rows = await syncsIn(read, workspace).where('finished_at', 'is', null).orderBy('created_at').execute();
-  return rows.map(toSync);
 }
 
 export async function findRecordedSync(

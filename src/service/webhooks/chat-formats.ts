@@ -50,7 +50,7 @@ const maxLinkLength = 500;
 
 /** The sentence and the file that it is about, and the URL of the run that acquired the lock. */
 function messageOf(occurrence: HookEventOccurrence) {
-  const sentence = shortened(`${occurrence.data.test ? 'Test: ' : ''}${sentenceOf(occurrence)}`);
+  const sentence = shortened(sentenceOf(occurrence));
   if (!('lock' in occurrence.data)) return { lines: [sentence], link: null };
   const { path, origin } = occurrence.data.lock;
   const link = origin !== null && origin.length <= maxLinkLength ? origin : null;

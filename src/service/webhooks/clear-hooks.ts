@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { sql } from 'kysely';
-import { idOfRemoved, isRemoved } from '../outbox/hook-row.ts';
+import { idOfRemoved, isNotRemoved, isRemoved } from '../outbox/hook-row.ts';
 import { pauseMs, removeInBatches } from '../storage/remove-old.ts';
 import type { Storage } from '../storage/storage.ts';
 import { dropWaiting, maxDroppedAtOnce } from './delivery-queue.ts';
@@ -32,7 +32,8 @@ export async function clearHooks(storage: Storage, signal?: AbortSignal): Promis
     .innerJoin('hooks', 'hooks.id', 'hook_id')
     .select(['hook_id as id', 'workspace_id as workspace'])
     .where('waiting', '>', 0)
-    .where('inactive_why', '=', 'gone')
+    .where('active', '=', 0)
+    .where(isNotRemoved)
     .execute();
   for (const { id, workspace } of gone) {
     for (let dropped = maxDroppedAtOnce; dropped === maxDroppedAtOnce && !signal?.aborted; await sleep(pauseMs)) {

@@ -2,7 +2,7 @@ import http, { type IncomingMessage } from 'node:http';
 import https from 'node:https';
 import type { Socket } from 'node:net';
 import { unlessAborted } from '../../interface/timers.ts';
-import { checkTargetAddresses, isPublic, parseTarget, type Target } from '../outbound/target.ts';
+import { checkTargetAddresses, parseTarget, type Target } from '../outbound/target.ts';
 import { type IpAddresses, lookupAmong, type TargetCheck } from '../outbound/target-address.ts';
 import {
   failureReason,
@@ -13,17 +13,15 @@ import {
   tooLong,
 } from './delivery-failure.ts';
 import type { DeliveryRequest } from './delivery-request.ts';
-import { completeResponse, type ReadResponse, type ReceiverResponse, responseStatus } from './receiver-response.ts';
 import { retryAfterSeconds } from './retry-schedule.ts';
 
 /** Result of one attempt. Reasons contain only the origin of the URL, and nothing that was sent. */
 export type DeliveryResult =
   /** `gone` is 410: the receiver wants no more deliveries from this hook. */
-  | { readonly kind: 'delivered' | 'gone'; readonly response: ReceiverResponse }
+  | { readonly kind: 'delivered' | 'gone' }
   | {
       readonly kind: 'failed';
       readonly reason: string;
-      readonly response?: ReceiverResponse;
       /** Wait that the receiver requests; at most a day. */
       readonly retryAfterSeconds?: number | undefined;
     }
@@ -60,9 +58,9 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
     const response = await exchange(target, addresses, request, ending, (reached) => {
       stage = reached;
     });
-    const read = await readResponse(response);
-    const kept = isPublic(addresses, check) ? completeResponse(read, request.secrets) : responseStatus(read);
-    return resultOf(target, read, kept);
+    const result = resultOf(target, response);
+    await discardBody(response);
+    return result;
   } catch (error) {
     if (signal?.aborted) return { kind: 'cancelled' };
     const reason = timeout.aborted ? timeoutReason(target, stage, timeoutMs) : failureReason(target, stage, error);
@@ -70,13 +68,12 @@ export async function deliver(request: DeliveryRequest, options: DeliverOptions)
   }
 }
 
-function resultOf(target: Target, { status, headers }: ReadResponse, response: ReceiverResponse): DeliveryResult {
-  if (status >= 200 && status < 300) return { kind: 'delivered', response };
-  if (status === 410) return { kind: 'gone', response };
+function resultOf(target: Target, { statusCode: status = 0, headers }: IncomingMessage): DeliveryResult {
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  if (status === 410) return { kind: 'gone' };
   return {
     kind: 'failed',
     reason: rejectionReason(target, status),
-    response,
     retryAfterSeconds: retryAfterSeconds(headers['retry-after'], new Date()),
   };
 }
@@ -123,27 +120,19 @@ function exchange(
   });
 }
 
-/** More than the stored part of a body, so that receivers can usually complete their response. */
+/** Enough that receivers can usually complete their response. */
 const maxBytesRead = 16 * 1_024;
 
-/** Reads the body. Errors are ignored, because the status has already decided the result. */
-async function readResponse(response: IncomingMessage): Promise<ReadResponse> {
-  const pieces: Buffer[] = [];
+/** Errors are ignored, because the status has already decided the result. */
+async function discardBody(response: IncomingMessage): Promise<void> {
   let read = 0;
-  let isCut = false;
   try {
     for await (const piece of response) {
-      pieces.push(piece);
       read += piece.length;
-      if (read < maxBytesRead) continue;
-      isCut = true;
-      break;
+      if (read >= maxBytesRead) break;
     }
   } catch {
     // The connection was closed, or the time limit was reached.
-    isCut = true;
   }
   response.destroy();
-  const { statusCode: status = 0, headers } = response;
-  return { status, headers, body: Buffer.concat(pieces), isCut };
 }

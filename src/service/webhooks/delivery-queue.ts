@@ -8,7 +8,6 @@ import { type Leased, leasedUntil, noLease } from '../runtime/lease.ts';
 import { type Retention, removeOld } from '../storage/remove-old.ts';
 import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { DueHook } from './delivery-slots.ts';
-import type { ReceiverResponse } from './receiver-response.ts';
 
 /**
  * Only reads, so it does not wait for changes. One index lookup per hook with waiting deliveries, regardless of their
@@ -41,9 +40,7 @@ export interface ClaimedDelivery extends Leased {
   readonly event: HookEventOccurrence;
   /** Number of attempts before this one. */
   readonly attempts: number;
-  /** True if it had finished before: it then gets only this attempt. */
-  readonly again: boolean;
-  /** Time since the event, or since its hook was resumed: held deliveries get their full time from then on. */
+  /** Time since the event. */
   readonly ageMs: number;
 }
 
@@ -87,19 +84,18 @@ export async function claimDelivery(
   const { hook, row } = claimed;
   // Only recordEvents() writes the column. A damaged event stays leased, so that the next claim finds another delivery.
   const event = JSON.parse(row.event) as HookEventOccurrence;
-  const ageMs = row.at - Math.max(row.created_at, hook.resumed_at ?? 0);
+  const ageMs = row.at - row.created_at;
   return {
     id: row.id,
     hook,
     event,
     attempts: row.attempts,
-    again: row.status === 'again',
     ageMs,
     lease,
   };
 }
 
-/** False if the hook was changed, paused or removed after the claim. */
+/** False if the hook was changed or removed after the claim. */
 export async function isHookUnchanged({ read }: Storage, { hook: { id, updated_at } }: ClaimedDelivery) {
   const hooks = read.selectFrom('hooks').where('id', '=', id).where('active', '=', 1);
   return (await hooks.where('updated_at', '=', updated_at).select('id').executeTakeFirst()) !== undefined;
@@ -112,11 +108,6 @@ export type DeliveryEnd =
   /** The receiver wants no more deliveries: the hook becomes inactive, and its waiting deliveries are dropped. */
   | { readonly kind: 'gone'; readonly reason: string };
 
-export interface FinishedAttempt {
-  readonly durationMs: number;
-  readonly response: ReceiverResponse | null;
-}
-
 /**
  * Records the result of an attempt. False, without changes, if this instance no longer has the lease, or the hook was
  * removed.
@@ -126,16 +117,11 @@ export async function settleDelivery(
   now: Now,
   { id, lease, attempts, hook }: ClaimedDelivery,
   end: DeliveryEnd,
-  { durationMs, response }: FinishedAttempt,
 ): Promise<boolean> {
-  const duration = Math.round(durationMs);
   const leasedUpdate = db
     .updateTable('deliveries')
     .set({
       attempts: attempts + 1,
-      last_attempt_at: sql<number>`${now} - ${duration}`,
-      last_duration_ms: duration,
-      last_answer: response === null ? null : JSON.stringify(response),
       last_error: end.kind === 'delivered' ? null : end.reason,
     })
     .where('id', '=', id)
@@ -172,7 +158,7 @@ export const removeOldDeliveries = (
 const isDue = (now: Now) => sql<boolean>`next_attempt_at <= (select ${now}) and ${notLeased(now)}`;
 
 /** No attempt is in progress, or its instance has crashed. */
-export const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
+const notLeased = (now: Now) => sql<boolean>`(lease_until is null or lease_until < (select ${now}))`;
 
 /** Writes only if the state has changed since the delivery was claimed, which is rare. */
 async function markFailing(db: Database, now: Now, { id, failing_since }: HookRow, isFailing: boolean): Promise<void> {
@@ -192,7 +178,7 @@ async function makeNextDue(db: Database, now: Now, hookId: string, orderingKey: 
     .execute();
 }
 
-export const firstUnfinished = (db: Database, hookId: string, orderingKey: string) =>
+const firstUnfinished = (db: Database, hookId: string, orderingKey: string) =>
   db
     .selectFrom('deliveries')
     .select('sequence')
@@ -209,7 +195,7 @@ export const firstUnfinished = (db: Database, hookId: string, orderingKey: strin
 async function deactivateHook(db: Database, now: Now, { id, updated_at }: HookRow, reason: string): Promise<void> {
   const { numUpdatedRows } = await db
     .updateTable('hooks')
-    .set({ active: 0, inactive_why: 'gone', updated_at: now })
+    .set({ active: 0, updated_at: now })
     .where('id', '=', id)
     .where('updated_at', '=', updated_at)
     .executeTakeFirst();
@@ -223,7 +209,7 @@ export const maxDroppedAtOnce = 200;
 
 /**
  * Drops waiting deliveries of a hook that is gone, and returns their number. clearHooks() drops the others. The newest
- * are dropped first: if the hook is resumed in the meantime, none of the others waits for a dropped one.
+ * are dropped first: if the hook is registered again in the meantime, none of the others waits for a dropped one.
  */
 export async function dropWaiting(db: Database, now: Now, hookId: string, reason = goneReason): Promise<number> {
   const newest = db
@@ -232,7 +218,7 @@ export async function dropWaiting(db: Database, now: Now, hookId: string, reason
     .select('sequence')
     .where('hook_id', '=', hookId)
     .where('finished_at', 'is', null)
-    .where('inactive_why', '=', 'gone')
+    .where('active', '=', 0)
     .orderBy('sequence', 'desc')
     .limit(maxDroppedAtOnce);
   const { numUpdatedRows } = await db

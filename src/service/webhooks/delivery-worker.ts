@@ -5,7 +5,7 @@ import type { Metrics } from '../runtime/metrics.ts';
 import { startWorker, type WorkerOptions } from '../runtime/worker.ts';
 import type { Storage } from '../storage/storage.ts';
 import { databaseProblem } from '../storage/unavailable.ts';
-import { type DeliverOptions, type DeliveryResult, deliver } from './deliver.ts';
+import { type DeliveryResult, deliver } from './deliver.ts';
 import {
   type ClaimedDelivery,
   claimDelivery,
@@ -106,12 +106,14 @@ export async function runDelivery(
   { timeoutMs, renewEveryMs, schedule } = defaultOptions,
 ): Promise<DeliveryEnd | undefined> {
   const lease = keepLease(() => renewLease(storage, 'deliveries', delivery), renewEveryMs, stopping);
-  const startedAt = performance.now();
   // If the database does not respond, nothing is sent, because the result could not be recorded either.
   const mayConnect = () => isHookUnchanged(storage, delivery);
-  const outcome = await attempt(targets, delivery, { timeoutMs, signal: lease.signal, mayConnect }).finally(lease.end);
-  const response = 'response' in outcome ? (outcome.response ?? null) : null;
-  const finished = { durationMs: performance.now() - startedAt, response };
+  const outcome = await deliver(deliveryRequest(delivery.hook, delivery.event, new Date()), {
+    check: targets,
+    timeoutMs,
+    signal: lease.signal,
+    mayConnect,
+  }).finally(lease.end);
   const end = endOf(outcome, delivery, schedule);
   if (end === undefined) {
     await endLease(storage, 'deliveries', delivery);
@@ -119,7 +121,7 @@ export async function runDelivery(
   }
   const about = { delivery: delivery.id, hook: delivery.hook.id, workspace: delivery.hook.workspace_id };
   const isSettled = await storage.commit({ workspace: about.workspace }, (db) =>
-    settleDelivery(db, storage.now, delivery, end, finished),
+    settleDelivery(db, storage.now, delivery, end),
   );
   if (!isSettled) {
     log.info(about, 'delivery taken over by another instance, or webhook removed');
@@ -135,18 +137,6 @@ export async function runDelivery(
   return end;
 }
 
-type Attempted = DeliveryResult | { readonly kind: 'impossible'; readonly reason: string };
-
-async function attempt(
-  check: TargetCheck,
-  { hook, event }: ClaimedDelivery,
-  limits: Pick<DeliverOptions, 'timeoutMs' | 'signal' | 'mayConnect'>,
-): Promise<Attempted> {
-  const request = deliveryRequest(hook, event, new Date());
-  // The hook was changed to another format, which cannot express this earlier event.
-  return request.ok ? deliver(request.value, { check, ...limits }) : { kind: 'impossible', reason: request.reason };
-}
-
 /**
  * The schedule ends long before. This limit is for deliveries that waited for others first: otherwise the queue of a
  * dead receiver would never end.
@@ -155,8 +145,8 @@ const maxAgeMs = 7 * 24 * 60 * 60 * 1_000;
 
 /** Undefined for a cancelled attempt, which says nothing about the receiver. */
 function endOf(
-  outcome: Attempted,
-  { attempts, again, ageMs }: ClaimedDelivery,
+  outcome: DeliveryResult,
+  { attempts, ageMs }: ClaimedDelivery,
   schedule: DeliveryOptions['schedule'],
 ): DeliveryEnd | undefined {
   switch (outcome.kind) {
@@ -167,11 +157,9 @@ function endOf(
     case 'failed': {
       const { reason, retryAfterSeconds = 0 } = outcome;
       const wait = schedule(attempts + 1);
-      if (wait === undefined || again || ageMs > maxAgeMs) return { kind: 'given-up', reason };
+      if (wait === undefined || ageMs > maxAgeMs) return { kind: 'given-up', reason };
       return { kind: 'retry', afterMs: Math.max(wait, retryAfterSeconds * 1_000), reason };
     }
-    case 'impossible':
-      return { kind: 'given-up', reason: outcome.reason };
     case 'cancelled':
       return undefined;
   }

@@ -13,11 +13,6 @@ export async function listHooks(db: Database, workspace: string) {
   return rows.map(overviewOf);
 }
 
-export async function findHookOverview(db: Database, workspace: string, id: string) {
-  const row = await withDeliveries(db).where('workspace_id', '=', workspace).where('id', '=', id).executeTakeFirst();
-  return row === undefined ? undefined : overviewOf(row);
-}
-
 /** Failing hooks of all or some workspaces, longest failing first. */
 export async function failingHooks(db: Database, workspaces: readonly string[] | null, limit: number) {
   const rows = await withDeliveries(db)
@@ -69,7 +64,8 @@ export type HookOverview = ReturnType<typeof overviewOf>;
 /** A hook and the state of its deliveries, for the operator. */
 const overviewOf = (row: OverviewRow) => ({
   ...toHook(row),
-  inactive_why: row.inactive_why,
+  /** The receiver answered 410: it wants no more deliveries. */
+  is_gone: row.active === 0,
   /** Every attempt since then has failed; null if the last one succeeded. */
   failing_since: asTimestampOrNull(row.failing_since),
   pending_deliveries: row.waiting ?? 0,

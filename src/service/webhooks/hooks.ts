@@ -1,13 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { UpdateObject } from 'kysely';
-import { type HookEvent, type HookFormat, hookEvents, hookFormats } from '../../interface/resources.ts';
+import { type HookEvent, type HookFormat, hookEvents } from '../../interface/resources.ts';
 import { grants, type Scope } from '../../interface/scopes.ts';
 import { type Actor, type AuditAction, recordAudit } from '../audit/audit.ts';
 import { insufficientScope, Refusal } from '../contract/problem.ts';
 import type { Hook } from '../contract/schemas.ts';
 import { hookQuota } from '../outbox/hook-quotas.ts';
 import { branchesOf, eventsOf, type HookRow, isNotRemoved, removedUrl } from '../outbox/hook-row.ts';
-import { noteQueued } from '../storage/commit-group.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
@@ -15,12 +14,6 @@ import type { ExtraHeaders } from './extra-headers.ts';
 import { newWebhookSecret, type WebhookSecret } from './signature.ts';
 
 export const secretOf = (row: HookRow): WebhookSecret => row.secret as WebhookSecret;
-
-export const requireHook = (db: Database, workspace: string, id: string): Promise<HookRow> =>
-  hookWithId(db, workspace, id).executeTakeFirstOrThrow(noSuchHook);
-
-export const noSuchHook = (): Refusal =>
-  new Refusal('not-found', 'This workspace has no such webhook. It may have been removed.');
 
 export interface HookRegistration {
   readonly workspace: string;
@@ -36,25 +29,22 @@ export interface HookRegistration {
 }
 
 /** The audit is for administrators only, so a webhook that receives it is too. */
-export function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
+function requireAdminForAudit(events: readonly HookEvent[], scopes: readonly Scope[]): void {
   if (events.includes('audit.recorded') && !grants(scopes, 'admin')) throw insufficientScope('admin', scopes);
 }
 
-/** A workspace has one hook per URL: registering it again replaces the registration and resumes the hook. */
+/** A workspace has one hook per URL: registering it again replaces the registration, and reactivates a hook whose receiver has answered 410. */
 export async function registerHook(
   db: Database,
   now: Now,
   { workspace, url, secret, actor, scopes, ...settings }: HookRegistration,
 ) {
   requireAdminForAudit(settings.events, scopes);
-  const values = { ...settingsOf(settings), active: 1, inactive_why: null, failing_since: null };
+  const values = { ...settingsOf(settings), active: 1, failing_since: null };
   const replaced = await findHookByUrl(db, workspace, url);
   if (replaced !== undefined) {
     requireAdminForAudit(eventsOf(replaced), scopes);
-    const { inactive_why: was_inactive } = replaced;
-    if (was_inactive !== null) noteQueued(db, 'deliveries');
-    const changes = { ...values, ...(was_inactive !== null && { resumed_at: now }) };
-    const hook = await updateHook(db, now, replaced.id, { changes, secret, actor, more: { was_inactive } });
+    const hook = await updateHook(db, now, replaced.id, { changes: values, secret, actor });
     return { hook: toHook(hook), isNew: false, newSecret: null };
   }
   await requireHookQuota(db, workspace);
@@ -81,77 +71,39 @@ async function requireHookQuota(db: Database, workspace: string): Promise<void> 
   throw new Refusal('quota-exceeded', detail, { errors: [{ pointer: '#/url', detail }] });
 }
 
-export interface HookChange {
+interface HookChange {
   readonly workspace: string;
   readonly id: string;
   readonly actor: Actor;
-}
-
-/** Changes a hook. A paused hook stays paused. */
-export async function editHook(
-  db: Database,
-  now: Now,
-  { workspace, id, secret, actor, scopes, ...settings }: Omit<HookRegistration, 'url'> & HookChange,
-): Promise<void> {
-  requireAdminForAudit(settings.events, scopes);
-  await requireHook(db, workspace, id);
-  await updateHook(db, now, id, { changes: settingsOf(settings), secret, actor });
 }
 
 /** Removes a hook; clearHooks() then removes its deliveries and its row. False if the hook does not exist. */
 export async function removeHook(db: Database, now: Now, { workspace, id, actor }: HookChange): Promise<boolean> {
   const hook = await hookWithId(db, workspace, id).executeTakeFirst();
   if (hook === undefined) return false;
-  const removed = { url: removedUrl(id), secret: '', headers: '{}', active: 0, inactive_why: null };
+  const removed = { url: removedUrl(id), secret: '', headers: '{}', active: 0 };
   await db.updateTable('hooks').set(removed).where('id', '=', id).execute();
   await db.deleteFrom('hook_backlogs').where('hook_id', '=', id).execute();
   await recordHookAudit(db, now, { actor, action: 'hook.removed', hook });
   return true;
 }
 
-/**
- * Until it is resumed, the hook gets no new deliveries, and its waiting deliveries are held. `updated_at` does not
- * change, because the registration is the same: a running attempt can still end it with a 410.
- */
-export async function pauseHook(db: Database, now: Now, { workspace, id, actor }: HookChange) {
-  const hook = await requireHook(db, workspace, id);
-  if (hook.inactive_why !== null) return `${hook.inactive_why}-already` as const;
-  await db.updateTable('hooks').set({ active: 0, inactive_why: 'paused' }).where('id', '=', id).execute();
-  await recordHookAudit(db, now, { actor, action: 'hook.paused', hook });
-  return 'paused';
-}
-
-/** Also resumes a hook whose receiver has answered 410, like registering it again. */
-export async function resumeHook(db: Database, now: Now, { workspace, id, actor }: HookChange) {
-  const hook = await requireHook(db, workspace, id);
-  const { inactive_why: reason } = hook;
-  if (reason === null) return 'active-already';
-  const changes = { active: 1, inactive_why: null, failing_since: null, resumed_at: now };
-  await db.updateTable('hooks').set(changes).where('id', '=', id).execute();
-  noteQueued(db, 'deliveries');
-  await recordHookAudit(db, now, { actor, action: 'hook.resumed', hook, more: { was_inactive: reason } });
-  return reason === 'gone' ? 'resumed-gone' : 'resumed';
-}
-
-export type InactiveReason = NonNullable<HookRow['inactive_why']>;
-
 const hookWithId = (db: Database, workspace: string, id: string) =>
   db.selectFrom('hooks').selectAll().where('workspace_id', '=', workspace).where('id', '=', id).where(isNotRemoved);
 
 interface HookUpdate extends Pick<HookRegistration, 'secret' | 'actor'> {
   readonly changes: UpdateObject<Tables, 'hooks'>;
-  readonly more?: HookAuditEntry['more'];
 }
 
 /** Keeps the secret if there is no new one. */
-async function updateHook(db: Database, now: Now, id: string, { changes, secret, actor, more }: HookUpdate) {
+async function updateHook(db: Database, now: Now, id: string, { changes, secret, actor }: HookUpdate) {
   const hook = await db
     .updateTable('hooks')
     .set({ ...changes, ...(secret && { secret }), updated_at: now })
     .where('id', '=', id)
     .returningAll()
     .executeTakeFirstOrThrow();
-  const detail = { ...registrationDetail(hook), new_secret: secret !== undefined, ...more };
+  const detail = { ...registrationDetail(hook), new_secret: secret !== undefined };
   await recordHookAudit(db, now, { actor, action: 'hook.replaced', hook, more: detail });
   return hook;
 }
@@ -161,14 +113,14 @@ const findHookByUrl = (db: Database, workspace: string, url: string): Promise<Ho
 
 interface HookAuditEntry {
   readonly actor: Actor;
-  readonly action: Extract<AuditAction, `hook.${string}` | `delivery.${string}`>;
+  readonly action: Extract<AuditAction, `hook.${string}`>;
   readonly hook: Pick<HookRow, 'id' | 'workspace_id' | 'url'>;
   /** Further details. Never a secret, nor the value of a header. */
   readonly more?: Readonly<Record<string, unknown>>;
 }
 
 /** Records only the origin of the URL, because its path or query may be a credential. */
-export const recordHookAudit = (
+const recordHookAudit = (
   db: Database,
   now: Now,
   { actor, action, hook: { id, workspace_id, url }, more }: HookAuditEntry,
@@ -199,15 +151,11 @@ export const toHook = (row: HookRow): Hook => ({
   url: row.url,
   events: eventsOf(row),
   branches: branchesOf(row),
-  format: formatOf(row),
+  format: row.format,
   header_names: Object.keys(headersOf(row)),
   active: row.active === 1,
   created_at: asTimestamp(row.created_at),
   updated_at: asTimestamp(row.updated_at),
 });
-
-/** A later version of the service may have stored another format. */
-export const formatOf = (row: Pick<HookRow, 'format'>): HookFormat =>
-  hookFormats.find((format) => format === row.format) ?? 'standard';
 
 export const headersOf = (row: HookRow): ExtraHeaders => JSON.parse(row.headers) as ExtraHeaders;

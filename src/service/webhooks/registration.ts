@@ -16,7 +16,6 @@ import {
   unsafeName,
   valuePattern,
 } from './extra-headers.ts';
-import { subscriptionProblem } from './formats.ts';
 import { parseSecret, secretPattern } from './signature.ts';
 
 export const createdHookSchema = hookSchema
@@ -70,14 +69,10 @@ export const hookRequestSchema = z
         description: `Sent with each delivery. Names are case-insensitive. Reserved: ${reservedHeadersText}.`,
       }),
   })
-  .superRefine(({ format, events }, context) => {
-    const message = subscriptionProblem(format, events);
-    if (message !== undefined) context.addIssue({ code: 'custom', path: ['format'], message });
-  })
   .openapi('HookRequest');
 
-/** Request of an API client or a dashboard form, as parsed by the schema. */
-export type HookRequest = z.output<typeof hookRequestSchema>;
+/** Request as parsed by the schema. */
+type HookRequest = z.output<typeof hookRequestSchema>;
 
 /** Returns the request with its URL as deliveries use it, if they may go there. */
 export async function checkHookUrl(

@@ -1,30 +1,10 @@
 import type { KnownRemote } from './remote-memory.ts';
 import type { SyncedBranch, SyncedBranches } from './synced-branches.ts';
 
-/**
- * Whether the remote must be asked again. The age counts from the response, not from the request: otherwise the
- * response of a remote that takes longer than `maxAgeMs` would always be outdated.
- */
-export function isOutdated(
-  { listing, failure }: KnownRemote,
-  synced: SyncedBranches,
-  now: number,
-  maxAgeMs: number,
-): boolean {
-  const last = failure ?? listing;
-  if (last === undefined) return true;
-  // The clock of the database may have stepped back since then.
-  return (
-    Math.abs(now - last.answeredAt) > maxAgeMs || [...synced.values()].some(({ syncedAt }) => syncedAt >= last.askedAt)
-  );
-}
-
-export const branchStates = ['behind', 'current', 'unsynced', 'unknown'] as const;
-
 /** State of a branch in the mirror relative to the remote. Unknown until the remote answers. */
-export type BranchState = (typeof branchStates)[number];
+type BranchState = 'behind' | 'current' | 'unsynced' | 'unknown';
 
-export interface BranchStatus {
+interface BranchStatus {
   readonly name: string;
   readonly state: BranchState;
   readonly head: string | undefined;
@@ -54,12 +34,6 @@ export function branchStatuses({ listing }: KnownRemote, all: SyncedBranches): r
       };
     })
     .sort((one, other) => Number(other.isDefault) - Number(one.isDefault));
-}
-
-export function countBranchStates(branches: readonly BranchStatus[]): Readonly<Record<BranchState, number>> {
-  const counts = { behind: 0, current: 0, unsynced: 0, unknown: 0 };
-  for (const { state } of branches) counts[state] += 1;
-  return counts;
 }
 
 function branchStateOf(head: string | undefined, synced: string | undefined): BranchState {

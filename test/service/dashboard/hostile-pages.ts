@@ -1,15 +1,13 @@
 import { expect } from 'vitest';
-import { recordAudit } from '../../../src/service/audit/audit.ts';
-import { completeResponse } from '../../../src/service/webhooks/receiver-response.ts';
 import { createRepository } from '../../support/git-repository.ts';
 import type { RunningService } from '../../support/running-service.ts';
 import { storePool } from '../../support/stored-pool.ts';
 import { storeSyncs } from '../../support/stored-rows.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { type SignedIn, signedIn } from './browser-like.ts';
-import { storeDelivery } from './hooks/stored-delivery.ts';
 import { hostileTexts } from './hostile.ts';
 import { hostileName, hostilePath, takeLock } from './locked-service.ts';
+import { storeDelivery } from './stored-delivery.ts';
 
 /** All pages that links from these URLs lead to, by their URL. */
 async function pagesFrom({ get }: SignedIn, addresses: readonly string[]): Promise<ReadonlyMap<string, string>> {
@@ -45,7 +43,6 @@ export async function hostilePages(service: RunningService) {
   remote.commit(...branches.map((branch) => ({ branch, from: 'main', files: { b: '1' } })));
   const workspace = await service.workspace(remote.path);
   await service.workspace('https://ada:remote-s3cret@127.0.0.1:1/assets.git');
-  await admin.get(`/workspaces/${workspace}/summary?awaited=true`);
   const holder = await token({ name: hostileName });
   const origin = 'https://evil.example/"><script>alert(1)</script>';
   await takeLock(service, workspace, holder.secret, hostilePath, { origin, note: hostilePath.slice(0, 200) });
@@ -68,25 +65,14 @@ export async function hostilePages(service: RunningService) {
   const { body: hook } = await ask('POST', `/v1/workspaces/${workspace}/hooks`, { token: admin.secret, json });
   for (const [index, text] of hostileTexts.entries()) {
     await token({ name: text });
-    const headers = { 'content-type': text, location: text, server: text };
-    const response = completeResponse(
-      { status: 500, headers, body: Buffer.from(`${text}\n\t${text}`), isCut: true },
-      [],
-    );
-    const last = { last_attempt_at: 1, last_duration_ms: 7, last_answer: JSON.stringify(response) };
-    await storeDelivery(storage, hook.id, { path: text, status: 'failed', last_error: text, ...last });
-    await storage.commit('global', async (db) => {
-      const actor = { name: text, tokenId: text, address: text };
-      const detail = { path: text, owner: text, reason: text, workspace: text, [text]: text };
-      await recordAudit(db, storage.now, { actor, action: 'lock.force-released', detail });
-    });
+    await storeDelivery(storage, hook.id, { path: text, status: 'failed', last_error: text });
     const id = `sync_00000000-0000-0000-0000-00000000000${index}`;
     const told = { branch: text, requested_by: text, error: text };
     await storeSyncs(storage, { id, workspace_id: workspace, status: 'failed', ...told });
   }
 
   const typed = encodeURIComponent(hostileName);
-  const queries = [`/locks?search=${typed}`, `/branches?search=${typed}`, `/syncs?branch=${typed}`];
+  const queries = [`/locks?search=${typed}`, `/syncs?branch=${typed}`];
   const pages = await pagesFrom(admin, ['/', ...queries.map((query) => `/workspaces/${workspace}${query}`)]);
   const secrets = [
     admin.secret,

@@ -31,7 +31,6 @@ const query: fc.Arbitrary<ListQuery> = fc.record({
     .map((all) => all.join(' ')),
   by: fc.constantFrom(...sortKeys),
   descending: fc.boolean(),
-  group: fc.boolean(),
   path: fc.oneof({ weight: 4, arbitrary: fc.constant('') }, { weight: 1, arbitrary: path }),
   page: fc.integer({ min: 1, max: 9 }),
 });
@@ -48,7 +47,7 @@ test('the query of a list is written to its URL, and read from it again', () => 
 });
 
 test('a URL with invalid parameters shows the complete list', () => {
-  const nonsense = { search: '', sort: '-nothing', group: 'yes', path: '', page: '-1' };
+  const nonsense = { search: '', sort: '-nothing', path: '', page: '-1' };
   expect(listUrl('game', parseListQuery(new URLSearchParams(nonsense)))).toBe('/workspaces/game/locks');
 });
 
@@ -56,18 +55,6 @@ test('a search finds the same locks in the same order before and after sorting',
   fc.assert(
     fc.property(locks, query, (all, asked) => {
       expect(matching(sorted(all, asked), asked)).toEqual(sorted(matching(all, asked), asked));
-    }),
-  );
-});
-
-test('locks that are grouped by folder are adjacent', () => {
-  fc.assert(
-    fc.property(locks, query, (all, asked) => {
-      const folders = sorted(all, { ...asked, group: true }).map(({ path }) =>
-        path.slice(0, path.lastIndexOf('/') + 1),
-      );
-      const groups = folders.filter((folder, index) => folder !== folders[index - 1]);
-      expect(new Set(groups).size).toBe(groups.length);
     }),
   );
 });
@@ -102,7 +89,7 @@ test.each([
   ['since', ['b/1', 'c', 'a/2'], ['a/2', 'c', 'b/1']],
   ['left', ['a/2', 'c', 'b/1'], ['b/1', 'c', 'a/2']],
 ] as const)('locks are sorted by %s in both directions', (by, up, down) => {
-  const order = (descending: boolean) => sorted(three, { by, descending, group: false }).map((each) => each.path);
+  const order = (descending: boolean) => sorted(three, { by, descending }).map((each) => each.path);
   expect([order(false), order(true)]).toEqual([up, down]);
 });
 

@@ -162,7 +162,7 @@ test('a path is completed folder by folder from the mirror, if there is one', as
   await syncBranch(service, workspace, ada.secret, 'work');
   expect(await suggested('On')).toEqual(['Only/']);
   remote.git('symbolic-ref', 'HEAD', 'refs/heads/main');
-  await ada.get(`/workspaces/${workspace}/summary?awaited=true`);
+  await service.ask('GET', `/v1/workspaces/${workspace}/branches`, { token: ada.secret });
   expect(await suggested('On')).toEqual([]);
   expect(await form()).toContain('<datalist id="paths">');
   for (const [start, paths] of [

@@ -43,7 +43,6 @@ describe.each(databaseKinds)('rotating a token in the dashboard, on $name', (kin
     expect(list).toContain(`<a href="/tokens#${old?.replaced_by}">rotated</a>`);
     expect(list).toContain(`/tokens/${old?.replaced_by}/rotate`);
     expect(list).not.toContain(`/tokens/${id}/rotate`);
-    expect((await visitor.get('/audit')).text).toContain('rotated the token');
   });
 
   test.each([

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
 import type { Scope } from '../../../src/interface/scopes.ts';
-import { branchSummary } from '../../../src/service/dashboard/pages/workspaces.ts';
-import { branchNamed } from '../../support/git-service.ts';
 import type { TokenOptions } from '../../support/running-service.ts';
 import { serviceOfTests } from '../../support/service-of-tests.ts';
 import { storeLocks, storeSyncs } from '../../support/stored-rows.ts';
@@ -35,7 +33,7 @@ test('the start page shows only what the token may see of a workspace', async ()
   expect(await seen('locks:write')).toEqual({ sync: false, locks: true });
 });
 
-test('the start page shows the oldest locks, locks that expire soon and silent remotes, if visible', async () => {
+test('the start page shows the oldest locks, and locks that expire soon, if visible', async () => {
   const [one, other, hidden] = [await service.workspace(), await service.workspace(), await service.workspace()];
   const now = Date.now();
   const minute = 60_000;
@@ -50,59 +48,21 @@ test('the start page shows the oldest locks, locks that expire soon and silent r
   );
   const page = await listFor({ scopes: ['locks:read'], workspaces: [one, other] });
   const pathsIn = (section: string) => {
-    const [, part = ''] = new RegExp(`data-part="${section}">(.*?)</section>`, 's').exec(page) ?? [];
+    const [, part = ''] = new RegExp(`aria-labelledby="${section}">(.*?)</section>`, 's').exec(page) ?? [];
     return [...part.matchAll(/class="path"[^>]*title="([^"]*)"/g)].map(([, path]) => path);
   };
   expect(pathsIn('held-longest')).toEqual(['oldest', 'second', 'first']);
   expect(pathsIn('ending-soon')).toEqual(['first', 'second']);
   expect(page).not.toContain('Failing webhooks');
-  expect(page).toContain('2 remotes have not answered yet.');
   expect(await listFor({ scopes: [], workspaces: [one] })).not.toContain('Held longest');
 });
 
-test('a workspace opens on its locks, or on its branches if the token may not see the locks', async () => {
+test('a workspace opens on its locks, or on its syncs if the token may not see the locks', async () => {
   const workspace = await service.workspace();
   const opens = async (scope: Scope) => {
     const { status, headers } = await (await signedIn(service, { scopes: [scope] })).get(`/workspaces/${workspace}`);
     return [status, headers.get('location')];
   };
   expect(await opens('locks:read')).toEqual([303, `/workspaces/${workspace}/locks`]);
-  expect(await opens('sync')).toEqual([303, `/workspaces/${workspace}/branches`]);
-});
-
-test('the start page does not wait for remotes, and shows their responses the next time', async () => {
-  const workspace = await service.workspace('https://127.0.0.1:1/assets.git');
-  const visitor = await signedIn(service, { workspaces: [workspace] });
-  expect((await visitor.get('/')).text).toContain('asking');
-  // Only the page has contacted the remote.
-  await expect.poll(async () => (await visitor.get('/')).text, { timeout: 30_000 }).toContain('no answer');
-});
-
-const failure = { isBusy: false, reason: 'No.', askedAt: 200, answeredAt: 200 };
-
-interface Past {
-  readonly synced: Readonly<Record<string, string>>;
-  readonly syncedAt?: number;
-  readonly failure?: typeof failure;
-}
-
-test.each<[Past, ReturnType<typeof branchSummary>]>([
-  [{ synced: { main: '0', release: '2' } }, { state: 'behind', text: '1 of 2 behind', more: '1 never synced' }],
-  [{ synced: { main: '1', release: '2' } }, { state: 'current', text: 'all 2 up to date', more: '1 never synced' }],
-  [{ synced: {} }, { state: 'unsynced', text: 'never synced', more: '3 branches' }],
-  // A sync is not compared with an older response of the remote.
-  [
-    { synced: { main: '9', release: '2' }, syncedAt: 150 },
-    { state: 'unknown', text: 'asking', more: '' },
-  ],
-  [
-    { synced: { main: '1' }, failure },
-    { state: 'silent', text: 'no answer', more: '1 branch synced' },
-  ],
-])('branches with %o are summarized as %o', ({ synced, syncedAt = 50, failure }, summary) => {
-  const heads = Object.entries({ main: '1', release: '2', never: '3' });
-  const branches = new Map(heads.map(([name, head]) => [branchNamed(name), head]));
-  const listing = { branches, defaultBranch: undefined, askedAt: 100, answeredAt: 100 };
-  const known = new Map(Object.entries(synced).map(([name, head]) => [name, { head, syncedAt }]));
-  expect(branchSummary({ listing, failure }, known)).toEqual(summary);
+  expect(await opens('sync')).toEqual([303, `/workspaces/${workspace}/syncs`]);
 });

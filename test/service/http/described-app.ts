@@ -65,8 +65,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   compare: notHere,
   prepareSync: notHere,
   remoteMemory: { known: notHere, ask: notHere, askAgain: notHere, askSoon: notHere },
-  remotes: { branches: notHere, estimate: notHere },
-  removeFiles: notHere,
   suggestPaths: { isMirrored: notHere, suggest: notHere },
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   git: {} as Git,

@@ -27,9 +27,6 @@ export const localCheck = checking(nowhere);
 export const secret = newWebhookSecret();
 const headers = { authorization: 'Bearer s3cret' };
 
-/** The kept part of a response from an allowed network, such as those of the receivers in these tests. */
-export const statusOnly = (status: number) => ({ kept: 'status', status });
-
 export const failed = (outcome: DeliveryResult) => {
   if (outcome.kind !== 'failed') throw new Error(`It was ${outcome.kind}.`);
   return outcome;
@@ -37,7 +34,7 @@ export const failed = (outcome: DeliveryResult) => {
 
 /** Attempts a delivery to a receiver at a loopback address. */
 export const deliverTo = (url: string, options: Partial<Parameters<typeof deliver>[1]> = {}): Promise<DeliveryResult> =>
-  deliver(valueIn(deliveryRequest(hookRow({ url, secret, headers }), succeeded, new Date())), {
+  deliver(deliveryRequest(hookRow({ url, secret, headers }), succeeded, new Date()), {
     check: localCheck,
     ...options,
   });

@@ -14,12 +14,10 @@ import {
   claimDelivery,
   type DeliveryEnd,
   dueHooks,
-  type FinishedAttempt,
   settleDelivery,
 } from '../../../src/service/webhooks/delivery-queue.ts';
 import { parseExtraHeaders } from '../../../src/service/webhooks/extra-headers.ts';
-import { type HookRegistration, pauseHook, registerHook, resumeHook } from '../../../src/service/webhooks/hooks.ts';
-import { sendAgain } from '../../../src/service/webhooks/send-again.ts';
+import { type HookRegistration, registerHook } from '../../../src/service/webhooks/hooks.ts';
 import { newWebhookSecret } from '../../../src/service/webhooks/signature.ts';
 import type { DatabaseKind } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
@@ -34,9 +32,6 @@ const bearer = { id: 'tok_1', name: 'ada', owner: 'ada', scopes: ['locks:write']
 export const secret = newWebhookSecret();
 
 export const actor: Actor = { name: bearer.name, tokenId: bearer.id, address: null };
-
-/** An attempt, for tests that need only its end. */
-export const made: FinishedAttempt = { durationMs: 1, response: null };
 
 type StoredDelivery = Omit<Selectable<Tables['deliveries']>, 'event'> & { readonly event: HookEventOccurrence };
 
@@ -93,8 +88,6 @@ export function hookedStorage(kind: DatabaseKind) {
       const registered = await change((db) => registerHook(db, storage.now, registration));
       return registered.hook.id;
     },
-    pause: (id: string, of = workspace) => change((db) => pauseHook(db, storage.now, { workspace: of, id, actor })),
-    resume: (id: string, of = workspace) => change((db) => resumeHook(db, storage.now, { workspace: of, id, actor })),
     acquire: (path: string) => change((db) => acquireIn(db, storage, path)),
     release: (path: string) => change((db) => releaseIn(db, storage, path)),
     deliveries,
@@ -103,10 +96,8 @@ export function hookedStorage(kind: DatabaseKind) {
     async claim(): Promise<ClaimedDelivery> {
       return (await claimNext(storage)) ?? expect.fail('There is nothing to claim.');
     },
-    settle: (claimed: ClaimedDelivery, end: DeliveryEnd, attempt = made) =>
-      change((db) => settleDelivery(db, storage.now, claimed, end, attempt)),
-    sendAgain: (hook: string, delivery: string, of = workspace) =>
-      change((db) => sendAgain(db, storage.now, { workspace: of, id: hook, actor }, delivery)),
+    settle: (claimed: ClaimedDelivery, end: DeliveryEnd) =>
+      change((db) => settleDelivery(db, storage.now, claimed, end)),
     /** Changes all deliveries, as time or another instance would. */
     setDeliveries: (columns: Updateable<Tables['deliveries']>) =>
       change((db) => db.updateTable('deliveries').set(columns).execute()),
@@ -129,7 +120,7 @@ export function hookedStorage(kind: DatabaseKind) {
     async due({ url = 'https://a.example.com/', paths = ['a'] as readonly string[] } = {}) {
       const id = await hooked.hook(url);
       for (const path of paths) await hooked.acquire(path);
-      return { id, again: (delivery: string) => hooked.sendAgain(id, delivery) };
+      return { id };
     },
   };
 }

@@ -6,14 +6,13 @@ import { attemptNext } from './delivery-workers.ts';
 import { actor, hookedStorage } from './hooked-storage.ts';
 
 describe.each(databaseKinds)('a hook on $name', (kind) => {
-  const { storage, hook, acquire, pause, setHooks, deliveries } = hookedStorage(kind);
+  const { storage, hook, acquire, setHooks, deliveries } = hookedStorage(kind);
 
   const remove = (id: string) =>
     storage.commit('global', (db) => removeHook(db, storage.now, { workspace: 'game', id, actor }));
 
   test.each([
     ['removed', remove],
-    ['paused', pause],
     ['changed', () => setHooks({ updated_at: 1 })],
   ])('that is %s during the DNS lookup of a delivery does not send it', async (_, change) => {
     const target = await receiver();

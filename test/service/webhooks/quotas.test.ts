@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { afterEach, describe, expect, test } from 'vitest';
 import { changeBacklogs } from '../../../src/service/outbox/backlog.ts';
 import { defaultHookQuotas, setHookQuotas } from '../../../src/service/outbox/hook-quotas.ts';
-import { findHookOverview } from '../../../src/service/webhooks/hook-overview.ts';
+import { listHooks } from '../../../src/service/webhooks/hook-overview.ts';
 import { measured } from '../../soak/measured.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { runs } from '../../support/runs.ts';
@@ -19,7 +19,7 @@ describe.each(databaseKinds)('the quotas of hooks on $name', (kind) => {
     setHookQuotas(storage, { ...defaultHookQuotas, maxWaitingDeliveries });
 
   const overview = async (hook: string) => {
-    const found = await findHookOverview(storage.read, 'game', hook);
+    const found = (await listHooks(storage.read, 'game')).find(({ id }) => id === hook);
     if (found === undefined) throw new Error('There is no such hook.');
     return found;
   };

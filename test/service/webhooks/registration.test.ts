@@ -75,7 +75,7 @@ describe.each(databaseKinds)('registering a hook on $name', (kind) => {
     };
     expect(acts.map(({ action, detail }) => [action, detail])).toEqual([
       ['hook.registered', { ...registered, events: ['sync.succeeded'] }],
-      ['hook.replaced', { ...registered, events: ['lock.released'], new_secret: true, was_inactive: null }],
+      ['hook.replaced', { ...registered, events: ['lock.released'], new_secret: true }],
     ]);
     for (const act of acts) {
       expect(act).toMatchObject({ actor: 'ada', token_id: expect.stringMatching(/^tok_/) });

@@ -75,8 +75,6 @@ export const hookRow = ({ format = 'standard', headers = {}, ...given }: GivenHo
   secret: newWebhookSecret(),
   headers: JSON.stringify(valueIn(parseExtraHeaders(headers))),
   active: 1,
-  inactive_why: null,
-  resumed_at: null,
   failing_since: null,
   created_at: 0,
   updated_at: 0,

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { BranchName } from '../../../src/service/git/branch-name.ts';
-import { branchStatuses, countBranchStates, isOutdated } from '../../../src/service/workspaces/branch-state.ts';
+import { branchStatuses } from '../../../src/service/workspaces/branch-state.ts';
 import type { RemoteListing } from '../../../src/service/workspaces/remote-memory.ts';
 import type { SyncedBranches } from '../../../src/service/workspaces/synced-branches.ts';
 import { branchNamed } from '../../support/git-service.ts';
@@ -23,7 +23,6 @@ test('each branch of the remote is behind, current or unsynced, and the default 
     ['a', 'behind'],
     ['b', 'unsynced'],
   ]);
-  expect(countBranchStates(branchStates)).toEqual({ behind: 1, current: 1, unsynced: 1, unknown: 0 });
 });
 
 test('synced branches are listed with an unknown state if the remote has not answered', () => {
@@ -48,23 +47,7 @@ test('a sync that ends after the listing never makes a branch look better or wor
       const [{ state } = { state: 'missing' }] = branchStatuses(known, branches);
       if (state === 'behind') expect([headAt(readAt), headAt(askedAt)]).toEqual(['old', 'new']);
       if (state === 'current') expect(headAt(readAt)).toBe(headAt(askedAt));
-      // An unknown state causes a new listing.
-      if (state === 'unknown') expect(isOutdated(known, branches, askedAt, 1_000)).toBe(true);
       if (syncedAt < askedAt) expect(state).not.toBe('unknown');
     }),
   );
-});
-
-test('a listing is outdated after a while, and by a later sync', () => {
-  const known = { listing: listed({ main: '1' }, 100), failure: undefined };
-  expect(isOutdated(known, synced({ main: ['1', 99] }), 150, 60)).toBe(false);
-  expect(isOutdated(known, synced({ main: ['1', 99] }), 161, 60)).toBe(true);
-  expect(isOutdated(known, synced({ main: ['1', 100] }), 150, 60)).toBe(true);
-  expect(isOutdated(known, synced({}), 39, 60)).toBe(true);
-  // A slow listing is new when it arrives, or clients that wait for it would never see it.
-  const slow = { listing: listed({ main: '1' }, 100, 190), failure: undefined };
-  expect(isOutdated(slow, synced({}), 200, 60)).toBe(false);
-  const silent = { ...known, failure: { isBusy: false, reason: 'No.', askedAt: 100, answeredAt: 190 } };
-  expect(isOutdated(silent, synced({}), 200, 60)).toBe(false);
-  expect(isOutdated({ listing: undefined, failure: undefined }, synced({}), 0, 60)).toBe(true);
 });

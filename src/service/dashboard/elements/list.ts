@@ -86,8 +86,6 @@ export function positionIn<Position>(
   throw invalid({ pointer: '#/before', detail: 'Unknown page. Remove `before` from the URL.' });
 }
 
-export const sequenceIn = (text: string): number | undefined => (/^\d{1,15}$/.test(text) ? Number(text) : undefined);
-
 export const link = (href: string, text: string, rel?: 'prev' | 'next'): Markup =>
   html`<a href="${href}"${rel === undefined ? '' : html` rel="${rel}"`}>${text}</a>`;
 

@@ -15,7 +15,6 @@ interface Sort {
 
 export interface ListQuery extends Sort {
   readonly search: string;
-  readonly group: boolean;
   /** Only the lock on this path: for links from messages about a locked file. */
   readonly path: string;
   /** Starts at 1. */
@@ -48,31 +47,23 @@ const sortValue: Readonly<Record<SortKey, (lock: ListedLock) => string | number>
 
 export function sorted<L extends ListedLock>(
   locks: readonly L[],
-  { by, descending, group }: Pick<ListQuery, 'by' | 'descending' | 'group'>,
+  { by, descending }: Pick<ListQuery, 'by' | 'descending'>,
 ): readonly L[] {
   const value = sortValue[by];
   const direction = descending ? -1 : 1;
-  const folderDirection = by === 'path' ? direction : 1;
-  return locks.toSorted(
-    (one, other) =>
-      (group ? compare(folderOf(one.path), folderOf(other.path)) * folderDirection : 0) ||
-      compare(value(one), value(other)) * direction ||
-      compare(one.path, other.path),
-  );
+  return locks.toSorted((one, other) => compare(value(one), value(other)) * direction || compare(one.path, other.path));
 }
 
 const compare = (one: string | number, other: string | number): number => (one < other ? -1 : one > other ? 1 : 0);
 
 export const folderOf = (path: string): string => path.slice(0, path.lastIndexOf('/') + 1);
 
-export const folderName = (folder: string): string => (folder === '' ? 'Outside of all folders' : folder);
-
 export const sortText = ({ by, descending }: Sort): string => `${descending ? '-' : ''}${by}`;
 
 /** Limits the cost of a search: each word is compared with each lock. */
 const maxSearchLength = 256;
 
-export const queryNames = ['search', 'sort', 'group', 'path', 'page'] as const;
+export const queryNames = ['search', 'sort', 'path', 'page'] as const;
 
 /** Ignores invalid parameters, because people also type and shorten URLs. */
 export function parseListQuery(parameters: URLSearchParams): ListQuery {
@@ -80,7 +71,6 @@ export function parseListQuery(parameters: URLSearchParams): ListQuery {
   return {
     search: text('search').slice(0, maxSearchLength).trim(),
     ...parseSort(text('sort')),
-    group: text('group') === 'folder',
     path: text('path'),
     page: /^[1-9]\d{0,5}$/.test(text('page')) ? Number(text('page')) : 1,
   };
@@ -96,12 +86,11 @@ function parseSort(text: string): Sort {
 /** The URL of a list, with only the parameters that differ from the default. */
 export function listUrl(
   workspace: string,
-  { search = '', by = 'path', descending = false, group = false, path = '', page = 1 }: Partial<ListQuery> = {},
+  { search = '', by = 'path', descending = false, path = '', page = 1 }: Partial<ListQuery> = {},
 ): string {
   return urlWith(`/workspaces/${workspace}/locks`, {
     search: search.trim(),
     sort: by === 'path' && !descending ? '' : sortText({ by, descending }),
-    group: group ? 'folder' : '',
     path,
     page: page > 1 ? String(page) : '',
   });

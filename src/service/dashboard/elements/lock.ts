@@ -55,10 +55,10 @@ export const durationField = (title: string): FormField =>
 export const waitingLink = (workspace: string, path: string, count = 0): Markup | string =>
   count === 0 ? '' : html`<a class="waiting" href="${pathUrl(workspace, path)}">${count} waiting</a>`;
 
-/** Link to a path, whose end stays visible if it is too long. Below the name of its folder, only the file name. */
-export const pathLink = (workspace: string, path: string, { isBelowFolder = false } = {}): Markup => {
+/** Link to a path, whose end stays visible if it is too long. */
+export const pathLink = (workspace: string, path: string): Markup => {
   const folder = folderOf(path);
-  return html`<a class="path" href="${pathUrl(workspace, path)}" title="${safeText(path)}"><span dir="ltr">${isBelowFolder ? '' : html`<bdi class="folder">${safeText(folder)}</bdi>`}<bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
+  return html`<a class="path" href="${pathUrl(workspace, path)}" title="${safeText(path)}"><span dir="ltr"><bdi class="folder">${safeText(folder)}</bdi><bdi class="name">${safeText(path.slice(folder.length))}</bdi></span></a>`;
 };
 
 export function originLink(origin: string | null, length: 'whole' | 'short'): Markup {

@@ -18,9 +18,6 @@ export const literals = (texts: readonly string[]): Markup => commaSeparated(tex
 export const commaSeparated = (items: readonly Markup[]): Markup =>
   html`${items.map((item, index) => html`${index === 0 ? '' : ', '}${item}`)}`;
 
-/** Text of several lines. Line ends and tabs are kept; other control characters are escaped. */
-export const verbatim = (text: string): Markup => html`<pre>${text.split('\t').map(safeLines).join('\t')}</pre>`;
-
 /** For a missing value: `none`, `not yet`. */
 export const faint = (text: string): Markup => html`<span class="faint">${text}</span>`;
 

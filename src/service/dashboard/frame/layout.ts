@@ -34,7 +34,7 @@ export async function sendErrorPage(c: Context<Environment>, refusal: Refusal): 
 /** A complete page. Without `call`, nobody is signed in. */
 export async function showPage(
   call: PageCall | undefined,
-  { title, actions = '', notice, main, script, hasTabs = true, status = 200 }: View,
+  { title, actions = '', notice, main, script, status = 200 }: View,
   { section, workspace, tab }: PageLocation = call === undefined ? {} : locationOf(call),
 ): Promise<ApiResponse> {
   const style = (name: string) => html`<link rel="stylesheet" href="${assetPath(name)}">`;
@@ -56,7 +56,7 @@ export async function showPage(
     <a class="brand" href="/"><img src="${assetPath('icon.svg')}" alt="" width="20" height="20">Workspace service</a>
     ${call === undefined ? '' : [html`<nav aria-label="Main">${linksTo(sections, '/', section, call.bearer)}</nav>`, signOutForm(call.bearer)]}
   </header>
-  ${call === undefined || workspace === undefined || !hasTabs ? '' : workspaceNavigation(workspace, tab, call.bearer)}
+  ${call === undefined || workspace === undefined ? '' : workspaceNavigation(workspace, tab, call.bearer)}
   <main id="main" tabindex="-1">
     <div class="heading"><h1>${userText(title)}</h1>${actions === '' ? '' : html`<div class="actions">${actions}</div>`}</div>
     ${notice === undefined ? '' : html`<p class="notice" role="status">${notice}</p>`}
@@ -76,18 +76,15 @@ interface Entry {
 }
 
 const sections: readonly Entry[] = [
-  { text: 'Workspaces', path: '', also: ['workspaces', 'new-workspace'] },
+  { text: 'Workspaces', path: '', also: ['workspaces'] },
   { text: 'My locks', path: 'my-locks', needs: 'locks:read' },
   { text: 'Tokens', path: 'tokens', needs: 'admin' },
-  { text: 'Audit', path: 'audit', needs: 'admin' },
 ];
 
 const tabs: readonly Entry[] = [
   { text: 'Locks', path: 'locks', needs: 'locks:read', also: ['paths', 'pools', 'git-lfs'] },
-  { text: 'Branches', path: 'branches', also: ['sync'] },
   { text: 'Syncs', path: 'syncs', needs: 'sync' },
   { text: 'Webhooks', path: 'hooks', needs: 'hooks:write' },
-  { text: 'Settings', path: 'settings', needs: 'admin', also: ['remove'] },
 ];
 
 /** The current entries of the navigation. */

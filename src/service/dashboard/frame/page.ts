@@ -10,7 +10,6 @@ import { readQuery } from '../../http/urlencoded.ts';
 import { type KeyedRequest, keyedRequest } from '../../idempotency/keyed-request.ts';
 import type { FreeDisk } from '../../runtime/free-disk.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
-import type { Remotes } from '../../workspaces/remotes.ts';
 import type { SuggestPaths } from '../../workspaces/suggest-paths.ts';
 import type { FoundWorkspace } from '../../workspaces/workspaces.ts';
 import type { Markup } from '../elements/text.ts';
@@ -21,12 +20,9 @@ import { requireSameSite, requireSession } from './session.ts';
 
 export interface DashboardParts
   extends AccessControl,
-    Pick<ApiParts, 'idempotent' | 'locks' | 'targets' | 'prepareSync' | 'remoteMemory' | 'publicUrl'> {
+    Pick<ApiParts, 'idempotent' | 'locks' | 'remoteMemory' | 'publicUrl'> {
   readonly log: Logger;
-  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve' | 'space'>;
-  readonly remotes: Remotes;
-  /** Removes the mirror and the LFS objects of a removed workspace. */
-  readonly removeFiles: (workspace: string) => Promise<void>;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
   readonly suggestPaths: SuggestPaths;
   /** Aborted when the service stops, which ends live pages. */
   readonly stopping: AbortSignal;
@@ -58,8 +54,6 @@ export interface View {
   readonly main: Markup;
   /** In addition to the script of every page. */
   readonly script?: string;
-  /** False if the workspace in the URL no longer exists. */
-  readonly hasTabs?: boolean;
   readonly status?: number;
 }
 
@@ -77,7 +71,7 @@ interface PageRoute {
 export type WorkspaceRoute = Omit<PageRoute, 'path'> & { readonly path: `/${string}` | '' };
 
 /** A page, the URL of the page to continue with, or another response. */
-export type PageResult = View | Continuation | ApiResponse | Response;
+type PageResult = View | Continuation | ApiResponse | Response;
 
 interface Continuation {
   readonly to: string;
@@ -111,7 +105,7 @@ interface ActionCall extends PageCall {
   readonly form: Form;
 }
 
-export type WorkspaceActionCall = WorkspaceCall & ActionCall;
+type WorkspaceActionCall = WorkspaceCall & ActionCall;
 
 /** Adds the action of a form, which must come from a page of this service. Headers are checked first. */
 export function addAction(site: PageSite, route: PageRoute, act: (call: ActionCall) => Promise<PageResult>): void {

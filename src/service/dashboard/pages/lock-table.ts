@@ -1,5 +1,4 @@
 import { html } from 'hono/html';
-import { pluralize } from '../../../interface/format.ts';
 import type { Lock } from '../../../interface/resources.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
@@ -8,16 +7,7 @@ import { safeText } from '../../platform/safe-text.ts';
 import type { Bearer } from '../../tokens/tokens.ts';
 import { hiddenHeading } from '../elements/list.ts';
 import { holderCell, originLink, pathLink, waitingLink } from '../elements/lock.ts';
-import {
-  extendUrl,
-  folderName,
-  folderOf,
-  type ListQuery,
-  listUrl,
-  releaseUrl,
-  type SortKey,
-  sortKeys,
-} from '../elements/lock-list.ts';
+import { extendUrl, type ListQuery, listUrl, releaseUrl, type SortKey, sortKeys } from '../elements/lock-list.ts';
 import { countdown, type Markup, time } from '../elements/text.ts';
 import type { WorkspaceCall } from '../frame/page.ts';
 
@@ -25,24 +15,14 @@ export const lockPageSize = 200;
 
 interface TableRows {
   readonly locks: readonly LockRow[];
-  /** Number of locks in each folder, on all pages. */
-  readonly folders: ReadonlyMap<string, number>;
   /** Number of those who wait for each lock, by its id. */
   readonly waiting: ReadonlyMap<string, number>;
 }
 
 /** The script keeps rows with the same key. */
-export function lockTableHtml(call: WorkspaceCall, query: ListQuery, { locks, folders, waiting }: TableRows): Markup {
+export function lockTableHtml(call: WorkspaceCall, query: ListQuery, { locks, waiting }: TableRows): Markup {
   const { id } = call.workspace;
-  const rows = locks.flatMap((lock, index) => {
-    const folder = folderOf(lock.path);
-    const before = locks[index - 1];
-    const begins = query.group && (before === undefined || folderOf(before.path) !== folder);
-    return [
-      begins ? folderRow(call, folder, folders.get(folder) ?? 0) : '',
-      lockRow(call, lock, query.group, waiting.get(lock.id)),
-    ];
-  });
+  const rows = locks.map((lock) => lockRow(call, lock, waiting.get(lock.id)));
   return html`<table class="cards clipped locks" aria-label="Locks">
     <thead data-part="headings"><tr>
       ${sortKeys.map((by) => columnHeading(id, query, by))}
@@ -79,14 +59,14 @@ function columnHeading(workspace: string, query: ListQuery, by: SortKey): Markup
   return html`<th scope="col"${current ? html` aria-sort="${direction}"` : ''}><a href="${href}">${columnNames[by]}</a></th>`;
 }
 
-function lockRow(call: WorkspaceCall, row: LockRow, isBelowFolder: boolean, waiting?: number): Markup {
+function lockRow(call: WorkspaceCall, row: LockRow, waiting?: number): Markup {
   const { now } = call;
   const workspace = call.workspace.id;
   const lock = toLock(row);
   const { id, path, origin, acquired_at, expires_at } = lock;
   const way = releaseWay(call.bearer, row);
   return html`<tr data-key="${id}">
-    <th scope="row"><div class="lock-path">${way !== 'none' ? selection(lock) : ''}${pathLink(workspace, path, { isBelowFolder })}${waitingLink(workspace, path, waiting)}</div></th>
+    <th scope="row"><div class="lock-path">${way !== 'none' ? selection(lock) : ''}${pathLink(workspace, path)}${waitingLink(workspace, path, waiting)}</div></th>
     <td data-label="${columnNames.holder}">${holderCell(lock)}</td>
     <td data-label="${columnNames.run}">${originLink(origin, 'short')}</td>
     <td data-label="${columnNames.since}">${time(acquired_at, now)}</td>
@@ -108,10 +88,3 @@ function changeLinks(workspace: string, lock: Lock, way: ReleaseWay): Markup {
 }
 
 export const releaseTexts = { own: 'Release', force: 'Force release' } as const;
-
-function folderRow(call: WorkspaceCall, folder: string, count: number): Markup {
-  const columns = sortKeys.length + (mayLock(call) ? 1 : 0);
-  return html`<tr class="group" data-key="${folder}/">
-    <th scope="rowgroup" colspan="${columns}"><bdi>${safeText(folderName(folder))}</bdi> <span class="faint">${pluralize(count, 'lock')}</span></th>
-  </tr>`;
-}

@@ -6,7 +6,6 @@ import { filterForm, selection, textInput } from '../elements/fields.ts';
 import { numberedPages } from '../elements/list.ts';
 import { newLockUrl } from '../elements/lock.ts';
 import {
-  folderOf,
   type ListQuery,
   listUrl,
   matching,
@@ -48,10 +47,8 @@ async function lockList({ storage }: Site, call: WorkspaceCall, requested: ListQ
   const found = sorted(matching(locks, requested), requested);
   const pages = Math.max(1, Math.ceil(found.length / lockPageSize));
   const query = { ...requested, page: Math.min(requested.page, pages) };
-  const folders = new Map<string, number>();
-  for (const { path } of query.group ? found : []) folders.set(folderOf(path), (folders.get(folderOf(path)) ?? 0) + 1);
   const locksOfPage = found.slice((query.page - 1) * lockPageSize, query.page * lockPageSize);
-  const rows = { locks: locksOfPage, folders, waiting: await countWaiting(storage, locksOfPage) };
+  const rows = { locks: locksOfPage, waiting: await countWaiting(storage, locksOfPage) };
   const pageUrl = (page: number) => listUrl(workspace, { ...query, page });
   return html`${filters(workspace, query)}
     <div data-part="only-path">${query.path === '' ? '' : html`<p>Only <strong>${literal(query.path)}</strong>. <a href="${listUrl(workspace)}">Show all locks</a></p>`}</div>
@@ -90,12 +87,6 @@ function filters(workspace: string, query: ListQuery): Markup {
     fields: [
       textInput('search', 'Search', { type: 'search', attributes: search }),
       selection('sort', 'Sort by', sorts),
-      {
-        id: 'group',
-        title: 'Group by folder',
-        render: () =>
-          html`<label><input type="checkbox" name="group" value="folder"${query.group ? html` checked` : ''}> Group by folder</label>`,
-      },
     ],
   });
 }

@@ -16,8 +16,7 @@ export async function setupSteps(storage: Storage, workspace: string | undefined
   const steps: readonly Step[] = [
     {
       isDone: workspace !== undefined,
-      text: html`<a href="/new-workspace">Add a workspace</a>: a mirror of a git repository, whose files can then be locked.
-        On the machine of the service:
+      text: html`Add a workspace, a mirror of a git repository whose files can then be locked, on the machine of the service:
         <code class="command">workspace-service workspace add game --remote https://git.example.com/studio/game.git</code>`,
     },
     {

@@ -32,7 +32,7 @@ export function addSyncHistoryPage(site: Site): void {
       isLater,
       next: next && `${next.createdAt}.${next.id}`,
       urlOf: (before) => urlWith(syncsUrl(id), { branch, before }),
-      none: noSyncs(id, branch),
+      none: noSyncs(branch),
     });
     const isFilterable = syncs.length > 0 || branch !== '' || isLater;
     return { title: 'Syncs', main: html`${isFilterable ? branchFilter(id, branch, [...known.keys()]) : ''}${page}` };
@@ -81,14 +81,14 @@ const branchFilter = (workspace: string, branch: string, names: readonly string[
   })}
   <datalist id="branches">${names.slice(0, maxSuggested).map((name) => html`<option value="${name}"></option>`)}</datalist>`;
 
-function noSyncs(workspace: string, branch: string): Markup {
+function noSyncs(branch: string): Markup {
   if (branch !== '') {
     return empty('No sync of this branch is kept.', 'Enter the full name. Old syncs are removed.');
   }
   return empty(
     'Nothing has been synced yet.',
-    html`A sync brings a branch of the remote into the mirror. <a href="/workspaces/${workspace}/branches">Choose a branch</a>, or let a
-      workflow sync it with <code>operation: sync</code>.`,
+    html`A sync brings a branch of the remote into the mirror. A workflow starts one with <code>operation: sync</code>, and a git server
+      with a push event.`,
   );
 }
 
@@ -188,15 +188,8 @@ function missingText({ missing_objects: count, missing }: Sync): string {
   ].join('\n');
 }
 
-const actions = (workspace: string, { branch, finished_at }: RecordedSync): Markup => html`
-  <a class="button" href="${urlWith(syncsUrl(workspace), { branch })}">All syncs of this branch</a>
-  <span data-part="again">${
-    finished_at === null
-      ? ''
-      : html`<form method="post" action="/workspaces/${workspace}/sync">
-          <input type="hidden" name="branch" value="${branch}"><button class="primary">Sync again</button>
-        </form>`
-  }</span>`;
+const actions = (workspace: string, { branch }: RecordedSync): Markup => html`
+  <a class="button" href="${urlWith(syncsUrl(workspace), { branch })}">All syncs of this branch</a>`;
 
 /** Number of received objects, and the estimated total while the sync runs. */
 function objects({ finished_at, received_objects, estimated_objects }: Sync): string {

@@ -1,5 +1,5 @@
 import { html } from 'hono/html';
-import { formatNumber, pluralize } from '../../../interface/format.ts';
+import { pluralize } from '../../../interface/format.ts';
 import { grants } from '../../../interface/scopes.ts';
 import { locksEndingWithin, oldestLocks } from '../../locks/list.ts';
 import { type LockRow, toLock } from '../../locks/lock-row.ts';
@@ -8,44 +8,36 @@ import { type LastSync, overviewOfWorkspaces, type WorkspaceOverview } from '../
 import { maySee } from '../../tokens/tokens.ts';
 import { redactedUrl } from '../../webhooks/delivery-request.ts';
 import { failingHooks, type HookOverview } from '../../webhooks/hook-overview.ts';
-import { branchStatuses, countBranchStates, isOutdated } from '../../workspaces/branch-state.ts';
-import type { KnownRemote, RemoteMemory } from '../../workspaces/remote-memory.ts';
-import type { SyncedBranches } from '../../workspaces/synced-branches.ts';
-import { hookState, hookUrl } from '../elements/hook.ts';
-import { htmlTable, link, type Row } from '../elements/list.ts';
+import { hookState } from '../elements/hook.ts';
+import { htmlTable, type Row } from '../elements/list.ts';
 import { pathLink } from '../elements/lock.ts';
 import { listUrl } from '../elements/lock-list.ts';
 import { countdown, empty, faint, literal, type Markup, time, urlText, userText } from '../elements/text.ts';
-import { addPage, type PageCall, type Site } from '../frame/page.ts';
+import { addPage, addWorkspacePage, type PageCall, type Site } from '../frame/page.ts';
 import { setupSteps } from './setup-steps.ts';
 
-/** Maximum age of a remote's answer for the list. */
-export const recentMs = 60_000;
-
-const addLink = html`<a class="button primary" href="/new-workspace">Add a workspace</a>`;
-
-/** Shows known data without waiting for remotes, which are asked in the background. */
 export function addWorkspaceListPage(site: Site): void {
-  const { storage, remoteMemory } = site;
+  const { storage } = site;
   addPage(site, { path: '/', access: 'any-token', isCharged: true }, async (call) => {
     const workspaces = (await overviewOfWorkspaces(storage)).filter(({ id }) => maySee(call.bearer, id));
     const { scopes } = call.bearer;
-    const rows = workspaces.map((workspace) => workspaceRow(call, workspace, remoteMemory));
     const steps =
       call.bearer.workspaces === null && grants(scopes, 'admin')
         ? await setupSteps(storage, workspaces[0]?.id)
         : undefined;
-    const list =
-      rows.length > 0 ? html`${htmlTable(rows)}${await overview(call, site, workspaces)}` : noWorkspaces(call);
-    for (const { stored, synced } of workspaces) {
-      if (isOutdated(remoteMemory.known(stored), synced, call.now, recentMs)) remoteMemory.askSoon(stored);
-    }
+    const rows = workspaces.map((workspace) => workspaceRow(call, workspace));
+    const list = rows.length > 0 ? html`${htmlTable(rows)}${await overview(call, site)}` : noWorkspaces(call);
     return {
       title: 'Workspaces',
-      actions: grants(scopes, 'admin') ? addLink : '',
       main: html`${steps ?? ''}${steps !== undefined && rows.length === 0 ? '' : list}`,
-      script: 'remotes.js',
     };
+  });
+
+  /** A workspace begins with its locks, or with what else the token may see of it. */
+  addWorkspacePage(site, { path: '', access: 'any-token' }, async ({ workspace: { id }, bearer: { scopes } }) => {
+    if (grants(scopes, 'locks:read')) return { to: listUrl(id) };
+    if (grants(scopes, 'sync')) return { to: `/workspaces/${id}/syncs` };
+    return { to: grants(scopes, 'hooks:write') ? `/workspaces/${id}/hooks` : '/' };
   });
 }
 
@@ -57,56 +49,16 @@ const noWorkspaces = ({ bearer }: PageCall): Markup =>
       )
     : empty('Your token sees no workspaces.', 'Its workspaces were removed. Ask an administrator for another token.');
 
-function workspaceRow(call: PageCall, workspace: WorkspaceOverview, memory: RemoteMemory): Row {
+function workspaceRow(call: PageCall, workspace: WorkspaceOverview): Row {
   const { scopes } = call.bearer;
-  const { id, locks, remote, stored } = workspace;
+  const { id, locks, remote } = workspace;
   const held = locks === 0 ? 'none' : pluralize(locks, 'lock');
   return [
     ['Workspace', html`<a href="/workspaces/${id}">${userText(id)}</a>`, 'head'],
-    ['Branches', branches(call, workspace, memory.known(stored))],
     grants(scopes, 'sync') ? ['Last sync', lastSync(call, id, workspace.lastSync)] : '',
     grants(scopes, 'locks:read') ? ['Locks', html`<a class="nowrap" href="/workspaces/${id}/locks">${held}</a>`] : '',
     ['Mirror of', literal(remote), 'wide'],
   ];
-}
-
-function branches({ now }: PageCall, { id, synced }: WorkspaceOverview, known: KnownRemote): Markup {
-  const { state, text, more } = branchSummary(known, synced);
-  const { listing } = known;
-  const asOf = listing !== undefined && now - listing.askedAt > recentMs ? asTimestamp(listing.askedAt) : undefined;
-  const awaited = isOutdated(known, synced, now, recentMs);
-  return html`<span${awaited ? html` data-summary="/workspaces/${id}/summary"` : ''}>
-    <span class="state ${state}">${text}</span> <span class="faint">${more}${asOf === undefined ? '' : html` as of ${time(asOf, now)}`}</span>
-  </span>`;
-}
-
-interface BranchSummary {
-  /** Also the CSS class for the color. */
-  readonly state: 'behind' | 'current' | 'unsynced' | 'unknown' | 'silent';
-  readonly text: string;
-  readonly more: string;
-}
-
-export function branchSummary(known: KnownRemote, branches: SyncedBranches): BranchSummary {
-  const { listing, failure } = known;
-  if (listing !== undefined && failure === undefined) return answered(known, branches);
-  if (failure === undefined) return { state: 'unknown', text: 'asking', more: '' };
-  const more = branches.size === 0 ? '' : `${pluralize(branches.size, 'branch', 'branches')} synced`;
-  return { state: 'silent', text: 'no answer', more };
-}
-
-/** Counts only synced branches: a branch that was never synced is not behind. */
-function answered(known: KnownRemote, branches: SyncedBranches): BranchSummary {
-  const { behind, current, unsynced, unknown } = countBranchStates(branchStatuses(known, branches));
-  if (unknown > 0) return { state: 'unknown', text: 'asking', more: '' };
-  const more = unsynced === 0 ? '' : `${formatNumber(unsynced)} never synced`;
-  if (behind > 0) return { state: 'behind', text: `${behind} of ${behind + current} behind`, more };
-  if (current > 0) {
-    return { state: 'current', text: current === 1 ? '1 up to date' : `all ${current} up to date`, more };
-  }
-  return unsynced === 0
-    ? { state: 'unsynced', text: 'no branches', more: '' }
-    : { state: 'unsynced', text: 'never synced', more: pluralize(unsynced, 'branch', 'branches') };
 }
 
 const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): Markup =>
@@ -115,13 +67,13 @@ const lastSync = ({ now }: PageCall, workspace: string, sync: LastSync | null): 
     : html`<a class="state ${sync.status}" href="/workspaces/${workspace}/syncs/${sync.id}">${sync.status}</a> ${literal(sync.branch)} <span class="faint">${time(sync.at, now)}</span>`;
 
 /** The sections that the token may see. */
-async function overview(call: PageCall, site: Site, workspaces: readonly WorkspaceOverview[]): Promise<Markup> {
+async function overview(call: PageCall, site: Site): Promise<Markup> {
   const { scopes } = call.bearer;
   const [locks, failing] = await Promise.all([
     grants(scopes, 'locks:read') ? lockSections(call, site) : [],
     grants(scopes, 'hooks:write') ? failingSection(call, site) : '',
   ]);
-  return html`<div class="overview">${locks}${failing}${behindSection(call, site, workspaces)}</div>`;
+  return html`<div class="overview">${locks}${failing}</div>`;
 }
 
 const maxShown = 5;
@@ -164,48 +116,18 @@ async function failingSection(call: PageCall, { storage }: Site): Promise<Markup
 }
 
 function failingRow({ now }: PageCall, hook: HookOverview & { readonly workspace: string }): Row {
-  const { workspace, id, last_error } = hook;
+  const { workspace, last_error } = hook;
   const error = last_error === null ? '' : html`<p class="hint">${userText(last_error)}</p>`;
   return [
-    ['URL', html`<a href="${hookUrl(workspace, id)}">${urlText(redactedUrl(hook))}</a>${error}`, 'head'],
+    ['URL', html`${urlText(redactedUrl(hook))}${error}`, 'head'],
     ['Workspace', html`<a href="/workspaces/${workspace}/hooks">${userText(workspace)}</a>`],
     ['State', hookState(hook, now)],
   ];
 }
 
-/** Lists only remotes that have answered. The page reloads this part when the others have. */
-function behindSection({ now }: PageCall, { remoteMemory }: Site, workspaces: readonly WorkspaceOverview[]): Markup {
-  const known = workspaces.map(({ id, stored, synced }) => ({ id, known: remoteMemory.known(stored), synced }));
-  const behind = known
-    .flatMap(({ id, known, synced }) => branchStatuses(known, synced).map((branch) => ({ workspace: id, ...branch })))
-    .filter(({ state }) => state === 'behind')
-    .sort((one, other) => (one.synced?.syncedAt ?? 0) - (other.synced?.syncedAt ?? 0));
-  const unknown = known.filter(({ known: { listing } }) => listing === undefined).length;
-  const others = behind.length - maxShown;
-  const rows = behind.slice(0, maxShown).map(
-    ({ workspace, name, synced }): Row => [
-      ['Branch', literal(name), 'head'],
-      ['Workspace', link(`/workspaces/${workspace}/branches?show=behind`, workspace)],
-      ['Last synced', synced === undefined ? '' : time(asTimestamp(synced.syncedAt), now)],
-    ],
-  );
-  const more = [
-    others > 0 ? `And ${pluralize(others, 'other branch', 'other branches')}.` : '',
-    unknown > 0 ? `${pluralize(unknown, 'remote has', 'remotes have')} not answered yet.` : '',
-  ];
-  const none = unknown > 0 ? 'None known yet.' : 'Every synced branch is up to date.';
-  return section(['behind', 'Syncs behind'], rows, none, more.join(' ').trim());
-}
-
 /** `none` replaces an empty table. */
-const section = (
-  [id, title]: readonly [id: string, title: string],
-  rows: readonly Row[],
-  none: string,
-  more = '',
-): Markup =>
-  html`<section aria-labelledby="${id}" data-part="${id}">
+const section = ([id, title]: readonly [id: string, title: string], rows: readonly Row[], none: string): Markup =>
+  html`<section aria-labelledby="${id}">
     <h2 id="${id}">${title}</h2>
     ${rows.length === 0 ? html`<p class="faint">${none}</p>` : htmlTable(rows, 'clipped')}
-    ${more === '' ? '' : html`<p class="hint">${more}</p>`}
   </section>`;

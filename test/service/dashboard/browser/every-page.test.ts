@@ -18,7 +18,7 @@ async function expectReadable(page: Page): Promise<void> {
 test('every page and form response is readable on a phone without JavaScript, whatever names it contains', async ({
   openPage,
 }) => {
-  const { admin, workspace, pages } = await hostilePages(service);
+  const { admin, pages } = await hostilePages(service);
   const page = await openPage({ viewport: phone, javaScript: false });
   const { baseUrl } = service;
   await signIn(page, service, admin.secret);
@@ -35,11 +35,7 @@ test('every page and form response is readable on a phone without JavaScript, wh
     await expectReadable(page);
   }
 
-  const long = 'long'.repeat(100);
-  const forms = [
-    ['/tokens/new', 'Create token', 'Name', ['hidden\u202e', 'n'.repeat(100)], ['sync']],
-    [`/workspaces/${workspace}/hooks/new`, 'Register webhook', 'URL', ['wrong', `https://a.example/${long}`], []],
-  ] as const;
+  const forms = [['/tokens/new', 'Create token', 'Name', ['hidden\u202e', 'n'.repeat(100)], ['sync']]] as const;
   for (const [address, button, field, [wrong, right], choices] of forms) {
     await page.goto(baseUrl + address);
     await page.getByLabel(field, { exact: true }).fill(wrong);

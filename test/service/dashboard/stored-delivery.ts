@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import type { Insertable } from 'kysely';
-import { changeBacklogs } from '../../../../src/service/outbox/backlog.ts';
-import type { Storage } from '../../../../src/service/storage/storage.ts';
-import type { Tables } from '../../../../src/service/storage/tables.ts';
-import { lock } from '../../webhooks/samples.ts';
+import { changeBacklogs } from '../../../src/service/outbox/backlog.ts';
+import type { Storage } from '../../../src/service/storage/storage.ts';
+import type { Tables } from '../../../src/service/storage/tables.ts';
+import { lock } from '../webhooks/samples.ts';
 
 type Given = Partial<Insertable<Tables['deliveries']>> & { readonly path?: string };
 
