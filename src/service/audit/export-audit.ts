@@ -2,7 +2,7 @@ import { csvLine } from '../contract/csv.ts';
 import type { RecordedEntry } from '../outbox/event.ts';
 import { type AuditPage, auditColumns } from './read-audit.ts';
 
-export const auditFormats = {
+const auditFormats = {
   csv: 'text/csv; charset=utf-8; header=present',
   jsonl: 'application/jsonl; charset=utf-8',
 } as const;

@@ -7,7 +7,7 @@ export function redactRemote(text: string): string {
   return remote.ok ? remote.value.address : '';
 }
 
-export interface RemoteCredentials {
+interface RemoteCredentials {
   readonly username: string;
   readonly password: string;
 }

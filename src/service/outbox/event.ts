@@ -1,7 +1,7 @@
 import type { HookEvent, Lock, Timestamp } from '../../interface/resources.ts';
 import type { Sync } from '../contract/schemas.ts';
 
-export type SyncEvent = Extract<HookEvent, `sync.${string}`>;
+type SyncEvent = Extract<HookEvent, `sync.${string}`>;
 type LockEvent = Extract<HookEvent, `lock.${string}`>;
 
 interface Occurrence<Type extends HookEvent, Data> {

@@ -28,7 +28,7 @@ export type DeliveryResult =
   /** The caller cancelled it. It may have reached the receiver. */
   | { readonly kind: 'cancelled' };
 
-export interface DeliverOptions {
+interface DeliverOptions {
   readonly check: TargetCheck;
   /** Total time, from the DNS lookup to the end of the response. Standard Webhooks 1.0 recommends 15 to 30 seconds. */
   readonly timeoutMs?: number;

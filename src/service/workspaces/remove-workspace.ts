@@ -15,7 +15,7 @@ const locksAtOnce = 50;
 
 export const maxNamedLocks = 10;
 
-export interface EndedLocks {
+interface EndedLocks {
   readonly count: number;
   /** The first few of them. */
   readonly named: readonly Lock[];
