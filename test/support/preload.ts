@@ -19,6 +19,22 @@ export const killedHavingWritten = (text: string, variable: string): string =>
     syncBuiltinESMExports();
   `);
 
+/** A disk that is full after this number of lines of the ledger. */
+export const diskFullAfter = (lines: number): string =>
+  preload(`
+    import { syncBuiltinESMExports } from 'node:module';
+    import fs from 'node:fs';
+    const append = fs.appendFileSync;
+    let left = ${lines};
+    fs.appendFileSync = (file, data, ...given) => {
+      if (String(file).endsWith('ledger.jsonl') && (left -= 1) < 0) {
+        throw Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+      }
+      append(file, data, ...given);
+    };
+    syncBuiltinESMExports();
+  `);
+
 /** A process that collects garbage so often that its heap is close to its live data. */
 export const collectingGarbage = (everyMs: number): string =>
   preload(`

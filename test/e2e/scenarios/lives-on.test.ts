@@ -2,6 +2,7 @@ import { rm, truncate } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { isLocking, once } from '../../support/fault-proxy.ts';
+import { diskFullAfter } from '../../support/preload.ts';
 import type { Job } from '../../support/runner/job.ts';
 import { locking, manyPaths, unlocking } from './place.ts';
 import { openStage, useService } from './stage.ts';
@@ -87,6 +88,17 @@ describe('steps of one job at the same time', () => {
     await job.post();
     expect(await stage.locks()).toEqual([]);
   });
+});
+
+test('a disk that fills while paths are locked fails the step, which keeps none of them', async () => {
+  const stage = await openStage();
+  const job = await stage.job({ env: { NODE_OPTIONS: diskFullAfter(60) } });
+  const result = await job.run(locking(manyPaths(200), { renew: 'true' }));
+  expect(result).toMatchObject({ conclusion: 'failure', outputs: { acquired: 'false', count: '0' } });
+  expect(result.log).toMatch(/The ledger of this job's locks could not be written \(.*\).*Nothing stays locked\./);
+  await job.post();
+  expect(await stage.locks()).toEqual([]);
+  expect(job.leftProcesses()).toEqual([]);
 });
 
 describe.each<[string, (job: Job) => Promise<void>]>([

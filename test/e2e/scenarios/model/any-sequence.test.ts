@@ -107,6 +107,21 @@ const happenings = [
       ),
     ),
   fc
+    .record({ job, taking: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
+    .map(({ job: one, taking: wanted, at }) =>
+      happening(
+        `main of job ${one} survives its post-step, cancelled at request ${at} for ${takingText(wanted)}`,
+        (world) => world.survives(one, wanted, at),
+      ),
+    ),
+  fc
+    .record({ job, taking: takingAtOnce, at: fc.integer({ min: 1, max: 4 }) })
+    .map(({ job: one, taking: wanted, at }) =>
+      happening(`the worker of job ${one} is killed at request ${at} for ${takingText(wanted)}`, (world) =>
+        world.orphaned(one, wanted, at),
+      ),
+    ),
+  fc
     .record({ job, some, naming: fc.constantFrom<Naming>('path', 'path', 'pattern') })
     .map(({ job: one, some: which, naming }) =>
       happening(`job ${one} unlocks ${which} by ${naming}`, (world) => world.unlock(one, which, naming)),

@@ -145,8 +145,6 @@ export function openEnds({ stage, network, players, book, short, givesNoProof, l
       await rm(ledgerOf(player.job));
       player.ledgerGone = true;
       player.asked.clear();
-      await expect.poll(() => player.job.leftProcesses(), soon).toEqual([]);
-      short.endSoon(await locksOf(player));
     },
     leftBy: (locks) => locks.filter(({ id, origin }) => finished.has(origin ?? '') && !outliving.has(id)),
   };

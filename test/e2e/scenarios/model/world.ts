@@ -25,6 +25,15 @@ export interface Taking {
   readonly renew: boolean;
 }
 
+interface Stopping {
+  readonly player: Player;
+  readonly taking: Taking;
+  readonly atRequest: number;
+  readonly fault: Fault;
+  /** Whether the step runs below a process that stands for the worker of the runner. */
+  readonly worker?: boolean;
+}
+
 const env = {
   NODE_OPTIONS: `${fasterTime(faster.times)} ${fasterCalendar(faster.times, faster.since)} ${slowerTimeouts(15)}`,
 };
@@ -40,6 +49,10 @@ export interface World extends Omit<Outside, 'awayWhile'> {
   /** Kills the step at the request with this number, before or after the service has processed it. */
   killed(player: number, taking: Taking, atRequest: number, done: boolean): Promise<void>;
   cancelled(player: number, taking: Taking, atRequest: number): Promise<void>;
+  /** Cancels the step at that request without a signal, as in a container, and ends its job while it lives on. */
+  survives(player: number, taking: Taking, atRequest: number): Promise<void>;
+  /** Kills the worker of the runner at that request, and ends its job. */
+  orphaned(player: number, taking: Taking, atRequest: number): Promise<void>;
   unlock(player: number, paths: readonly string[], naming: Naming): Promise<void>;
   /** One job waits for a lock of the other, may be canceled and end, which the proxy hides, and the other job ends. */
   waitFor(player: number, other: number, how: { readonly renew: boolean; readonly isCanceled: boolean }): Promise<void>;
@@ -156,7 +169,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
 
   /** Stops a step when the service receives the request with this number, unless the step ends earlier. */
   async function stopped(
-    { player, taking, atRequest, fault }: { player: Player; taking: Taking; atRequest: number; fault: Fault },
+    { player, taking, atRequest, fault, worker = false }: Stopping,
     stop: (step: RunningStep) => Promise<StepResult>,
   ): Promise<void> {
     const { paths } = taking;
@@ -175,7 +188,7 @@ export async function openWorld(options: WorldOptions): Promise<World> {
     await short.look();
     const number = begin(player);
     ask(player, paths);
-    const step = await player.job.step(withInputs(taking));
+    const step = await player.job.step({ ...withInputs(taking), worker });
     await Promise.race([reached.promise, step.finished]);
     if (fault.kind === 'done-then-silence') {
       const statusOf = ({ at }: Passing) => proxy.passed.find((one) => one.at === at)?.status;
@@ -214,6 +227,18 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       stopped({ player: playerOf(number), taking, atRequest, fault: { kind: 'done-then-silence' } }, (step) =>
         step.cancel(),
       ),
+    async survives(number, taking, atRequest) {
+      const player = playerOf(number);
+      const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
+      await stopped(stopping, (step) => step.disconnect());
+      await ends.endJob(player);
+    },
+    async orphaned(number, taking, atRequest) {
+      const player = playerOf(number);
+      const stopping = { player, taking, atRequest, fault: { kind: 'done-then-silence' }, worker: true } as const;
+      await stopped(stopping, (step) => step.kill());
+      await ends.endJob(player);
+    },
     async unlock(number, paths, naming) {
       const account = playerOf(number);
       await short.look();
