@@ -38,7 +38,7 @@ interface AcquireContext extends RoundContext {
   readonly withoutWait: CallLimits;
   /** Returns the goal as it is now, for a goal that may change during the wait. Its count stays the same. */
   readonly refresh?: ((within: CallLimits) => Promise<AcquireGoal>) | undefined;
-  /** Whether waiting is in vain, because a parallel step of the same job holds what blocks this one. */
+  /** Whether waiting cannot help, because a parallel step of the same job holds a path that this one needs. */
   readonly isInVain?: (() => Promise<boolean>) | undefined;
 }
 
