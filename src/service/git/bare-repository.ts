@@ -41,17 +41,18 @@ export async function ensureRepository(
   });
 }
 
-/**
- * Writes the minimal files of a repository without refs that reads its objects from the mirror, but writes into its own
- * folder: gitrepository-layout(5). For a repository that is soon removed, running git to create and read it would take a
- * noticeable part of a sync.
- */
-export async function createBorrowingRepository(folder: string, mirror: Mirror): Promise<void> {
+/** Writes the minimal files of a repository without refs: gitrepository-layout(5). Running git for it takes longer. */
+export async function createEmptyRepository(folder: string, head = 'ref: refs/heads/main\n'): Promise<void> {
   for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
     await mkdir(join(folder, part), { recursive: true });
   await writeFile(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
+  await writeFile(join(folder, 'HEAD'), head);
+}
+
+/** Creates a repository without refs that reads its objects from the mirror, but writes into its own folder. */
+export async function createBorrowingRepository(folder: string, mirror: Mirror): Promise<void> {
   const head = await readHead(mirror.repository);
-  await writeFile(join(folder, 'HEAD'), head ?? 'ref: refs/heads/main\n');
+  await createEmptyRepository(folder, head);
   if (head === undefined) return;
   await writeFile(join(folder, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
 }

@@ -34,6 +34,7 @@ interface GitSetup {
   readonly repository?: string | undefined;
   /** Further settings. They may contain secrets: git receives them through its environment. */
   readonly moreSettings?: Readonly<Record<string, string>>;
+  readonly variables?: Readonly<Record<string, string>> | undefined;
   /** Protocol version of the response, as in the `Git-Protocol` header. */
   readonly protocol?: string | undefined;
 }
@@ -54,6 +55,7 @@ export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): No
     // An empty value disables the program that prompts for passwords.
     GIT_ASKPASS: '',
     GCM_INTERACTIVE: 'never',
+    ...setup.variables,
   };
   if (setup.protocol !== undefined) environment['GIT_PROTOCOL'] = setup.protocol;
   for (const name of passedOn) {

@@ -9,6 +9,7 @@ import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferen
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
+import { fetchLfsObjects, type LfsTransfer } from './lfs-fetch.ts';
 import { type FolderQuery, listFolder } from './list-folder.ts';
 import { maintainMirror } from './maintain.ts';
 import type { Remote } from './remote.ts';
@@ -18,7 +19,6 @@ import { createSampleRepository } from './sample-repository.ts';
 import { withScratchFolder } from './scratch.ts';
 import { type ServeTask, serveMirror } from './serve-mirror.ts';
 import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
-import { lfsAuthenticate, type SshRemote } from './ssh.ts';
 
 export type Git = ReturnType<typeof createGit>;
 
@@ -94,7 +94,8 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       ),
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       readSmallBlobs(gitOf(workspace), wanted, limits, onBlob),
-    lfsAuthenticate: (remote: SshRemote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
+    fetchLfsObjects: (transfer: LfsTransfer) =>
+      asGitErrors('fetch LFS objects', () => fetchLfsObjects(git, scratch, transfer)),
     /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
     maintain: (workspace: string, limits: Limits) =>
       asGitErrors(`maintain the mirror of ${workspace}`, async () => {
