@@ -57,31 +57,12 @@ export async function createBorrowingRepository(folder: string, mirror: Mirror):
   await writeFile(join(folder, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
 }
 
-/** Head of a branch fetched into a repository of createBorrowingRepository(). Its ref is a file: refs are not packed there. */
-export async function fetchedHead(folder: string, branch: BranchName): Promise<string | undefined> {
-  const head = await unlessMissing(readFile(join(folder, branchRef(branch)), 'utf8'));
-  return head?.trim() || undefined;
-}
-
-/** Heads of the branches in a local repository whose refs start with the prefix. Keys are names of branches. */
-export async function headsOf(git: GitCommand, prefix = 'refs/heads/'): Promise<ReadonlyMap<string, string>> {
-  const lines = await git(['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', prefix], {
-    purpose: 'read the heads of branches',
-    limits: localLimits,
-  });
-  return new Map(
-    lines.split('\n').flatMap((line) => {
-      const [head = '', name = ''] = line.split(' ');
-      return name === '' ? [] : [[name, head] as const];
-    }),
-  );
-}
-
 /** Sets the default branch of the mirror, even if the mirror does not have that branch. */
-export async function setDefaultBranch({ repository, scratch }: Mirror, branch: BranchName): Promise<void> {
+export async function setDefaultBranch(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<void> {
+  const { repository, scratch } = mirror;
+  await ensureRepository(git, mirror);
   const head = `ref: ${branchRef(branch)}\n`;
-  const current = await readHead(repository);
-  if (current === undefined || current === head) return;
+  if ((await readHead(repository)) === head) return;
   await withScratchFolder(scratch, async (folder) => {
     await writeFile(join(folder, 'HEAD'), head);
     await rename(join(folder, 'HEAD'), join(repository, 'HEAD'));

@@ -22,6 +22,8 @@ const settings: Readonly<Record<string, string>> = {
   'http.lowSpeedTime': '60',
   // Always keep the received pack: unpacking it would not report the number of received objects.
   'fetch.unpackLimit': '1',
+  // Also refs: no fetch could update one that a power failure has emptied.
+  'core.fsync': 'committed',
   'fetch.recurseSubmodules': 'false',
   // The service decides when maintenance runs.
   'gc.auto': '0',
