@@ -45,6 +45,7 @@ import { newRuleDefaults, readNewTrust } from '../../src/service/dashboard/pages
 import { newWorkspaceDefaults, readWorkspace } from '../../src/service/dashboard/pages/workspace-form.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { splitLines, summarizeErrors } from '../../src/service/git/git-output.ts';
+import { readLfsProgress } from '../../src/service/git/lfs-fetch.ts';
 import { createRemoteRedactor } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
@@ -422,6 +423,12 @@ export const parsers: readonly Parser[] = [
       basicPasswordIn(`Basic ${btoa(encodeURIComponent(text.toWellFormed()))}`),
     ],
     ['Basic ', ' ', 'x'],
+  ),
+  row(
+    'service/git/lfs-fetch.ts readLfsProgress',
+    readLfsProgress,
+    ['Downloading LFS objects:', ' ', ''],
+    ['Downloading LFS objects: 1% (1/1), ', '1', ' B |'],
   ),
   row('service/lfs/oid.ts parseOid', (text) => [parseOid(text)]),
   row(

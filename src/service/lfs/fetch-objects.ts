@@ -69,13 +69,6 @@ export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
     const received = { objects: missing.length - still.length, bytes: wanted.bytes - sumOfSizes(still) };
     // A store that has answered for an object is usable, and only lacks some.
     if (run.failure !== undefined && received.objects === 0 && run.reasons.size === 0) throw run.failure;
-    const lacking = new Set(still);
-    await onDisk(
-      syncAll(
-        store,
-        missing.filter((object) => !lacking.has(object)),
-      ),
-    );
     return { wanted, received, missing: nameMissing(still, run) };
   };
 }
@@ -109,6 +102,7 @@ async function runGitLfs(
     timeoutMs,
   );
   const redact = createRemoteRedactor(remote);
+  const isWanted = new Set<string>(objects.map(({ oid }) => oid));
   const reasons = new Map<string, string>();
   let isStoreUnusable = false;
   let last = '';
@@ -135,8 +129,8 @@ async function runGitLfs(
       },
       onErrorLine(line) {
         isStoreUnusable ||= line.startsWith('batch response: ');
-        for (const oid of line.match(/\b[0-9a-f]{64}\b/g) ?? [])
-          if (!reasons.has(oid)) reasons.set(oid, redact(line).slice(0, maxReasonLength));
+        const [oid = ''] = line.match(/\b[0-9a-f]{64}\b/) ?? [];
+        if (isWanted.has(oid) && !reasons.has(oid)) reasons.set(oid, reasonIn(redact(line), oid));
       },
     });
     return { reasons, failure: undefined };
@@ -153,11 +147,17 @@ async function runGitLfs(
 
 const maxReasonLength = 300;
 const maxPathLength = 500;
+const reasonIn = (line: string, oid: string): string =>
+  line
+    .replace(`[${oid}] `, '')
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, maxReasonLength)
+    .toWellFormed();
+
 const notInstalled = 'git-lfs is not installed where the service runs, so LFS objects are not mirrored.';
 
 function nameMissing(objects: readonly ReferencedObject[], { reasons, failure }: GitLfsRun): FetchedObjects['missing'] {
-  const detailOf = ({ oid }: ObjectName): string =>
-    reasons.get(oid)?.replace(`[${oid}] `, '') ?? failure?.message ?? 'git-lfs did not store it.';
+  const detailOf = ({ oid }: ObjectName): string => reasons.get(oid) ?? failure?.message ?? 'git-lfs did not store it.';
   const named = objects.slice(0, maxNamedMissing).map(
     (object): MissingObject => ({
       path: object.path.slice(0, maxPathLength).toWellFormed(),
@@ -183,12 +183,6 @@ async function missingObjects(
     missing.push(...some.filter((_, index) => found[index] === undefined));
   }
   return missing;
-}
-
-/** Several at a time: a file system writes them together. */
-async function syncAll(store: ObjectStore, objects: readonly ObjectName[]): Promise<void> {
-  for (let at = 0; at < objects.length; at += parallelFiles)
-    await Promise.all(objects.slice(at, at + parallelFiles).map(({ oid }) => store.sync(oid)));
 }
 
 /** Converts system errors of the disk to an LfsError. */

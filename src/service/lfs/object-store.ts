@@ -1,4 +1,4 @@
-import { mkdir, open, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
@@ -37,7 +37,7 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     return found && { path, size: found.size, lastUsedAt: found.mtimeMs };
   }
 
-  /** Does not find a file of another size, which is damaged. */
+  /** Does not find a file of another size, which a power failure has left: file systems write the size after the content. */
   async function findIntact({ oid, size }: ObjectName): Promise<StoredObject | undefined> {
     const found = await find(oid);
     return found?.size === size ? found : undefined;
@@ -62,11 +62,6 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     async folder(): Promise<string> {
       await mkdir(objects, { recursive: true, mode: 0o700 });
       return objects;
-    },
-    /** Keeps the object through a power failure, with its size and content. */
-    async sync(oid: Oid): Promise<void> {
-      const file = await open(pathOf(oid), 'r+');
-      await file.sync().finally(() => file.close());
     },
     async *list(): AsyncGenerator<ListedObject> {
       for (const first of await namesIn(objects)) {
