@@ -33,6 +33,7 @@ export async function fetchLfsObjects(git: GitCommand, scratch: string, transfer
       purpose: 'write the pointers of LFS objects',
       limits: localLimits,
       repository,
+      settings: { 'core.fsync': 'none' },
       input: Buffer.from(commitOf(objects)),
     });
     // Unfinished downloads and logs go into the temporary folder, and complete objects through the link.
