@@ -16,7 +16,7 @@ FROM node:24-slim
 # A pinned version of a Debian package is gone with its next security fix.
 # hadolint ignore=DL3008
 RUN apt-get update \
-  && apt-get install --yes --no-install-recommends ca-certificates git openssh-client tini \
+  && apt-get install --yes --no-install-recommends ca-certificates git git-lfs openssh-client tini \
   && rm -rf /var/lib/apt/lists/*
 
 # ssh refuses to run as a user that has no name, and looks for its keys in the home folder of that name.

@@ -46,7 +46,6 @@ export async function withPicturedService(
     storage,
     git,
     dataFolder: folder,
-    environment: process.env,
     targets: createTargetCheck({ allowedNetworks: [] }),
     metrics: createMetrics(),
     log: pino({ level: 'silent' }),

@@ -2,7 +2,7 @@ import { removeOldAudit } from './audit/remove-audit.ts';
 import { createDatabaseGauges } from './database-gauges.ts';
 import { removeOldResponses } from './idempotency/remembered-responses.ts';
 import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
-import { createFetchObjects } from './lfs/fetch/fetch-objects.ts';
+import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { remainingBytes } from './lfs/usage.ts';
 import { removeOldLockHistory } from './locks/history.ts';

@@ -28,8 +28,6 @@ export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
   readonly storage: Storage;
   readonly git: Git;
   readonly dataFolder: string;
-  /** Environment of the operator: LFS downloads trust the CAs that git trusts with it. */
-  readonly environment: NodeJS.ProcessEnv;
   readonly targets: TargetCheck;
   readonly metrics: Metrics;
   readonly log: Logger;

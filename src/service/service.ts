@@ -10,7 +10,6 @@ import { createRateLimiter } from './http/rate-limit.ts';
 import { reportEvents } from './http/report-events.ts';
 import { startServer } from './http/server.ts';
 import { createCompare } from './latest/compare.ts';
-import { createAskUpstream } from './lfs/fetch/ask-upstream.ts';
 import { createLfs } from './lfs/lfs.ts';
 import { sendRefusal } from './lfs/responses.ts';
 import { createUrlSigner, urlKey } from './lfs/signed-url.ts';
@@ -96,7 +95,6 @@ async function createServiceApp(
     removeFiles: (workspace: string) => removeWorkspaceFiles(git, dataFolder, workspace).catch(() => undefined),
     mirrorLimits: { ...defaultMirrorLimits, parallelClones, ...shared.mirrorLimits },
     urlSigner: createUrlSigner(await urlKey(storage), Date.now),
-    askUpstream: createAskUpstream(shared),
   };
   return createApp(
     parts,

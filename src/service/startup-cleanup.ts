@@ -1,5 +1,5 @@
 import type { Git } from './git/git.ts';
-import { createObjectStore, removeObjects, storedWorkspaces } from './lfs/object-store.ts';
+import { removeObjects, storedWorkspaces } from './lfs/object-store.ts';
 import type { ServiceParts } from './parts.ts';
 import { endAllLeases } from './runtime/lease.ts';
 import { listWorkspaces } from './workspaces/workspaces.ts';
@@ -8,11 +8,7 @@ import { listWorkspaces } from './workspaces/workspaces.ts';
 export async function cleanUpAtStart(parts: Pick<ServiceParts, 'storage' | 'git' | 'dataFolder' | 'log'>) {
   const { storage, git, dataFolder, log } = parts;
   // Only with SQLite, the instance lock ensures that no other process uses the folder.
-  if (storage.dialect === 'sqlite') {
-    await endAllLeases(storage);
-    for (const workspace of await storedWorkspaces(dataFolder))
-      await createObjectStore(dataFolder, workspace).keepLargestPartials();
-  }
+  if (storage.dialect === 'sqlite') await endAllLeases(storage);
   // Listed before the workspaces: otherwise the folder of a new workspace could seem to have none.
   const stored = new Set([...(await git.listMirrors()), ...(await storedWorkspaces(dataFolder))]);
   const existing = (await listWorkspaces(storage.read)).map(({ id }) => id);

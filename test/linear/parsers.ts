@@ -42,6 +42,7 @@ import { readNewToken } from '../../src/service/dashboard/pages/new-token.ts';
 import { localPath } from '../../src/service/dashboard/pages/sign-in.ts';
 import { parseBranchName } from '../../src/service/git/branch-name.ts';
 import { splitLines, summarizeErrors } from '../../src/service/git/git-output.ts';
+import { readLfsProgress } from '../../src/service/git/lfs-fetch.ts';
 import { createRemoteRedactor } from '../../src/service/git/redact.ts';
 import { parseRemote } from '../../src/service/git/remote.ts';
 import { collectBranches } from '../../src/service/git/remote-branches.ts';
@@ -379,6 +380,12 @@ export const parsers: readonly Parser[] = [
       basicPasswordIn(`Basic ${btoa(encodeURIComponent(text.toWellFormed()))}`),
     ],
     ['Basic ', ' ', 'x'],
+  ),
+  row(
+    'service/git/lfs-fetch.ts readLfsProgress',
+    readLfsProgress,
+    ['Downloading LFS objects:', ' ', ''],
+    ['Downloading LFS objects: 1% (1/1), ', '1', ' B |'],
   ),
   row('service/lfs/oid.ts parseOid', (text) => [parseOid(text)]),
   row(

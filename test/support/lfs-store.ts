@@ -106,7 +106,7 @@ export async function startLfsStore(behaviour: LfsBehaviour = {}): Promise<LfsSt
       const asked = JSON.parse(request.body) as Batch;
       return (await behaviour.batch?.(request, asked.objects)) ?? batch(request, asked);
     }
-    const oid = url.replace(/^.*\//, '');
+    const oid = url.replace(/^.*\/|\?.*$/g, '');
     if (method === 'PUT') {
       if (nameOf(bytes).oid === oid) objects.set(oid, bytes);
       return nothing(200);

@@ -132,7 +132,6 @@ export async function startTestService(
     storage,
     git: createGit({ dataFolder: data.folder, allowFile: allowFileRemotes, environment }),
     dataFolder: data.folder,
-    environment,
     targets: createTargetCheck({ allowedNetworks: allowedNetworks.map(cidr), ...(resolve && { resolve }) }),
     metrics,
     log: options.log ?? pino({ level: 'debug' }, { write: (line: string) => lines.push(line) }),

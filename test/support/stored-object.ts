@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { mkdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { createObjectStore } from '../../src/service/lfs/object-store.ts';
 import { type ObjectName, parseOid } from '../../src/service/lfs/oid.ts';
 import { valueIn } from './value-in.ts';
@@ -12,10 +14,8 @@ export const objectName = (content: Uint8Array): ObjectName => ({
 /** Stores an object as a sync would, and returns its name and path. */
 export async function storeObject(dataFolder: string, workspace: string, content: Uint8Array) {
   const [store, name] = [createObjectStore(dataFolder, workspace), objectName(content)];
-  const partial = await store.openPartial(name);
-  await partial.write(content);
-  await partial.store();
-  const found = await store.find(name.oid);
-  if (found === undefined) throw new Error('The object was not stored.');
-  return { ...name, path: found.path };
+  const path = join(await store.folder(), name.oid.slice(0, 2), name.oid.slice(2, 4), name.oid);
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, content);
+  return { ...name, path };
 }

@@ -41,46 +41,28 @@ export async function ensureRepository(
   });
 }
 
-/**
- * Writes the minimal files of a repository without refs that reads its objects from the mirror, but writes into its own
- * folder: gitrepository-layout(5). For a repository that is soon removed, running git to create and read it would take a
- * noticeable part of a sync.
- */
-export async function createBorrowingRepository(folder: string, mirror: Mirror): Promise<void> {
+/** Writes the minimal files of a repository without refs: gitrepository-layout(5). Running git for it takes longer. */
+export async function createEmptyRepository(folder: string, head = 'ref: refs/heads/main\n'): Promise<void> {
   for (const part of ['objects/info', 'objects/pack', 'refs/heads'])
     await mkdir(join(folder, part), { recursive: true });
   await writeFile(join(folder, 'config'), '[core]\n\trepositoryformatversion = 0\n\tbare = true\n');
+  await writeFile(join(folder, 'HEAD'), head);
+}
+
+/** Creates a repository without refs that reads its objects from the mirror, but writes into its own folder. */
+export async function createBorrowingRepository(folder: string, mirror: Mirror): Promise<void> {
   const head = await readHead(mirror.repository);
-  await writeFile(join(folder, 'HEAD'), head ?? 'ref: refs/heads/main\n');
+  await createEmptyRepository(folder, head);
   if (head === undefined) return;
   await writeFile(join(folder, 'objects', 'info', 'alternates'), `${join(mirror.repository, 'objects')}\n`);
 }
 
-/** Head of a branch fetched into a repository of createBorrowingRepository(). Its ref is a file: refs are not packed there. */
-export async function fetchedHead(folder: string, branch: BranchName): Promise<string | undefined> {
-  const head = await unlessMissing(readFile(join(folder, branchRef(branch)), 'utf8'));
-  return head?.trim() || undefined;
-}
-
-/** Heads of the branches in a local repository whose refs start with the prefix. Keys are names of branches. */
-export async function headsOf(git: GitCommand, prefix = 'refs/heads/'): Promise<ReadonlyMap<string, string>> {
-  const lines = await git(['for-each-ref', '--format=%(objectname) %(refname:lstrip=2)', prefix], {
-    purpose: 'read the heads of branches',
-    limits: localLimits,
-  });
-  return new Map(
-    lines.split('\n').flatMap((line) => {
-      const [head = '', name = ''] = line.split(' ');
-      return name === '' ? [] : [[name, head] as const];
-    }),
-  );
-}
-
 /** Sets the default branch of the mirror, even if the mirror does not have that branch. */
-export async function setDefaultBranch({ repository, scratch }: Mirror, branch: BranchName): Promise<void> {
+export async function setDefaultBranch(git: GitCommand, mirror: Mirror, branch: BranchName): Promise<void> {
+  const { repository, scratch } = mirror;
+  await ensureRepository(git, mirror);
   const head = `ref: ${branchRef(branch)}\n`;
-  const current = await readHead(repository);
-  if (current === undefined || current === head) return;
+  if ((await readHead(repository)) === head) return;
   await withScratchFolder(scratch, async (folder) => {
     await writeFile(join(folder, 'HEAD'), head);
     await rename(join(folder, 'HEAD'), join(repository, 'HEAD'));

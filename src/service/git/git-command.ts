@@ -11,12 +11,15 @@ import { type GitWork, type Limits, runProcess, withSignal } from './run-git.ts'
 export const localLimits: Limits = { timeoutMs: 60_000 };
 
 export interface GitTask extends GitWork {
+  readonly program?: 'git' | 'git-lfs';
   /** Completes the sentence "git could not …". */
   readonly purpose: string;
   readonly repository?: string | undefined;
   /** The remote it connects to. Its credentials are passed to git and redacted from errors. */
   readonly remote?: Remote | undefined;
   readonly settings?: Readonly<Record<string, string>>;
+  /** Further variables of the environment. They may contain secrets. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** Value of the client's `Git-Protocol` header. */
   readonly protocol?: string | undefined;
   /** Ends git once the caller has what it needs. This is not an error. */
@@ -30,42 +33,47 @@ export function gitCommand(setup: {
   readonly environment: NodeJS.ProcessEnv;
   readonly allowFile: boolean;
 }): GitCommand {
-  return async (args, { purpose, repository, remote, settings, protocol, enough, ...work }) => {
+  return async (
+    args,
+    { program = 'git', purpose, repository, remote, settings, variables, protocol, enough, ...work },
+  ) => {
     const environment = gitEnvironment(setup.environment, {
       allowFile: setup.allowFile,
       repository,
       protocol,
-      moreSettings: { ...settings, ...(remote && accessSettings(remote)) },
+      variables,
+      moreSettings: { ...settings, ...(remote && program === 'git' && accessSettings(remote)) },
     });
     const outcome = await asGitErrors(purpose, () =>
-      runProcess('git', args, environment, { ...work, limits: withSignal(work.limits, enough) }),
+      runProcess(program, args, environment, { ...work, limits: withSignal(work.limits, enough) }),
     );
     switch (outcome.kind) {
       case 'exited':
         if (outcome.status === 0) return outcome.output;
         throw failed(
+          program,
           purpose,
           summarizeErrors(outcome.errorLines.map(createRemoteRedactor(remote))) || `status ${outcome.status}.`,
         );
       case 'killed':
-        throw failed(purpose, `it was killed with ${outcome.signal}.`);
+        throw failed(program, purpose, `it was killed with ${outcome.signal}.`);
       case 'timeout':
         throw new GitError(
           'timeout',
-          `git did not ${purpose} within ${spanOfMs(work.limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
+          `${program} did not ${purpose} within ${spanOfMs(work.limits.timeoutMs)} and was stopped. Check that the remote responds, or allow more time.`,
         );
       case 'aborted':
         if (enough?.aborted) return '';
-        throw new GitError('aborted', `git was stopped before it could ${purpose}.`);
+        throw new GitError('aborted', `${program} was stopped before it could ${purpose}.`);
       case 'not-started':
         throw outcome.code === 'ENOENT'
           ? new GitError(
               'not-installed',
-              `git could not ${purpose}: git is not on the PATH of the service. Install git 2.39 or newer.`,
+              `${program} could not ${purpose}: ${program} is not on the PATH of the service. Install ${oldestVersions[program]} or newer.`,
             )
-          : failed(purpose, `it could not be started: ${systemErrorText(outcome.code) ?? outcome.code}.`);
+          : failed(program, purpose, `it could not be started: ${systemErrorText(outcome.code) ?? outcome.code}.`);
       case 'too-much-output':
-        throw failed(purpose, 'its output is too large.');
+        throw failed(program, purpose, 'its output is too large.');
     }
   };
 }
@@ -75,5 +83,7 @@ export const inRepository =
   (args, task) =>
     git(args, { ...task, repository });
 
-const failed = (purpose: string, output: string): GitError =>
-  new GitError('failed', `git could not ${purpose}: ${output}`, output);
+const oldestVersions = { git: 'git 2.39', 'git-lfs': 'git-lfs 3.3' };
+
+const failed = (program: string, purpose: string, output: string): GitError =>
+  new GitError('failed', `${program} could not ${purpose}: ${output}`, output);

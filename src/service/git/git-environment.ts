@@ -22,6 +22,8 @@ const settings: Readonly<Record<string, string>> = {
   'http.lowSpeedTime': '60',
   // Always keep the received pack: unpacking it would not report the number of received objects.
   'fetch.unpackLimit': '1',
+  // Also refs: no fetch could update one that a power failure has emptied.
+  'core.fsync': 'committed',
   'fetch.recurseSubmodules': 'false',
   // The service decides when maintenance runs.
   'gc.auto': '0',
@@ -34,6 +36,7 @@ interface GitSetup {
   readonly repository?: string | undefined;
   /** Further settings. They may contain secrets: git receives them through its environment. */
   readonly moreSettings?: Readonly<Record<string, string>>;
+  readonly variables?: Readonly<Record<string, string>> | undefined;
   /** Protocol version of the response, as in the `Git-Protocol` header. */
   readonly protocol?: string | undefined;
 }
@@ -54,6 +57,7 @@ export function gitEnvironment(operator: NodeJS.ProcessEnv, setup: GitSetup): No
     // An empty value disables the program that prompts for passwords.
     GIT_ASKPASS: '',
     GCM_INTERACTIVE: 'never',
+    ...setup.variables,
   };
   if (setup.protocol !== undefined) environment['GIT_PROTOCOL'] = setup.protocol;
   for (const name of passedOn) {

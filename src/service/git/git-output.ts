@@ -48,6 +48,9 @@ const noise = [
   /^From /,
   /^Please make sure you have the correct access rights/,
   /^and the repository exists\./,
+  /^error: failed to fetch some objects from /,
+  /^Errors logged to /,
+  /^Use `git lfs logs last`/,
 ];
 
 /** The last messages of git before it failed, in one line, without progress and hints for terminal users. */

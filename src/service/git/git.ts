@@ -3,14 +3,17 @@ import { rename } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
-import { ensureRepository, headsOf, isRepository, type Mirror, setDefaultBranch } from './bare-repository.ts';
-import { type BranchName, branchRef } from './branch-name.ts';
+import { isRepository, type Mirror, setDefaultBranch } from './bare-repository.ts';
+import type { BranchName } from './branch-name.ts';
 import { type ChangeQuery, type FileChange, listBlobs, listChanges, listDifferences, relationOf } from './changes.ts';
 import { estimateObjects, type FetchEvents, fetchBranch } from './fetch.ts';
 import { gitCommand, inRepository, localLimits } from './git-command.ts';
 import { asGitErrors } from './git-error.ts';
+import { fetchLfsObjects, type LfsTransfer } from './lfs-fetch.ts';
 import { type FolderQuery, listFolder } from './list-folder.ts';
 import { maintainMirror } from './maintain.ts';
+import { createPackWriters } from './pack-writers.ts';
+import { missingCommits } from './published-objects.ts';
 import type { Remote } from './remote.ts';
 import { listRemoteBranches } from './remote-branches.ts';
 import type { Limits } from './run-git.ts';
@@ -18,7 +21,6 @@ import { createSampleRepository } from './sample-repository.ts';
 import { withScratchFolder } from './scratch.ts';
 import { type ServeTask, serveMirror } from './serve-mirror.ts';
 import { type Blob, readSmallBlobs, type SmallBlobs } from './small-blobs.ts';
-import { lfsAuthenticate, type SshRemote } from './ssh.ts';
 
 export type Git = ReturnType<typeof createGit>;
 
@@ -56,26 +58,32 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       });
     });
 
+  const asPackWriter = createPackWriters();
+  async function writePacks<T>(workspace: string, work: (mirror: Mirror) => Promise<T>): Promise<T> {
+    const mirror = mirrorOf(workspace);
+    try {
+      return await asPackWriter(mirror, () => work(mirror));
+    } finally {
+      // Another process has removed the workspace, and git recreated its folders for the pack that it was writing.
+      if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
+    }
+  }
+
   return {
     async version(): Promise<string> {
       const response = await git(['version'], { purpose: 'print its version', limits: localLimits });
       return response.replace(/^git version /, '').trim();
     },
     branches: (remote: Remote, limits: Limits) => listRemoteBranches(git, remote, limits),
-    head: (workspace: string, branch: BranchName) =>
-      asGitErrors(`read the branch ${branch} of the mirror`, async () => {
-        await ensureRepository(git, mirrorOf(workspace));
-        return (await headsOf(gitOf(workspace), branchRef(branch))).get(branch);
-      }),
-    heads: (workspace: string) =>
-      asGitErrors('read the branches of the mirror', async () => {
-        await ensureRepository(git, mirrorOf(workspace));
-        return headsOf(gitOf(workspace));
-      }),
-    /** Sets the branch that clones check out, if it has been synced. No effect without a mirror. */
+    /** Which of these commits the mirror lacks: it may be lost, and a branch may never have been fetched. */
+    missingCommits: (workspace: string, commits: Iterable<string>) =>
+      asGitErrors('look for commits in the mirror', () =>
+        missingCommits({ git, mirror: mirrorOf(workspace), limits: localLimits }, commits),
+      ),
+    /** Sets the branch that clones check out, if it has been synced. */
     setDefaultBranch: (workspace: string, branch: BranchName) =>
       asGitErrors(`set the default branch of the mirror to ${branch}`, () =>
-        setDefaultBranch(mirrorOf(workspace), branch),
+        setDefaultBranch(git, mirrorOf(workspace), branch),
       ),
     listFolder: (workspace: string, query: FolderQuery) => listFolder(gitOf(workspace), query),
     listChanges: (workspace: string, query: ChangeQuery, onChange: (change: FileChange) => void) =>
@@ -90,22 +98,17 @@ export function createGit({ dataFolder, allowFile, environment, silenceMs }: Git
       ),
     fetch: (workspace: string, remote: Remote, branch: BranchName, limits: Limits, events: FetchEvents = {}) =>
       asGitErrors(`fetch the branch ${branch} of ${remote.address}`, () =>
-        fetchBranch({ git, mirror: mirrorOf(workspace), remote, branch, limits, silenceMs }, events),
+        writePacks(workspace, (mirror) => fetchBranch({ git, mirror, remote, branch, limits, silenceMs }, events)),
       ),
     smallBlobs: (workspace: string, wanted: SmallBlobs, limits: Limits, onBlob: (blob: Blob) => void) =>
       readSmallBlobs(gitOf(workspace), wanted, limits, onBlob),
-    lfsAuthenticate: (remote: SshRemote, limits: Limits) => lfsAuthenticate(environment, remote, limits),
+    fetchLfsObjects: (transfer: LfsTransfer) =>
+      asGitErrors('fetch LFS objects', () => fetchLfsObjects(git, scratch, transfer)),
     /** Keeps the mirror fast. Useful after a fetch; a failure does no harm. */
     maintain: (workspace: string, limits: Limits) =>
-      asGitErrors(`maintain the mirror of ${workspace}`, async () => {
-        const mirror = mirrorOf(workspace);
-        try {
-          await maintainMirror(git, mirror, limits);
-        } finally {
-          // Another process has removed the workspace, and git recreated its folders for the pack that it was writing.
-          if (!(await isRepository(mirror.repository))) await removeMirror(workspace);
-        }
-      }),
+      asGitErrors(`maintain the mirror of ${workspace}`, () =>
+        writePacks(workspace, (mirror) => maintainMirror(git, mirror, limits)),
+      ),
     /** Creates a sample repository if it is missing, and returns its path. Only useful with `allowFile`. */
     sampleRepository: () =>
       asGitErrors('create the sample repository', async () => {

@@ -45,8 +45,8 @@ export async function publishedFor(task: ClientTask): Promise<Published> {
  * client would get an empty clone.
  */
 async function presentBranches({ branches, onMissing, ...search }: ClientTask): Promise<Published['branches']> {
-  const types = await typesOf(search, [...new Set(branches.values())]);
-  const lacking = [...branches].filter(([, head]) => !types.has(head));
+  const missing = await missingCommits(search, branches.values());
+  const lacking = [...branches].filter(([, head]) => missing.has(head));
   onMissing(lacking.map(([name]) => name));
   const [first] = lacking;
   if (first !== undefined && lacking.length === branches.size) {
@@ -56,7 +56,16 @@ async function presentBranches({ branches, onMissing, ...search }: ClientTask): 
       `The mirror lacks the commit ${head} of the branch ${name}. Sync the branch again.`,
     );
   }
-  return new Map([...branches].filter(([, head]) => types.has(head)));
+  return new Map([...branches].filter(([, head]) => !missing.has(head)));
+}
+
+/**
+ * Which of these commits the mirror lacks. One that it has is complete: git makes a pack visible only with all objects
+ * that were missing for its commits.
+ */
+export async function missingCommits(search: Search, commits: Iterable<string>): Promise<ReadonlySet<string>> {
+  const asked = new Set(commits);
+  return asked.difference(new Set((await typesOf(search, [...asked])).keys()));
 }
 
 /**

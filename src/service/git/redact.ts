@@ -1,12 +1,13 @@
 import { createRedactor } from '../../interface/redact.ts';
 import { basicAuthorization, type Remote } from './remote.ts';
 
-/** Redacts the credentials of the remote, and credentials in any URL of the text. */
+/** Redacts the credentials of the remote, and those in any URL of the text: before the host, or signed in the query. */
 export function createRemoteRedactor(remote: Remote | undefined): (text: string) => string {
   const redactSecrets = createRedactor(remote === undefined ? [] : secretsOf(remote));
   return (text) =>
     redactSecrets(text)
       .replaceAll(/\/\/[^\s/]*@/g, '//')
+      .replaceAll(/(\bhttps?:\/\/[^\s?]*\?)\S+/gi, '$1***')
       .replaceAll(/(authorization:\s*)\S+(\s+\S+)?/gi, '$1***');
 }
 

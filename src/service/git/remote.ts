@@ -17,13 +17,6 @@ export interface Remote {
   readonly kind: 'https' | 'ssh' | 'file';
   readonly address: string;
   readonly credentials?: RemoteCredentials;
-  /** For ssh itself. `login` is the host without brackets, after the user if there is one. */
-  readonly ssh?: {
-    readonly host: string;
-    readonly login: string;
-    readonly port: string | undefined;
-    readonly path: string;
-  };
 }
 
 /**
@@ -59,7 +52,7 @@ export function parseRemote(text: string, { allowFile }: { readonly allowFile: b
   if (/^[^@/]*:[/:]/.test(text)) return refused(allowedForms);
   const [, user, host, path] = /^([^@/:]*)@(\[[^\]/]*\]|[^@/:]*):(.+)$/.exec(text) ?? [];
   if (host === undefined || path === undefined) return refused(allowedForms);
-  return sshRemote({ user, host, port: undefined, path }, text);
+  return sshRemote({ user, host, path }, text);
 }
 
 export const basicAuthorization = ({ username, password }: RemoteCredentials): string =>
@@ -129,7 +122,7 @@ function parseSsh(text: string): Parsed<Remote> {
   if (port !== undefined && (Number(port) < 1 || Number(port) > 65_535)) {
     return refused('The port of the address is not between 1 and 65535.');
   }
-  return sshRemote({ user, host, port, path }, `ssh://${rest}`);
+  return sshRemote({ user, host, path }, `ssh://${rest}`);
 }
 
 /** Stricter than RFC 3986: further characters would have a special meaning for ssh or a shell. */
@@ -139,11 +132,10 @@ const nameRule = 'must start with a letter, digit or _, and may contain only let
 interface SshParts {
   readonly user: string | undefined;
   readonly host: string;
-  readonly port: string | undefined;
   readonly path: string;
 }
 
-function sshRemote({ user, host, port, path }: SshParts, address: string): Parsed<Remote> {
+function sshRemote({ user, host, path }: SshParts, address: string): Parsed<Remote> {
   if (user?.includes(':')) {
     return refused('An ssh address must not have a password. Remove it, and give the service an SSH key.');
   }
@@ -155,9 +147,7 @@ function sshRemote({ user, host, port, path }: SshParts, address: string): Parse
   }
   const pathProblem = pathProblemOf(path);
   if (pathProblem !== undefined) return refused(pathProblem);
-  const bare = host.replaceAll(/[[\]]/g, '');
-  const login = user === undefined ? bare : `${user}@${bare}`;
-  return accepted({ kind: 'ssh', address, ssh: { host, login, port, path } });
+  return accepted({ kind: 'ssh', address });
 }
 
 const bracketedAddress = /^\[[0-9a-f:.]+\]$/i;

@@ -1,12 +1,10 @@
-import { join } from 'node:path';
 import { spanOfMs } from '../../interface/duration.ts';
-import { createBorrowingRepository, type Mirror } from './bare-repository.ts';
+import type { Mirror } from './bare-repository.ts';
 import { type BranchName, branchRef } from './branch-name.ts';
 import type { GitCommand } from './git-command.ts';
 import { GitError } from './git-error.ts';
 import { type Remote, remoteArguments } from './remote.ts';
 import { type Limits, withSignal } from './run-git.ts';
-import { withScratchFolder } from './scratch.ts';
 
 type Progress =
   /** Objects that the remote considered for the pack. Includes delta bases, so it can be more than it sends. */
@@ -22,60 +20,59 @@ export interface Transfer {
   readonly limits: Limits;
   /** A fetch without any message of git or the remote for this long is ended: git reports all that arrives. */
   readonly silenceMs?: number | undefined;
+}
+
+interface RefTransfer extends Transfer {
+  /** Receives the objects and the ref: the mirror, or a repository that reads its objects from the mirror. */
+  readonly repository: string;
+  readonly ref: string;
   /** Called when git or the remote writes any line. */
-  readonly onActivity?: (() => void) | undefined;
+  readonly onErrorLine?: ((line: string) => void) | undefined;
   /** Ends the fetch once the caller knows enough. This is not an error. */
   readonly enough?: AbortSignal | undefined;
 }
 
-/** Fetches the missing objects of the branch into a temporary repository, and removes it after `use`. */
-export async function fetchIntoScratch<T>(
-  { git, mirror, remote, branch, limits, silenceMs = 60_000, onActivity, enough }: Transfer,
+/** Fetches the missing objects of the branch, and then moves the ref to its head. */
+export async function transferBranch(
+  { git, remote, branch, limits, silenceMs = 60_000, repository, ref, onErrorLine, enough }: RefTransfer,
   onProgress: (progress: Progress) => void,
-  use: (repository: string) => Promise<T>,
-): Promise<T> {
-  return withScratchFolder(mirror.scratch, async (folder) => {
-    const repository = join(folder, 'borrowing.git');
-    // Cannot damage the mirror. Its branches take part in the negotiation with the remote.
-    await createBorrowingRepository(repository, mirror);
-    const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
-    const refspec = `+${branchRef(branch)}:${branchRef(branch)}`;
-    const silent = new AbortController();
-    const silence = setTimeout(() => silent.abort(), silenceMs);
-    let isReceived = false;
-    try {
-      await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
-        purpose: `fetch the branch ${branch} of ${remote.address}`,
-        limits: withSignal(limits, silent.signal),
-        enough,
-        repository,
-        remote,
-        onErrorLine: (line) => {
-          onActivity?.();
-          const progress = readProgress(line);
-          isReceived ||= progress?.kind === 'receiving' && progress.received === progress.total;
-          // Afterwards, git processes the pack, which may take longer.
-          if (isReceived) clearTimeout(silence);
-          else silence.refresh();
-          if (progress !== undefined) onProgress(progress);
-        },
-      });
-    } catch (error) {
-      if (error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted) {
-        throw new GitError(
-          'timeout',
-          `git could not fetch the branch ${branch} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
-        );
-      }
-      if (error instanceof GitError && error.output.includes("couldn't find remote ref")) {
-        throw new GitError('no-such-branch', `There is no branch ${branch} in ${remote.address}.`, error.output);
-      }
-      throw error;
-    } finally {
-      clearTimeout(silence);
+): Promise<void> {
+  const options = ['--progress', '--no-tags', '--no-write-fetch-head', '--no-auto-maintenance', '--refmap='];
+  const refspec = `+${branchRef(branch)}:${ref}`;
+  const silent = new AbortController();
+  const silence = setTimeout(() => silent.abort(), silenceMs);
+  let isReceived = false;
+  try {
+    await git(['fetch', ...options, ...remoteArguments(remote), refspec], {
+      purpose: `fetch the branch ${branch} of ${remote.address}`,
+      limits: withSignal(limits, silent.signal),
+      enough,
+      repository,
+      remote,
+      onErrorLine: (line) => {
+        onErrorLine?.(line);
+        const progress = readProgress(line);
+        isReceived ||= progress?.kind === 'receiving' && progress.received === progress.total;
+        // Afterwards, git processes the pack, which may take longer.
+        if (isReceived) clearTimeout(silence);
+        else silence.refresh();
+        if (progress !== undefined) onProgress(progress);
+      },
+    });
+  } catch (error) {
+    if (error instanceof GitError && error.kind === 'aborted' && silent.signal.aborted) {
+      throw new GitError(
+        'timeout',
+        `git could not fetch the branch ${branch} of ${remote.address}: nothing arrived for ${spanOfMs(silenceMs)}. Check the remote and the network between.`,
+      );
     }
-    return use(repository);
-  });
+    if (error instanceof GitError && error.output.includes("couldn't find remote ref")) {
+      throw new GitError('no-such-branch', `There is no branch ${branch} in ${remote.address}.`, error.output);
+    }
+    throw error;
+  } finally {
+    clearTimeout(silence);
+  }
 }
 
 export function readProgress(line: string): Progress | undefined {

@@ -11,7 +11,7 @@ import { createFindNewerVersions } from './newer-versions.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 
 interface CompareParts extends RefreshParts {
-  readonly git: Pick<Git, 'heads' | keyof LimitedGit>;
+  readonly git: Pick<Git, 'missingCommits' | keyof LimitedGit>;
   readonly windowsPaths: boolean;
   readonly onError: (error: unknown) => void;
 }

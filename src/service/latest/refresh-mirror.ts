@@ -14,7 +14,7 @@ import type { FoundWorkspace } from '../workspaces/workspaces.ts';
 
 export interface RefreshParts {
   readonly storage: Storage;
-  readonly git: Pick<Git, 'heads'>;
+  readonly git: Pick<Git, 'missingCommits'>;
   readonly remoteMemory: Pick<RemoteMemory, 'known' | 'ask'>;
 }
 
@@ -103,9 +103,12 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
 
   /** The branches whose head the mirror lacks: also those that it has lost, or that another instance has fetched. */
   async function branchesBehind({ id, askedAt, synced, fetched }: Comparison, branches: readonly ListedBranch[]) {
-    const heads = await git.heads(id);
+    const missing = await git.missingCommits(
+      id,
+      branches.map(([, listed]) => listed),
+    );
     return branches.filter(([name, listed]) => {
-      if (heads.get(name) !== listed) return true;
+      if (missing.has(listed)) return true;
       if (synced.get(name)?.head !== listed) fetched.set(name, { head: listed, syncedAt: askedAt });
       return false;
     });
@@ -137,8 +140,10 @@ export function createRefreshMirror({ storage, git, remoteMemory }: RefreshParts
   }
 
   /** Another instance with a mirror of its own may have run the sync. */
-  const isHere = async (id: string, name: BranchName): Promise<boolean> =>
-    (await git.heads(id)).get(name) === (await syncedBranches(storage, id)).get(name)?.head;
+  const isHere = async (id: string, name: BranchName): Promise<boolean> => {
+    const head = (await syncedBranches(storage, id)).get(name)?.head;
+    return head !== undefined && (await git.missingCommits(id, [head])).size === 0;
+  };
 
   async function lastRefresh(request: RefreshRequest, maxAgeMs: number): Promise<Refresh> {
     const { workspace, branch, syncsBranch } = request;

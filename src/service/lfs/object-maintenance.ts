@@ -39,7 +39,6 @@ export function createObjectMaintenance(parts: ObjectMaintenanceOptions) {
     const workspace = await findWorkspace(storage.read, id);
     if (workspace === undefined) return;
     const store = objectsOf(id);
-    await store.removeOldPartials();
     const { lfs_limit: limitBytes } = workspace;
     const eviction = await evict(store, {
       limitBytes,

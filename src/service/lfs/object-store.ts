@@ -1,9 +1,8 @@
-import { rename, rm, stat, utimes } from 'node:fs/promises';
+import { mkdir, rm, stat, utimes } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
-import { isMissing, namesIn, unlessMissing, withFolderOf } from '../platform/missing-file.ts';
+import { namesIn, unlessMissing } from '../platform/missing-file.ts';
 import { workspaceFolder, workspaceOfFolder } from '../platform/workspace-folder.ts';
 import { type ObjectName, type Oid, parseOid } from './oid.ts';
-import { createPartialObjects } from './partial-objects.ts';
 
 /** Ids of the workspaces that have a folder of objects. */
 export const storedWorkspaces = async (dataFolder: string): Promise<readonly string[]> =>
@@ -29,8 +28,7 @@ export const lastUsePrecisionMs = 10 * 60 * 1_000;
  * Complete objects are stored in the layout of Git LFS: `objects/ab/cd/abcd…`.
  */
 export function createObjectStore(dataFolder: string, workspace: string) {
-  const root = storeFolder(dataFolder, workspace);
-  const objects = join(root, 'objects');
+  const objects = join(storeFolder(dataFolder, workspace), 'objects');
   const pathOf = (oid: Oid): string => join(objects, oid.slice(0, 2), oid.slice(2, 4), oid);
 
   async function find(oid: Oid): Promise<StoredObject | undefined> {
@@ -39,7 +37,7 @@ export function createObjectStore(dataFolder: string, workspace: string) {
     return found && { path, size: found.size, lastUsedAt: found.mtimeMs };
   }
 
-  /** Does not find a file of another size, which is damaged. */
+  /** Does not find a file of another size, which a power failure has left: file systems write the size after the content. */
   async function findIntact({ oid, size }: ObjectName): Promise<StoredObject | undefined> {
     const found = await find(oid);
     return found?.size === size ? found : undefined;
@@ -48,14 +46,6 @@ export function createObjectStore(dataFolder: string, workspace: string) {
   async function touch(oid: Oid): Promise<void> {
     const now = new Date();
     await unlessMissing(utimes(pathOf(oid), now, now));
-  }
-
-  async function storeFile(path: string, oid: Oid): Promise<void> {
-    const target = pathOf(oid);
-    await withFolderOf(target, () => rename(path, target)).catch(async (error: unknown) => {
-      // Another process has stored the object and removed this file.
-      if (!isMissing(error) || (await find(oid)) === undefined) throw error;
-    });
   }
 
   return {
@@ -68,7 +58,11 @@ export function createObjectStore(dataFolder: string, workspace: string) {
       return found;
     },
     touch,
-    ...createPartialObjects(join(root, 'incomplete'), storeFile),
+    /** Creates the folder, and returns its path. */
+    async folder(): Promise<string> {
+      await mkdir(objects, { recursive: true, mode: 0o700 });
+      return objects;
+    },
     async *list(): AsyncGenerator<ListedObject> {
       for (const first of await namesIn(objects)) {
         for (const second of await namesIn(join(objects, first))) {

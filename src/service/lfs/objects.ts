@@ -26,17 +26,10 @@ export interface ObjectResponse extends ObjectName {
   readonly error?: { readonly code: number; readonly message: string };
 }
 
-/** Responses of the store for objects missing from the mirror; undefined if a client must ask the store itself. */
-export type AskUpstream = (
-  workspace: FoundWorkspace,
-  missing: readonly ObjectName[],
-) => Promise<ReadonlyMap<Oid, ObjectResponse> | undefined>;
-
 export interface ObjectRoutes extends AccessControl, DownloadRoutes {
   readonly storage: AccessControl['storage'];
   /** Public origin of the service, if known. */
   readonly publicUrl: () => string | undefined;
-  readonly askUpstream: AskUpstream;
 }
 
 /** Scope for downloads from the mirror. Other tokens are redirected to the store, which checks access itself. */
@@ -64,10 +57,10 @@ export function addObjectRoutes(app: App, routes: ObjectRoutes): void {
   addDownloadRoute(app, routes);
 }
 
-/** Undefined if the client must ask the store for all objects. */
+/** Undefined if the client must ask the store for all objects: it asks one server for a batch. */
 async function offerFromMirror(
   c: Context<Environment>,
-  { publicUrl, scheduler, objectsOf, askUpstream, urlSigner }: ObjectRoutes,
+  { publicUrl, scheduler, objectsOf, urlSigner }: ObjectRoutes,
   workspace: FoundWorkspace,
   { objects, transfers }: DownloadBatch,
 ): Promise<ApiResponse | undefined> {
@@ -78,12 +71,13 @@ async function offerFromMirror(
   const store = objectsOf(workspace.id);
   const inMirror = await measureCost(scheduler, [bearerOf(c).id], () => findObjects(store, objects));
   if (inMirror.size === 0) return undefined;
-  const missing = objects.filter(({ oid }) => !inMirror.has(oid));
-  const upstream = await findUpstream(askUpstream, workspace, missing);
-  if (upstream === undefined) return undefined;
+  const isComplete = objects.every(({ oid }) => inMirror.has(oid));
+  if (!isComplete && lfsEndpoint(workspace) !== undefined) return undefined;
   const responses = objects.map((object): ObjectResponse => {
-    const found = upstream.get(object.oid);
-    if (found !== undefined) return found;
+    // Without a store to redirect to, the client gets the objects of the mirror and an error for each other object.
+    if (!inMirror.has(object.oid)) {
+      return { ...object, error: { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` } };
+    }
     const { text, expiresAt } = urlSigner.sign(workspace.id, object);
     const href = `${origin}${basePath.replace(':id', workspace.id)}/objects/${object.oid}?${text}`;
     const download = { href, expires_in: urlLifetimeSeconds, expires_at: expiresAt.toISOString() };
@@ -98,19 +92,6 @@ async function findObjects(
 ): Promise<ReadonlySet<Oid>> {
   const found = await Promise.all(requested.map(async (object) => ((await store.use(object)) ? [object.oid] : [])));
   return new Set(found.flat());
-}
-
-async function findUpstream(
-  askUpstream: AskUpstream,
-  workspace: FoundWorkspace,
-  missing: readonly ObjectName[],
-): ReturnType<AskUpstream> {
-  if (missing.length === 0) return new Map();
-  const found = await askUpstream(workspace, missing);
-  if (found !== undefined || lfsEndpoint(workspace) !== undefined) return found;
-  // Without a store to redirect to, the client gets the objects of the mirror and an error for each other object.
-  const error = { code: 404, message: `The mirror lacks it. ${unknownStore(workspace)}` };
-  return new Map(missing.map((object) => [object.oid, { ...object, error }]));
 }
 
 /** Redirects clients to the store of the repository, where they authenticate themselves. */

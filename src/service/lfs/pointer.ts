@@ -34,9 +34,9 @@ const maxObjectBytes = 2 ** 40;
 
 /** https://github.com/git-lfs/git-lfs/blob/main/docs/spec.md, and the URL that versions before 1.0 wrote. */
 const form =
-  /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\n(?:ext-\d-[a-z0-9.-]{1,64} sha256:[0-9a-f]{64}\n){0,10}oid sha256:([0-9a-f]{64})\nsize (0|[1-9]\d{0,15})\n?$/;
+  /^version https:\/\/(?:git-lfs|hawser)\.github\.com\/spec\/v1\n(?:ext-\d-[a-z0-9.-]{1,64} sha256:[0-9a-f]{64}\n){0,10}oid sha256:([0-9a-f]{64})\nsize ([1-9]\d{0,15})\n?$/;
 
-/** The object of a pointer file; undefined for any other file. */
+/** The object of a pointer file; undefined for any other file, and for an empty object, which nobody downloads. */
 export function parsePointer(text: string): ObjectName | undefined {
   if (text.length >= pointersBelowBytes) return undefined;
   const [, hash = '', digits = ''] = form.exec(text) ?? [];

@@ -70,7 +70,7 @@ export function keepLease(renew: () => Promise<boolean>, everyMs: number, stoppi
     // If the database does not respond, the next renewal may still succeed: the lease is longer than one interval.
     () => undefined,
   );
-  return { signal: AbortSignal.any([stopping, lost.signal]), lose: () => lost.abort(), end };
+  return { signal: AbortSignal.any([stopping, lost.signal]), end };
 }
 
 /** Long enough to survive a pause of the process, short enough that work of a crashed instance is soon taken over. */

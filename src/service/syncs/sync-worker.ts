@@ -88,10 +88,6 @@ export async function runSync(
         progress = now;
       },
       onActivity: stalls.onActivity,
-      async beforePublish() {
-        if (!(await renewLease(storage, 'syncs', sync))) lease.lose();
-        lease.signal.throwIfAborted();
-      },
     });
     // On a slow disk, it may take longer than a lease lasts.
     if (end.kind === 'succeeded') await parts.releaseMerged({ ...sync, head: end.head });
@@ -123,7 +119,7 @@ async function fetchBranchAndObjects(
   { git, fetchObjects, allowFileRemotes, syncTimeout }: SyncRunParts,
   sync: ClaimedSync,
   signal: AbortSignal,
-  { onProgress, onActivity, beforePublish }: SyncEvents,
+  { onProgress, onActivity }: SyncEvents,
 ): Promise<SyncEnd> {
   if (sync.exhausted) {
     return {
@@ -141,7 +137,6 @@ async function fetchBranchAndObjects(
     const { head, receivedObjects } = await git.fetch(workspace, remote.value, branch.value, limits, {
       onReceived: (objects) => onProgress({ received_objects: objects }),
       onActivity,
-      beforePublish,
     });
     const wanted = { workspace, branch: branch.value, head, remote: remote.value, settings };
     const lfs = await fetchObjects(wanted, limits, (objects) => {

@@ -63,9 +63,9 @@ export function createPrepareSync({ storage, git, remotes, remoteMemory }: Trigg
           : `The remote no longer has the branch ${branch}, so the mirror stopped serving it. The remote`;
       return refused(`${reason} ${branchesText([...branches.keys()])}`);
     }
-    const syncedHead = await git.head(workspace.id, branch);
     if (defaultBranch !== undefined) await git.setDefaultBranch(workspace.id, defaultBranch);
-    if (syncedHead === head) return accepted(await missingOf(workspace, branch));
+    const isMirrored = (await git.missingCommits(workspace.id, [head])).size === 0;
+    if (isMirrored && before.get(branch)?.head === head) return accepted(await missingOf(workspace, branch));
     const timeoutMs = deadline - performance.now();
     if (timeoutMs <= 0) return undefined;
     return accepted(await remotes.estimate(workspace, branch, { timeoutMs }));

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { openSqlite } from '../../../src/service/storage/sqlite.ts';
@@ -303,9 +303,6 @@ describe('one folder', () => {
     await rm(join(mirrors, 'kept.git'), { recursive: true });
     execFileSync('git', ['init', '--quiet', '--bare', join(mirrors, 'kept.git')]);
     for (const name of ['gone', 'lost', 'kept']) await storeObject(folder, name, Buffer.from(name));
-    const parts = join(folder, 'lfs', 'kept', 'incomplete');
-    for (const [name, content] of Object.entries({ one: '1', 'one.a': '123', 'one.b': '12', 'two.c': '1' }))
-      await writeFile(join(parts, name), content);
     const remote = createRepository(folder);
     remote.commit({ branch: 'main', files: { a: '1' } });
     const storage = await openSqlite({ folder });
@@ -321,8 +318,6 @@ describe('one folder', () => {
     expect(left.toSorted()).toEqual(['Not Ours.git', 'kept.git', 'notes']);
     expect(await readdir(join(folder, 'lfs'))).toEqual(['kept']);
     expect(service.written().stderr).toContain('"workspaces":["gone","lost"]');
-    expect((await readdir(parts)).toSorted()).toEqual(['one', 'two']);
-    expect(await readFile(join(parts, 'one'), 'utf8')).toBe('123');
     await expect.poll(status).toBe('succeeded');
     await storage.close();
   });

@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import type { Git } from '../../../src/service/git/git.ts';
 import { processesNaming } from '../../support/git-processes.ts';
 import { gitAt, manyCommits, pathWithGit, type Repository } from '../../support/git-repository.ts';
 import {
@@ -14,6 +15,9 @@ import {
 } from '../../support/git-service.ts';
 
 const main = branchNamed('main');
+
+const isMirrored = async (git: Git, commit: string): Promise<boolean> =>
+  (await git.missingCommits('game', [commit])).size === 0;
 
 const countOf = (repository: Repository, ...revisions: string[]): number =>
   repository
@@ -35,8 +39,8 @@ describe('a fetch', () => {
     expect(fetched).toEqual({ head: repository.head('main'), receivedObjects: countOf(repository, 'main') });
     expect(received.at(-1)).toBe(fetched.receivedObjects);
     expect(received).toEqual(received.toSorted((one, other) => one - other));
-    expect(await git.head('game', main)).toBe(repository.head('main'));
-    expect(gitAt(mirror, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/main\n');
+    expect(await isMirrored(git, repository.head('main'))).toBe(true);
+    expect(gitAt(mirror, 'for-each-ref', '--format=%(objectname)')).toBe(`${fetched.head}\n`);
     await expectSound(mirror, data);
   });
 
@@ -53,12 +57,12 @@ describe('a fetch', () => {
     repository.git('update-ref', 'refs/heads/release', 'main~1');
     const release = { head: repository.head('release'), receivedObjects: 0 };
     expect(await git.fetch('game', remote, branchNamed('release'), enoughTime)).toEqual(release);
-    expect(await git.head('game', branchNamed('release'))).toBe(release.head);
+    expect(await isMirrored(git, release.head)).toBe(true);
 
     // A rewritten branch is not ahead of the mirror.
     repository.commit({ branch: 'main', from: `${repository.head('main')}~4`, files: { a: 'rewritten' } });
     expect((await git.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
-    expect(await git.head('game', main)).toBe(repository.head('main'));
+    expect(await isMirrored(git, repository.head('main'))).toBe(true);
     await expectSound(mirror, data);
   });
 
@@ -70,7 +74,6 @@ describe('a fetch', () => {
       expect(failure.kind).toBe('no-such-branch');
       expect(failure.message).toBe(`There is no branch nope in ${remote.address}.`);
     }
-    expect(await git.head('game', branchNamed('nope'))).toBeUndefined();
   });
 
   test('accepts a branch name that conflicts with an earlier branch above or below it', async () => {
@@ -82,13 +85,12 @@ describe('a fetch', () => {
     repository.git('update-ref', '-d', 'refs/heads/release');
     repository.commit({ branch: 'release/1.0', files: { a: '3' } });
     await git.fetch('game', remote, branchNamed('release/1.0'), enoughTime);
-    expect(gitAt(mirror, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/release-2\nrefs/heads/release/1.0\n');
-    expect(await git.head('game', branchNamed('release'))).toBeUndefined();
+    expect(await isMirrored(git, repository.head('release/1.0'))).toBe(true);
 
     repository.git('update-ref', '-d', 'refs/heads/release/1.0');
     repository.commit({ branch: 'release', files: { a: '4' } });
     await git.fetch('game', remote, branchNamed('release'), enoughTime);
-    expect(gitAt(mirror, 'for-each-ref', '--format=%(refname)')).toBe('refs/heads/release\nrefs/heads/release-2\n');
+    expect(await isMirrored(git, repository.head('release'))).toBe(true);
     await expectSound(mirror, data);
   });
 
@@ -100,7 +102,7 @@ describe('a fetch', () => {
       ...branches.slice(1).map((branch) => ({ branch, from: 'main', files: { a: branch } })),
     );
     await Promise.all(branches.map((branch) => git.fetch('game', remote, branchNamed(branch), enoughTime)));
-    for (const branch of branches) expect(await git.head('game', branchNamed(branch))).toBe(repository.head(branch));
+    for (const branch of branches) expect(await isMirrored(git, repository.head(branch))).toBe(true);
     await expectSound(mirror, data);
   });
 
@@ -120,7 +122,7 @@ describe('a fetch', () => {
         git.fetch('game', remote, main, enoughTime),
         git.fetch('game', remote, other, enoughTime),
       ]);
-      expect(await git.head('game', main)).toBe(repository.head('main'));
+      expect(await isMirrored(git, repository.head('main'))).toBe(true);
     }
     await git.maintain('game', enoughTime);
     const packs = (await readdir(join(mirror, 'objects', 'pack'))).filter((file) => file.endsWith('.pack'));
@@ -143,55 +145,69 @@ describe('a fetch', () => {
     await mkdir(abandoned);
     await leave(join(abandoned, 'tmp_pack_1'));
     await utimes(abandoned, long, long);
-    await leave(join(mirror, 'refs', 'heads', 'main.lock'));
-    await leave(join(mirror, 'packed-refs.lock'));
+    const [ref = ''] = await readdir(join(mirror, 'refs', 'fetched'));
+    await leave(join(mirror, 'refs', 'fetched', `${ref}.lock`));
     await leave(join(mirror, 'objects', 'pack', 'tmp_pack_2'));
     await leave(join(mirror, 'objects', 'pack', '.tmp-3-pack-4.pack'));
+    await leave(join(mirror, 'objects', 'pack', 'pack-5.keep'));
     // Another instance is still using a scratch folder that is just as old.
     const others = join(data, 'scratch', 'work-of-another-instance');
     await mkdir(others);
     await writeFile(join(others, 'tmp_pack_1'), 'arriving');
     await utimes(others, long, long);
 
+    await git.estimate('game', remote, main, enoughTime);
     await git.fetch('game', remote, main, enoughTime);
     await git.maintain('game', enoughTime);
-    expect(await git.head('game', main)).toBe(repository.head('main'));
+    expect(await isMirrored(git, repository.head('main'))).toBe(true);
     expect(await readdir(others)).toEqual(['tmp_pack_1']);
     await rm(others, { recursive: true });
     await expectSound(mirror, data);
   });
 
-  test('keeps its scratch folder while it runs, even if idle for hours while others fetch', async () => {
-    const { git, repository, remote, mirror, data } = await gitSetUp();
-    repository.commit(...manyCommits(3));
-    const long = new Date(Date.now() - 2 * 60 * 60 * 1_000);
-    const beforePublish = async () => {
-      const scratch = join(data, 'scratch');
-      for (const path of ['', ...(await readdir(scratch, { recursive: true }))])
-        await utimes(join(scratch, path), long, long);
-      await git.fetch('other', remote, main, enoughTime);
-    };
-    await git.fetch('game', remote, main, enoughTime, { beforePublish });
+  test('leaves no unfinished pack when it fails, and does not harm others that run', async () => {
+    const { folder, git, repository, remote, mirror, data } = await gitSetUp();
+    repository.commit(...manyCommits(3), { branch: 'other', from: 'main', files: { a: 'other' } });
+    await git.fetch('game', remote, main, enoughTime);
+    const packs = join(mirror, 'objects', 'pack');
+    // Each fetch that runs here begins a pack of its own; that of main fails, and that of other waits for it.
+    const failing = `case "$*" in
+      fetch*other*) : > ${packs}/tmp_pack_other; while ! [ -e ${folder}/failed ]; do sleep 0.05; done; [ -e ${packs}/tmp_pack_other ] || exit 9;;
+      fetch*main*) : > ${packs}/tmp_pack_main; exit 1;;
+      esac`;
+    const both = gitIn(data, { PATH: await pathWithGit(folder, failing) });
+    const other = both.fetch('game', remote, branchNamed('other'), enoughTime);
+    await expect.poll(() => readdir(packs)).toContain('tmp_pack_other');
+    await failureOf(both.fetch('game', remote, main, enoughTime));
+    await writeFile(join(folder, 'failed'), '');
+    expect((await other).head).toBe(repository.head('other'));
     await expectSound(mirror, data);
   });
 
-  test('does not change the mirror after its lease was lost', async () => {
-    const { git, repository, remote, mirror, data } = await gitSetUp();
+  test.each(['SIGTERM', 'SIGKILL'] as const)('leaves the mirror usable if git is ended with %s', async (signal) => {
+    const { folder, git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
-    const lost = new Error('The lease was lost.');
-    const fetching = git.fetch('game', remote, main, enoughTime, { beforePublish: () => Promise.reject(lost) });
-    await expect(fetching).rejects.toBe(lost);
-    expect(await readdir(join(mirror, 'objects', 'pack'))).toEqual([]);
-    expect(await git.head('game', main)).toBeUndefined();
+    const first = await git.fetch('game', remote, main, enoughTime);
+    repository.commit(...manyCommits(3, 'main', 'more'));
+    // As if it had been killed between the pack and the ref.
+    const PATH = await pathWithGit(
+      folder,
+      `case "$*" in fetch*) exec 9> ${mirror}/objects/pack/tmp_pack_1; kill -s ${signal.slice(3)} $$;; esac`,
+    );
+    await failureOf(gitIn(data, { PATH }).fetch('game', remote, main, enoughTime));
+    expect(await isMirrored(git, first.head)).toBe(true);
+    await expectSound(mirror, data);
+    expect((await git.fetch('game', remote, main, enoughTime)).head).toBe(repository.head('main'));
     await expectSound(mirror, data);
   });
 
-  test('leaves nothing behind if the mirror is removed just before the fetch ends', async () => {
-    const { git, repository, remote, data } = await gitSetUp();
+  test('leaves nothing behind if the mirror is removed while it runs', async () => {
+    const { folder, git, repository, remote, mirror, data } = await gitSetUp();
     repository.commit(...manyCommits(3));
-    const beforePublish = () => git.removeMirror('game');
-    await failureOf(git.fetch('game', remote, main, enoughTime, { beforePublish }));
-    await git.maintain('game', enoughTime);
+    await git.fetch('game', remote, main, enoughTime);
+    const removed = `case "$*" in fetch*) mv ${mirror} ${folder}/removed && mkdir -p ${mirror}/objects/pack;; esac`;
+    const PATH = await pathWithGit(folder, removed);
+    await failureOf(gitIn(data, { PATH }).fetch('game', remote, main, enoughTime));
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
   });
 
@@ -256,7 +272,7 @@ describe('mirrors', () => {
     await git.removeMirror('game');
     await git.removeMirror('game');
     expect(await readdir(join(data, 'mirrors'))).toEqual([]);
-    expect(await git.head('game', main)).toBeUndefined();
+    expect(await isMirrored(git, first.head)).toBe(false);
     expect(await git.fetch('game', remote, main, enoughTime)).toEqual(first);
   });
 

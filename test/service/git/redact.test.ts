@@ -32,6 +32,7 @@ describe('redaction', () => {
       'at https://one/x and ssh://two/y',
     );
     expect(createRemoteRedactor(undefined)('< Authorization: Basic abc=')).toBe('< Authorization: ***');
+    expect(createRemoteRedactor(undefined)('no https://a/b?signature=abc&x=1 there')).toBe('no https://a/b?*** there');
   });
 });
 

@@ -76,7 +76,6 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   publicUrl: () => undefined,
   objectsOf: notHere,
   urlSigner: { sign: notHere, verify: () => ({ kind: 'invalid' }) },
-  askUpstream: notHere,
   isStopping: () => false,
   stopping: new AbortController().signal,
   ...parts,

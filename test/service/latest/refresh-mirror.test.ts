@@ -13,6 +13,8 @@ import { sharedStorage } from '../../support/shared-storage.ts';
 const storage = sharedStorage(sqlite);
 let workspaces = 0;
 
+const commitOf = (branch: string): string => `commit of ${branch}`;
+
 interface SetUp {
   /** Why the remote does not answer. */
   readonly failure?: 'silent' | 'busy';
@@ -31,20 +33,20 @@ async function setUp(
   await storage.commit('global', (db) => addWorkspace(db, storage.now, { id, ...settings }));
   const workspace = await findWorkspace(storage.read, id);
   if (workspace === undefined) throw new Error('The workspace was not added.');
-  const branches = new Map<BranchName, string>(names.map((name) => [branchNamed(name), '1']));
+  const branches = new Map<BranchName, string>(names.map((name) => [branchNamed(name), commitOf(name)]));
   const times = { askedAt: 1_000, answeredAt: 1_000 };
   const listing = { branches, defaultBranch: branchNamed('main'), ...times };
   const asked: AskedRemote =
     failure === undefined
       ? { listing, failure }
       : { listing: undefined, failure: { reason: 'No answer.', isBusy: failure === 'busy', ...times } };
-  const calls = { heads: 0, asks: 0 };
+  const calls = { looks: 0, asks: 0 };
   const refreshMirror = createRefreshMirror({
     storage,
     git: {
-      async heads() {
-        calls.heads += 1;
-        return new Map(mirrored.map((name) => [name, '1']));
+      async missingCommits(_workspace, commits) {
+        calls.looks += 1;
+        return new Set(commits).difference(new Set(mirrored.map(commitOf)));
       },
     },
     remoteMemory: {
@@ -72,14 +74,18 @@ test('without a branch of the remote, the comparison has no time', async () => {
   expect((await complete.refresh('topic')).asOf).toBeUndefined();
   const { refresh } = await setUp(['main', 'release-1', 'topic'], ['main', 'topic']);
   const { compared, own, gap } = await refresh('topic');
-  expect([[...compared], own, gap?.reason]).toEqual([[['main', '1']], '1', expect.stringContaining('release-1')]);
+  expect([[...compared], own, gap?.reason]).toEqual([
+    [['main', commitOf('main')]],
+    commitOf('topic'),
+    expect.stringContaining('release-1'),
+  ]);
 });
 
 test('the mirror is read once for all branches', async () => {
   const releases = Array.from({ length: 400 }, (_, index) => `release-${index}`);
   const { refresh, calls } = await setUp(['main', ...releases], ['main', ...releases]);
   expect((await refresh('main')).compared.size).toBe(401);
-  expect(calls.heads).toBe(1);
+  expect(calls.looks).toBe(1);
 });
 
 test('without the default branch of a silent remote, the comparison has no time', async () => {
@@ -113,7 +119,7 @@ test('a remote for which no process is free is asked again, although its request
   const unused = createGit({ dataFolder: '', allowFile: false, environment: {} });
   const remotes = createRemotes({ git: { ...unused, ...hanging }, allowFile: false });
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping });
-  const git = { heads: async () => new Map() };
+  const git = { missingCommits: async () => new Set<string>() };
   const refreshMirror = createRefreshMirror({ storage, git, remoteMemory });
   const ask = vi.spyOn(remoteMemory, 'ask');
   for (let slot = 0; slot < 4; slot += 1) void remotes.branches(workspace, listBranchesTimeout).catch(() => undefined);
@@ -137,8 +143,8 @@ async function setUpSlowRemote() {
   const git = { ...unused, branches: () => calls.next().value?.promise ?? Promise.resolve(main) };
   const remotes = createRemotes({ git, allowFile: false });
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
-  const heads = async () => new Map([['main', '1']]);
-  const refreshMirror = createRefreshMirror({ storage, git: { heads }, remoteMemory });
+  const missingCommits = async () => new Set<string>();
+  const refreshMirror = createRefreshMirror({ storage, git: { missingCommits }, remoteMemory });
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'performance'] });
   onTestFinished(() => void vi.useRealTimers());
   return {
@@ -178,7 +184,7 @@ test('the answer to an earlier request counts if it comes in time for a later on
 test('requests for a new branch that arrive while it is fetched share one request to the remote', async () => {
   const { refresh, calls } = await setUp(['main', 'a'], ['main']);
   const first = refresh('a');
-  await expect.poll(() => calls.heads).toBeGreaterThan(0);
+  await expect.poll(() => calls.looks).toBeGreaterThan(0);
   await Promise.all([first, refresh('a'), refresh('a')]);
   expect(calls.asks).toBe(1);
 });

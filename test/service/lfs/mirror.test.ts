@@ -4,8 +4,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
 import { leaveOut } from '../../support/left-out.ts';
-import { type LfsStore, nameOf, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
-import { json } from '../../support/other-servers/responses.ts';
+import { type LfsStore, pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { storeObject } from '../../support/stored-object.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { sharedService } from '../http/shared-service.ts';
@@ -79,43 +78,10 @@ test('a clone gets all objects from the store with its own credentials if the mi
   expect(store.downloads).toHaveLength(3);
 });
 
-test('a clone gets all objects from the store if the mirror lacks some and the store rejects the service', async () => {
+test('a clone gets all objects from the store if the mirror lacks some', async () => {
   const { clone } = await studio({ mirrored: ['Hero.uasset'] });
   await expectAllAssets(await clone({ atStore: true }));
   expect(store.downloads).toHaveLength(3);
-});
-
-/** Makes the store readable by everyone, like that of a public repository. */
-function openToAll(): void {
-  store.behaviour.batch = (request, asked) => {
-    const objects = asked.map((object) => {
-      const isThere = store.objects.has(object.oid);
-      const download = { href: `http://${request.headers.host}/objects/${object.oid}` };
-      return { ...object, ...(isThere ? { actions: { download } } : { error: { code: 404, message: 'Not here' } }) };
-    });
-    return json(200, { transfer: 'basic', objects });
-  };
-}
-
-test('a clone gets only the objects that the mirror lacks from a public store', async () => {
-  openToAll();
-  const { clone, objects } = await studio({ mirrored: ['Hero.uasset', 'World.uasset'] });
-  await expectAllAssets(await clone());
-  expect(store.downloads.map(({ oid }) => objects.some((each) => each.oid === oid))).toEqual([false]);
-});
-
-test('a pull gets the available objects, and names those that mirror and store lack', async () => {
-  openToAll();
-  const { clone } = await studio({ mirrored: ['Hero.uasset', 'World.uasset'] });
-  const { oid } = nameOf(assets.get('Villain.uasset') ?? '');
-  store.objects.clear();
-  const desk = await clone({ skipSmudge: true });
-  const { code, stderr } = await desk.run('lfs', 'pull');
-  expect([code, stderr]).toEqual([
-    2,
-    expect.stringContaining(`[${oid}] The mirror lacks it. The store does not have it.`),
-  ]);
-  expect(await readFile(join(desk.clone, 'Hero.uasset'))).toEqual(assets.get('Hero.uasset'));
 });
 
 test('an interrupted download resumes', async () => {

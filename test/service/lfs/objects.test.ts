@@ -3,6 +3,7 @@ import { type Scope, scopes } from '../../../src/interface/scopes.ts';
 import { createUrlSigner, urlKey } from '../../../src/service/lfs/signed-url.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { storeObject } from '../../support/stored-object.ts';
+import { changeRows } from '../../support/stored-rows.ts';
 import { sufficientFor } from '../http/operations.ts';
 import { sharedService } from '../http/shared-service.ts';
 import { expectLfsError, lfsMediaType, lfsOf } from './lfs-of.ts';
@@ -64,6 +65,19 @@ describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) 
     expect(expires_in).toBe(3_600);
     expect(Math.abs(Date.parse(expires_at) - Date.now() - 3_600_000)).toBeLessThan(60_000);
     expect(await (await fetch(href)).text()).toBe('a hero');
+  });
+
+  test('redirects to the store if the mirror lacks one, or names it where no store is known', async () => {
+    const { object, lfs, workspace } = await stocked();
+    const missing = { oid: 'a'.repeat(64), size: 1 };
+    expect((await lfs.batch([object, missing])).status).toBe(307);
+    await changeRows(service.storage, 'workspaces', { remote: 'git@example.com:game.git' }, { id: workspace });
+    const { body } = await lfs.batch([object, missing]);
+    const message = expect.stringMatching(/^The mirror lacks it\. .*--lfs-url/);
+    expect(body.objects).toMatchObject([
+      { ...object, authenticated: true },
+      { ...missing, error: { code: 404, message } },
+    ]);
   });
 
   test('returns URLs that are valid at every instance', async () => {

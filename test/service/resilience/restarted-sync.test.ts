@@ -3,18 +3,21 @@ import { readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
 import { createRepository } from '../../support/git-repository.ts';
+import { leaveOut } from '../../support/left-out.ts';
 import { pointerTo, startLfsStore } from '../../support/lfs-store.ts';
 import { silence } from '../../support/other-servers/responses.ts';
 import { ask } from '../../support/running-service.ts';
 import { runCommand, startServiceProcess } from '../../support/service-process.ts';
 import { temporaryFolder } from '../../support/temporary-folder.ts';
+import { whyNoClient } from '../lfs/desk.ts';
 
 /** Twice the number of crashes that a sync survives. */
 const restarts = 10;
 const objectsOfRun = 6;
 const count = (restarts + 1) * objectsOfRun;
 
-test('a sync that takes longer than ten restarts succeeds, and fetches no object twice', async () => {
+test('a sync that takes longer than ten restarts succeeds, and fetches no object twice', async (context) => {
+  if (whyNoClient !== undefined) leaveOut(context, whyNoClient);
   const folder = temporaryFolder();
   const data = join(folder, 'data');
   const repository = createRepository(folder);

@@ -24,12 +24,10 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
     const claimed = await claimSync(storage);
     if (claimed === undefined) throw new Error('The sync was not claimed.');
     const course = Promise.withResolvers<{ head: string; receivedObjects: number }>();
-    let publish: (() => Promise<void>) | undefined;
     let receive: (objects: number) => void = () => undefined;
     const git: Partial<Git> = {
-      fetch: (_workspace, _remote, _branch, { signal }, { onReceived = () => undefined, ...events } = {}) => {
+      fetch: (_workspace, _remote, _branch, { signal }, { onReceived = () => undefined } = {}) => {
         receive = onReceived;
-        publish = events.beforePublish;
         signal?.addEventListener('abort', () => course.reject(new GitError('aborted', 'It was stopped.')));
         return course.promise;
       },
@@ -59,8 +57,6 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
       stopping,
       course,
       receive: (objects: number) => receive(objects),
-      /** The step of the fetch just before it changes the mirror. */
-      publish: async () => publish?.(),
     };
   }
 
@@ -94,14 +90,6 @@ describe.each(databaseKinds)('a running sync on $name', (kind) => {
       expect(claimed).toMatchObject({ workspace: 'w', exhausted: false });
       if (claimed !== undefined) await endLease(storage, 'syncs', claimed);
     }
-  });
-
-  test('does not change the mirror after its workspace was removed', async () => {
-    const { storage, publish, done } = await startRunning();
-    await publish();
-    await storage.commit('global', (db) => db.deleteFrom('workspaces').where('id', '=', 'w').execute());
-    await expect(publish()).rejects.toThrow();
-    await done;
   });
 
   test.each(['its lease is lost', 'the service stops'])('ends the download of LFS objects when %s', async (when) => {

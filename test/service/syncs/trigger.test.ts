@@ -25,10 +25,10 @@ const listing = (...branches: readonly BranchName[]): RemoteBranches => ({
 
 const storage = sharedStorage(sqlite);
 
-/** Triggers on a remote whose branch lists the test returns, in the order of the requests. The mirror has this head. */
-function withListings(mirroredHead?: string) {
+/** Triggers on a remote whose branch lists the test returns, in the order of the requests. The mirror has all commits. */
+function withListings() {
   const asked: ((response: RemoteBranches) => void)[] = [];
-  const counts = { heads: 0, estimates: 0 };
+  const counts = { looks: 0, estimates: 0 };
   const remotes: Remotes = {
     branches(_workspace, _limits, onStart) {
       onStart?.();
@@ -42,9 +42,10 @@ function withListings(mirroredHead?: string) {
   const remoteMemory = createRemoteMemory({ storage, remotes, stopping: new AbortController().signal });
   const git = {
     ...createGit({ dataFolder: '', allowFile: false, environment: {} }),
-    async head() {
-      counts.heads += 1;
-      return mirroredHead;
+    setDefaultBranch: async () => undefined,
+    async missingCommits() {
+      counts.looks += 1;
+      return new Set<string>();
     },
   };
   /** Waits until all earlier triggers have read the database: each trigger reads it first, one after the other. */
@@ -61,7 +62,7 @@ test('many triggers list the remote once, and read the mirror once', async () =>
   await allHaveRead();
   asked[0]?.(listing(main));
   expect(new Set(await Promise.all(all))).toEqual(new Set([accepted(7)]));
-  expect({ ...counts, listings: asked.length }).toEqual({ heads: 1, estimates: 1, listings: 1 });
+  expect({ ...counts, listings: asked.length }).toEqual({ looks: 1, estimates: 1, listings: 1 });
 });
 
 test('later triggers of an unknown branch share the next listing instead of an earlier one', async () => {
@@ -78,11 +79,25 @@ test('later triggers of an unknown branch share the next listing instead of an e
   expect(asked).toHaveLength(2);
 });
 
+async function addSynced(id: string, name: BranchName, received_objects: number) {
+  const synced = { ...workspace, id };
+  await storage.commit('global', async (db) => {
+    await addWorkspace(db, storage.now, synced);
+    const head = { workspace_id: id, head: '1'.repeat(40), synced_at: 1, received_objects };
+    await db
+      .insertInto('synced_branches')
+      .values({ ...head, name })
+      .execute();
+  });
+  return synced;
+}
+
 test('a trigger does not share the listing of an earlier trigger that found nothing new', async () => {
-  const { prepare, asked, counts, allHaveRead } = withListings('1'.repeat(40));
-  const early = prepare(workspace, main);
+  const { prepare, asked, counts, allHaveRead } = withListings();
+  const current = await addSynced('current', main, 0);
+  const early = prepare(current, main);
   await expect.poll(() => asked.length).toBe(1);
-  const later = prepare(workspace, main);
+  const later = prepare(current, main);
   await allHaveRead();
   asked[0]?.(listing(main));
   expect(await early).toEqual(accepted(0));
@@ -93,15 +108,7 @@ test('a trigger does not share the listing of an earlier trigger that found noth
 
 test('a trigger does not share an earlier listing with the synced head of its branch', async () => {
   const { prepare, asked, allHaveRead } = withListings();
-  const synced = { ...workspace, id: 'synced' };
-  await storage.commit('global', async (db) => {
-    await addWorkspace(db, storage.now, synced);
-    const head = { workspace_id: synced.id, head: '1'.repeat(40), synced_at: 1, received_objects: 1 };
-    await db
-      .insertInto('synced_branches')
-      .values({ ...head, name: fresh })
-      .execute();
-  });
+  const synced = await addSynced('synced', fresh, 1);
   const other = prepare(synced, main);
   await expect.poll(() => asked.length).toBe(1);
   const later = prepare(synced, fresh);

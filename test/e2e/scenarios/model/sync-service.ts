@@ -8,7 +8,6 @@ import type { SyncRow } from '../../../../src/service/syncs/queue.ts';
 import { createToken } from '../../../../src/service/tokens/tokens.ts';
 import { addWorkspace } from '../../../../src/service/workspaces/workspaces.ts';
 import { createRepository, type Repository } from '../../../support/git-repository.ts';
-import { branchNamed } from '../../../support/git-service.ts';
 import { type ServiceProcess, startServiceProcess } from '../../../support/service-process.ts';
 import { startTcpBalancer } from '../../../support/tcp-balancer.ts';
 
@@ -26,8 +25,8 @@ export interface SyncService {
   ready(): Promise<void>;
   /** All syncs of branches with this prefix, oldest first. */
   syncs(prefix: string): Promise<readonly SyncRow[]>;
-  /** The head of a branch of the mirror; undefined if the branch does not exist. */
-  head(branch: string): Promise<string | undefined>;
+  /** Whether the mirror has this commit. */
+  isMirrored(commit: string): Promise<boolean>;
   stop(): Promise<void>;
 }
 
@@ -70,7 +69,7 @@ export async function startSyncService(): Promise<SyncService> {
       const rows = await storage.read.selectFrom('syncs').selectAll().orderBy('created_at').execute();
       return rows.filter(({ branch }) => branch.startsWith(prefix));
     },
-    head: async (branch) => (await git.head(workspace, branchNamed(branch))) ?? undefined,
+    isMirrored: async (commit) => (await git.missingCommits(workspace, [commit])).size === 0,
     async stop() {
       await balancer.close();
       await storage.close();

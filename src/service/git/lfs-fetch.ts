@@ -1,0 +1,105 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createEmptyRepository } from './bare-repository.ts';
+import { type GitCommand, localLimits } from './git-command.ts';
+import { eachLine } from './git-output.ts';
+import type { Remote } from './remote.ts';
+import type { Limits } from './run-git.ts';
+import { withScratchFolder } from './scratch.ts';
+
+export interface LfsTransfer {
+  /** Existing folder of complete objects, in the layout of Git LFS: `ab/cd/abcd…`. Several transfers may share it. */
+  readonly objectsFolder: string;
+  readonly objects: readonly { readonly oid: string; readonly size: number }[];
+  /** The LFS endpoint: an http(s) URL without credentials, or the address of an ssh remote. */
+  readonly url: string;
+  /** Its credentials are sent to its own origin only. */
+  readonly remote: Remote;
+  readonly limits: Limits;
+  readonly onProgress: (received: { readonly objects: number; readonly bytes: number }) => void;
+  readonly onErrorLine: (line: string) => void;
+}
+
+/**
+ * Fetches objects with git-lfs, which verifies their hashes and makes each appear complete. It works on a temporary
+ * repository with nothing but a pointer to each object, so no file of the remote, such as `.lfsconfig`, can set it up.
+ */
+export async function fetchLfsObjects(git: GitCommand, scratch: string, transfer: LfsTransfer): Promise<void> {
+  const { objectsFolder, objects, url, remote, limits, onProgress, onErrorLine } = transfer;
+  await withScratchFolder(scratch, async (folder) => {
+    const repository = join(folder, 'pointers.git');
+    await createEmptyRepository(repository);
+    await git(['fast-import', '--quiet', '--done'], {
+      purpose: 'write the pointers of LFS objects',
+      limits: localLimits,
+      repository,
+      settings: { 'core.fsync': 'none' },
+      input: Buffer.from(commitOf(objects)),
+    });
+    // Unfinished downloads and logs go into the temporary folder, and complete objects through the link.
+    await symlink(objectsFolder, join(folder, 'objects'), 'junction');
+    const { settings, variables } = lfsAccess(url, remote);
+    await git(['fetch', 'origin', pointersRef], {
+      program: 'git-lfs',
+      purpose: `fetch the LFS objects of ${url}`,
+      limits,
+      repository,
+      remote,
+      settings: {
+        'remote.origin.url': url,
+        'lfs.url': url,
+        'lfs.storage': folder,
+        'lfs.basictransfersonly': 'true',
+        'lfs.transfer.maxretries': '5',
+        'lfs.ssh.automultiplex': 'false',
+        ...settings,
+      },
+      variables: { GIT_LFS_FORCE_PROGRESS: '1', ...variables },
+      onErrorLine,
+      onOutput: eachLine((line) => {
+        const received = readLfsProgress(line);
+        if (received !== undefined) onProgress(received);
+      }),
+    });
+  });
+}
+
+const pointersRef = 'refs/heads/pointers';
+
+/** In the format of git-fast-import(1). */
+const commitOf = (objects: LfsTransfer['objects']): string =>
+  [
+    `commit ${pointersRef}\ncommitter service <> 0 +0000\ndata 0\n`,
+    ...objects.map(({ oid, size }) => {
+      const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize ${size}\n`;
+      return `M 100644 inline ${oid}-${size}\ndata ${pointer.length}\n${pointer}\n`;
+    }),
+    'done\n',
+  ].join('');
+
+/**
+ * The credentials, through a helper: git-lfs would add a header of `http.extraHeader` to the one that a store returns for
+ * an object. They are in variables, because git-lfs writes the settings into its logs.
+ */
+function lfsAccess(url: string, { address, credentials }: Remote) {
+  if (credentials === undefined) return { settings: {}, variables: {} };
+  return {
+    settings: {
+      [`credential.${new URL(address).origin}.helper`]:
+        '!f() { test "$1" = get && printf "username=%s\\npassword=%s\\n" "$REMOTE_USERNAME" "$REMOTE_PASSWORD"; }; f',
+      ...(url.startsWith('https:') && { [`lfs.${url}.access`]: 'basic' }),
+    },
+    variables: { REMOTE_USERNAME: credentials.username, REMOTE_PASSWORD: credentials.password },
+  };
+}
+
+const unitBytes = { B: 1, KB: 1e3, MB: 1e6, GB: 1e9, TB: 1e12 };
+
+/** The bytes are rounded by git-lfs. */
+export function readLfsProgress(line: string): { readonly objects: number; readonly bytes: number } | undefined {
+  const [, objects, amount, unit] =
+    /^Downloading LFS objects: +\d+% \((\d+)\/\d+\), ([\d.]+) ([KMGT]?B) \|/.exec(line) ?? [];
+  if (objects === undefined) return undefined;
+  // The pattern allows only these units.
+  return { objects: Number(objects), bytes: Math.round(Number(amount) * unitBytes[unit as keyof typeof unitBytes]) };
+}

@@ -1,0 +1,203 @@
+import { maxNamedMissing } from '../../interface/resources.ts';
+import { maxTimerMs } from '../../interface/timers.ts';
+import type { MissingObject } from '../contract/schemas.ts';
+import type { Git } from '../git/git.ts';
+import { GitError } from '../git/git-error.ts';
+import { createRemoteRedactor } from '../git/redact.ts';
+import { type Limits, withSignal } from '../git/run-git.ts';
+import { errorCode, systemErrorText } from '../platform/system-errors.ts';
+import type { FreeDisk } from '../runtime/free-disk.ts';
+import {
+  type FetchedObjects,
+  type FetchObjects,
+  LfsError,
+  noObjects,
+  type WantedObjects,
+} from '../syncs/lfs-objects.ts';
+import { lfsEndpoint, lfsMode } from '../workspaces/lfs-settings.ts';
+import { createObjectStore, type ObjectStore } from './object-store.ts';
+import type { ObjectName } from './oid.ts';
+import { type ReferencedObject, referencedObjects } from './pointer.ts';
+
+export interface FetchObjectsParts {
+  readonly git: Pick<Git, 'smallBlobs' | 'fetchLfsObjects'>;
+  readonly dataFolder: string;
+  readonly freeDisk: Pick<FreeDisk, 'isLow' | 'reserve'>;
+  /** Number of bytes that fit within the limit of the workspace. */
+  readonly remainingBytes: (workspace: string) => Promise<number>;
+}
+
+const maxRemembered = 10_000;
+
+/** Fetches the LFS objects of a branch that the mirror lacks. */
+export function createFetchObjects(parts: FetchObjectsParts): FetchObjects {
+  const { git, dataFolder, remainingBytes } = parts;
+  /** Scans without pointers, not repeated: most syncs find nothing new, and many repositories have no LFS objects. */
+  const withoutPointers = new Set<string>();
+
+  async function objectsIn({ workspace, head }: WantedObjects, of: 'head' | 'history', limits: Limits) {
+    const scan = `${of} ${head}`;
+    if (withoutPointers.has(scan)) return [];
+    const referenced = await referencedObjects(git, workspace, { commit: head, of }, limits);
+    if (referenced.length === 0 && withoutPointers.size < maxRemembered) withoutPointers.add(scan);
+    return referenced;
+  }
+
+  return async (sync, limits, onProgress) => {
+    const { workspace, settings } = sync;
+    const mode = lfsMode(settings);
+    if (mode === 'none') return noObjects;
+    const store = createObjectStore(dataFolder, workspace);
+    const needed = await objectsIn(sync, 'head', limits);
+    const missing = await onDisk(missingObjects(needed, store.use));
+    if (mode === 'history') {
+      const known = new Set(needed.map(keyOf));
+      const earlier = (await objectsIn(sync, 'history', limits)).filter((object) => !known.has(keyOf(object)));
+      let freeBytes = (await remainingBytes(workspace)) - sumOfSizes(missing);
+      // Not recorded as used, so that they can be removed to make room.
+      for (const object of await onDisk(missingObjects(earlier, store.findIntact))) {
+        if (object.size > freeBytes) continue;
+        freeBytes -= object.size;
+        missing.push(object);
+      }
+    }
+    const wanted = { objects: missing.length, bytes: sumOfSizes(missing) };
+    onProgress({ wanted, received: noObjects.received });
+    if (missing.length === 0) return noObjects;
+    const run = await runGitLfs(parts, store, sync, missing, limits, (received) => onProgress({ wanted, received }));
+    const still = await onDisk(missingObjects(missing, store.findIntact));
+    const received = { objects: missing.length - still.length, bytes: wanted.bytes - sumOfSizes(still) };
+    // A store that has answered for an object is usable, and only lacks some.
+    if (run.failure !== undefined && received.objects === 0 && run.reasons.size === 0) throw run.failure;
+    return { wanted, received, missing: nameMissing(still, run) };
+  };
+}
+
+interface GitLfsRun {
+  /** By object id: what git-lfs says about objects that it could not fetch. */
+  readonly reasons: ReadonlyMap<string, string>;
+  readonly failure: GitError | undefined;
+}
+
+/** Throws if the store as a whole cannot be used. */
+async function runGitLfs(
+  { git, freeDisk }: FetchObjectsParts,
+  store: ObjectStore,
+  { workspace, remote, settings }: WantedObjects,
+  objects: readonly ReferencedObject[],
+  { timeoutMs, signal }: Parameters<FetchObjects>[1],
+  onProgress: (received: FetchedObjects['received']) => void,
+): Promise<GitLfsRun> {
+  const url =
+    lfsEndpoint({ id: workspace, remote: remote.address, lfs_url: settings.lfs_url }) ??
+    (remote.kind === 'ssh' ? remote.address : undefined);
+  if (url === undefined) {
+    throw new LfsError(
+      `The branch has LFS objects, but their URL is unknown, because the remote uses neither https nor ssh. Set it: workspace-service workspace update ${workspace} --lfs-url https://… Or exclude them from syncs: workspace-service workspace update ${workspace} --lfs none`,
+    );
+  }
+  const ending = new AbortController();
+  const silence = setTimeout(
+    () => ending.abort(new LfsError(`Nothing arrived from the LFS store at ${url} for too long.`)),
+    timeoutMs,
+  );
+  const redact = createRemoteRedactor(remote);
+  const isWanted = new Set<string>(objects.map(({ oid }) => oid));
+  const reasons = new Map<string, string>();
+  let isStoreUnusable = false;
+  let last = '';
+  function checkDisk(): void {
+    if (!freeDisk.isLow()) return;
+    const reason = `The disk of the service is nearly full: less than ${freeDisk.reserve} are free. Free disk space, or let syncs fetch less.`;
+    ending.abort(new LfsError(reason));
+  }
+  try {
+    checkDisk();
+    ending.signal.throwIfAborted();
+    await git.fetchLfsObjects({
+      objectsFolder: await onDisk(store.folder()),
+      objects,
+      url,
+      remote,
+      limits: withSignal({ timeoutMs: maxTimerMs, signal }, ending.signal),
+      onProgress(received) {
+        checkDisk();
+        const now = `${received.objects} ${received.bytes}`;
+        if (now !== last) silence.refresh();
+        last = now;
+        onProgress(received);
+      },
+      onErrorLine(line) {
+        isStoreUnusable ||= line.startsWith('batch response: ');
+        const [oid = ''] = line.match(/\b[0-9a-f]{64}\b/) ?? [];
+        if (isWanted.has(oid) && !reasons.has(oid)) reasons.set(oid, reasonIn(redact(line), oid));
+      },
+    });
+    return { reasons, failure: undefined };
+  } catch (error) {
+    ending.signal.throwIfAborted();
+    if (!(error instanceof GitError) || isStoreUnusable) throw error;
+    if (error.kind === 'failed') return { reasons, failure: error };
+    if (error.kind !== 'not-installed') throw error;
+    return { reasons: new Map(objects.map(({ oid }) => [oid, notInstalled])), failure: error };
+  } finally {
+    clearTimeout(silence);
+  }
+}
+
+const maxReasonLength = 300;
+const maxPathLength = 500;
+const reasonIn = (line: string, oid: string): string =>
+  line
+    .replace(`[${oid}] `, '')
+    .replaceAll(/\p{Cc}+/gu, ' ')
+    .slice(0, maxReasonLength)
+    .toWellFormed();
+
+const notInstalled = 'git-lfs is not installed where the service runs, so LFS objects are not mirrored.';
+
+function nameMissing(objects: readonly ReferencedObject[], { reasons, failure }: GitLfsRun): FetchedObjects['missing'] {
+  const detailOf = ({ oid }: ObjectName): string => reasons.get(oid) ?? failure?.message ?? 'git-lfs did not store it.';
+  const named = objects.slice(0, maxNamedMissing).map(
+    (object): MissingObject => ({
+      path: object.path.slice(0, maxPathLength).toWellFormed(),
+      oid: object.oid,
+      size: object.size,
+      detail: detailOf(object),
+    }),
+  );
+  return { count: objects.length, named };
+}
+
+const parallelFiles = 64;
+
+/** Objects that the mirror lacks. */
+async function missingObjects(
+  objects: readonly ReferencedObject[],
+  find: ObjectStore['findIntact'],
+): Promise<ReferencedObject[]> {
+  const missing: ReferencedObject[] = [];
+  for (let at = 0; at < objects.length; at += parallelFiles) {
+    const some = objects.slice(at, at + parallelFiles);
+    const found = await Promise.all(some.map(find));
+    missing.push(...some.filter((_, index) => found[index] === undefined));
+  }
+  return missing;
+}
+
+/** Converts system errors of the disk to an LfsError. */
+async function onDisk<T>(work: Promise<T>): Promise<T> {
+  try {
+    return await work;
+  } catch (error) {
+    const reason = systemErrorText(errorCode(error));
+    if (reason === undefined) throw error;
+    throw new LfsError(`The LFS objects cannot be stored in the data folder: ${reason}.`);
+  }
+}
+
+const keyOf = ({ oid, size }: ObjectName): string => `${oid} ${size}`;
+
+/** Capped, because the sizes that pointers claim may add up to more than a safe integer. */
+const sumOfSizes = (objects: readonly ObjectName[]): number =>
+  objects.reduce((sum, { size }) => Math.min(sum + size, Number.MAX_SAFE_INTEGER), 0);
