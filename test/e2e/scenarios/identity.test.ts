@@ -336,7 +336,7 @@ describe('a job without a token', () => {
     [
       'returns no token',
       json(200, {}),
-      /^The service did not issue a token to this job\. The response cannot be used: it contains no token\. Check .* \(POST \/v1\/token: 200 OK, 2 attempts\)\.$/,
+      /^The service did not issue a token to this job\. The response cannot be used: it contains no token\. Check .* \(POST \/v1\/token: 200 OK\)\.$/,
     ],
   ])('reports that the service %s', async (_, response, reason) => {
     const server = await startOtherServer(response);
