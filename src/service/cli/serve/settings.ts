@@ -40,10 +40,10 @@ export const serveFlags = {
   ),
   allowFileRemotes: toggle('allow workspaces to mirror repositories on this machine'),
   windowsPaths: toggle('reject locks on paths that are invalid on Windows or differ from a locked path only in case'),
-  allowHookNetwork: list('CIDR', 'private network for webhooks, OIDC issuers and LFS downloads; repeatable', parseCidr),
+  allowHookNetwork: list('CIDR', 'private network for webhooks and OIDC issuers; repeatable', parseCidr),
   syncTimeout: withDefault(
     'DURATION',
-    'time limit for fetching commits, and for stalled LFS downloads',
+    'time limit for fetching commits, and for LFS downloads without progress',
     parseDurationBetween({ seconds: 1 }, { seconds: 7 * 86_400 }),
     '30m',
   ),
