@@ -16,7 +16,7 @@ remote.commit({ branch: 'main', files: { [path]: 'hero' } });
 
 interface Trial {
   readonly with: Readonly<Record<string, string>>;
-  /** The holder of the path before the step: the same token if its scopes allow it, or another one. */
+  /** The holder of the path before the step: the same token, or one of its owner if its scopes do not allow it, or another owner. */
   readonly holder?: 'itself' | 'another';
 }
 
@@ -45,12 +45,12 @@ const rows = tableRows(section(actionPage, 'Scopes and permissions'), 'Operation
 async function tryWith(given: readonly Scope[], trial: Trial | undefined, env = {}): Promise<StepResult> {
   if (trial === undefined) throw new Error('The test does not know how to try this row of the table.');
   const workspace = await scene.service.workspace(remote.path);
-  const job = await scene.job({ workspace, scopes: given, env });
+  const job = await scene.job({ workspace, scopes: given, env, ...(trial.holder === 'itself' && { name: 'ada' }) });
   if (trial.holder === 'another') await scene.lock(workspace, path);
   if (trial.holder === 'itself') {
     const json = { path, type: 'exclusive', ttl: '1h' };
     const { status } = await scene.service.ask('POST', `/v1/workspaces/${workspace}/locks`, { token: job.token, json });
-    if (status !== 201) await scene.lock(workspace, path);
+    if (status !== 201) await scene.lock(workspace, path, { name: 'ada', origin: '' });
   }
   onTestFinished(async () => void (await job.post()));
   return job.run({ with: trial.with });
