@@ -5,6 +5,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest';
+import { leaveOut } from '../../support/left-out.ts';
 import { listenHere } from '../../support/listen.ts';
 import { problem } from '../../support/other-servers/responses.ts';
 import { passOn } from '../../support/other-servers/slash-proxies.ts';
@@ -406,6 +407,11 @@ test('keeps the lock until processes that the command has left behind have ended
 });
 
 describe('at a terminal', () => {
+  beforeEach((context) => {
+    // `script` of util-linux runs a command on its own terminal.
+    if (process.platform !== 'linux') leaveOut(context, 'There is no program here that runs a command on a terminal.');
+  });
+
   /** Runs it as the only command of a terminal, whose keys are the input. */
   function startAtTerminal(args: readonly string[], script: string) {
     const words = [process.execPath, bin, 'lock', 'run', path, ...args, '--', 'bash', '-c', script];
