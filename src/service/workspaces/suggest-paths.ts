@@ -1,11 +1,19 @@
-import { parseHeldPath, parseLockPath } from '../../interface/lock-path.ts';
+import { closestNames } from '../../interface/closest-name.ts';
+import { type LockPath, parseHeldPath, parseLockPath } from '../../interface/lock-path.ts';
 import type { Git } from '../git/git.ts';
 import { GitError } from '../git/git-error.ts';
+import type { FolderQuery } from '../git/list-folder.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import type { Storage } from '../storage/storage.ts';
 import type { RemoteMemory } from './remote-memory.ts';
 import { syncedBranches } from './synced-branches.ts';
 import type { StoredWorkspace } from './workspaces.ts';
+
+/** What the mirror has at a path, and for a missing one the path that was probably meant. */
+type MirroredEntry =
+  | { readonly kind: 'file' }
+  | { readonly kind: 'folder' }
+  | { readonly kind: 'missing'; readonly meant: string | undefined };
 
 export type SuggestPaths = ReturnType<typeof createSuggestPaths>;
 
@@ -16,6 +24,9 @@ interface SuggestPathsParts {
 }
 
 const maxSuggestions = 40;
+
+/** As of the command: in a folder with numbered files, more would be guesses. */
+const maxEdits = 2;
 
 /** Later suggestions would arrive after the next key press. */
 const limits = { timeoutMs: 2_000 };
@@ -39,6 +50,33 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
     return (synced.get(listing?.defaultBranch ?? '') ?? latest)?.head;
   }
 
+  const list = (workspace: StoredWorkspace, query: Omit<FolderQuery, 'limits'>) =>
+    limitProcesses(workspace.id, () => git.listFolder(workspace.id, { ...query, limits }));
+
+  /** The entry with the closest name in each folder along the path: the path itself if it exists. */
+  async function findEntry(workspace: StoredWorkspace, commit: string, path: LockPath): Promise<MirroredEntry> {
+    let [folder, meant, isFolder] = ['', '', true];
+    for (const name of path.split('/')) {
+      const isWanted = (each: string): boolean => closestNames(name, [composed(each)], maxEdits).length > 0;
+      const entries = isFolder
+        ? await list(workspace, { commit, folder, isWanted, max: Number.POSITIVE_INFINITY })
+        : [];
+      const [closest, ...others] = closestNames(
+        name,
+        entries.map((entry) => composed(entry.name)),
+        maxEdits,
+      );
+      const entry = entries.find((each) => composed(each.name) === closest);
+      // Files with numbers are close to each other: any of them would be a guess.
+      if (closest === undefined || entry === undefined || others.length > 0)
+        return { kind: 'missing', meant: undefined };
+      const start = folder === '' ? '' : '/';
+      [folder, meant, isFolder] = [folder + start + entry.name, meant + start + closest, entry.isFolder];
+    }
+    if (meant !== path) return { kind: 'missing', meant: parseLockPath(meant).ok ? meant : undefined };
+    return { kind: isFolder ? 'folder' : 'file' };
+  }
+
   return {
     isMirrored: async (workspace: StoredWorkspace) => (await mirroredCommit(workspace)) !== undefined,
     /** Paths that start with this text: files, and folders with a trailing slash. */
@@ -54,9 +92,8 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
         return lockable.ok && lockable.value.toLowerCase().startsWith(begins);
       };
       try {
-        const entries = await limitProcesses(workspace.id, () =>
-          git.listFolder(workspace.id, { commit, folder: parent.slice(0, -1), isWanted, max: maxSuggestions, limits }),
-        );
+        const folder = parent.slice(0, -1);
+        const entries = await list(workspace, { commit, folder, isWanted, max: maxSuggestions });
         return entries.map((entry) => `${parent}${entry.name}${entry.isFolder ? '/' : ''}`);
       } catch (error) {
         // The folder does not exist, or another instance has the mirror: the path can still be typed.
@@ -64,5 +101,18 @@ export function createSuggestPaths({ storage, git, remoteMemory }: SuggestPathsP
         throw error;
       }
     },
+    /** Undefined if the mirror cannot tell: the workspace has none, or git is busy, slow or on another instance. */
+    async find(workspace: StoredWorkspace, path: LockPath): Promise<MirroredEntry | undefined> {
+      const commit = await mirroredCommit(workspace);
+      if (commit === undefined) return undefined;
+      try {
+        return await findEntry(workspace, commit, path);
+      } catch (error) {
+        if (error instanceof GitError) return undefined;
+        throw error;
+      }
+    },
   };
 }
+
+const composed = (name: string): string => name.normalize('NFC');

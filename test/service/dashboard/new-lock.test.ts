@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { endlessDisk } from '../../support/endless-disk.ts';
 import { createRepository } from '../../support/git-repository.ts';
@@ -183,4 +185,69 @@ test('a path is completed folder by folder from the mirror, if there is one', as
   ] as const) {
     expect([start, await suggested(start)]).toEqual([start, paths]);
   }
+});
+
+describe('a path that is probably not meant as written', () => {
+  test('is not locked, and may be locked anyway, if the mirror has another name or a folder', async () => {
+    const remote = createRepository(temporaryFolder(), 'remote.git');
+    const files = [
+      'Content/Weapon.uasset',
+      'Content/Maps/Town.umap',
+      'Content/Rock_1',
+      'Content/Rock_2',
+      'Content/a[1]',
+    ];
+    remote.commit({ branch: 'main', files: Object.fromEntries(files.map((file) => [file, '1'])) });
+    const workspace = await service.workspace(remote.path);
+    const ada = await signedIn(service, { owner: 'unmeant', scopes: ['locks:write', 'sync'] });
+    await syncBranch(service, workspace, ada.secret, 'main');
+    for (const [path, told] of [
+      ['Content/Wepon.uasset', 'Did you mean Content/Weapon.uasset?'],
+      ['content/weapon.uasset', 'Did you mean Content/Weapon.uasset?'],
+      ['Content/Rock_3', 'This file is not in the mirror.'],
+      ['Content/Weapon.uasset/new', 'This file is not in the mirror.'],
+      ['Elsewhere/new.uasset', 'This file is not in the mirror.'],
+      ['Content/Maps', 'This is a folder.'],
+      ['Content/Maps/*.umap', 'Patterns are not expanded.'],
+    ] as const) {
+      const refused = await lockFile(ada, workspace, { path });
+      expect([path, refused.status, fieldsIn(refused.text)['path']]).toEqual([
+        path,
+        422,
+        { value: path, problem: expect.stringContaining(told) },
+      ]);
+      expect(refused.text).toContain('Lock it anyway');
+    }
+    expect((await ada.get(`/workspaces/${workspace}/locks/new`)).text).not.toContain('Lock it anyway');
+    expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
+
+    const wanted = ['Content/Weapon.uasset', 'Content/a[1]'];
+    for (const path of wanted) expect((await lockFile(ada, workspace, { path })).status).toBe(303);
+    expect((await lockFile(ada, workspace, { path: 'Content/Wepon.uasset', literal: 'yes' })).status).toBe(303);
+    expect((await locksOf(service, workspace, ada.secret).paths()).toSorted()).toEqual(
+      [...wanted, 'Content/Wepon.uasset'].toSorted(),
+    );
+  });
+
+  test('is refused without a mirror only if it is a pattern', async () => {
+    const workspace = await service.workspace();
+    const ada = await signedIn(service, { owner: 'patterns', scopes: ['locks:write'] });
+    for (const path of ['Content/*.umap', 'Content/Hero?', 'Content/[ab]']) {
+      const { status, text } = await lockFile(ada, workspace, { path });
+      expect([status, fieldsIn(text)['path']?.problem]).toEqual([422, expect.stringContaining('Patterns are not')]);
+    }
+    expect(fieldsIn((await lockFile(ada, workspace, { path: 'Content/' })).text)['path']?.problem).toBeDefined();
+    expect((await lockFile(ada, workspace, { path: 'Content/Wepon.uasset' })).status).toBe(303);
+    expect((await lockFile(ada, workspace, { path: 'Content/[ab]', literal: 'yes' })).status).toBe(303);
+  });
+
+  test('is locked if the mirror lacks its data', async () => {
+    const remote = createRepository(temporaryFolder(), 'remote.git');
+    remote.commit({ branch: 'main', files: { 'Content/Weapon.uasset': '1' } });
+    const workspace = await service.workspace(remote.path);
+    const ada = await signedIn(service, { owner: 'lost-mirror', scopes: ['locks:write', 'sync'] });
+    await syncBranch(service, workspace, ada.secret, 'main');
+    await rm(join(service.dataFolder, 'mirrors', `${workspace}.git`), { recursive: true, maxRetries: 10 });
+    expect((await lockFile(ada, workspace, { path: 'Content/Wepon.uasset' })).status).toBe(303);
+  });
 });

@@ -48,7 +48,7 @@ beforeAll(async () => {
         }),
     },
     remoteMemory: { known: () => known, ask: async () => known, askAgain: async () => known, askSoon: () => undefined },
-    suggestPaths: { isMirrored: async () => true, suggest: async () => [] },
+    suggestPaths: { isMirrored: async () => true, suggest: async () => [], find: async () => undefined },
   });
   const { storage } = app;
   await storage.commit('global', (db) =>

@@ -65,7 +65,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   compare: notHere,
   prepareSync: notHere,
   remoteMemory: { known: notHere, ask: notHere, askAgain: notHere, askSoon: notHere },
-  suggestPaths: { isMirrored: notHere, suggest: notHere },
+  suggestPaths: { isMirrored: notHere, suggest: notHere, find: notHere },
   targets: createTargetCheck({ allowedNetworks: [], resolve: notHere }),
   git: {} as Git,
   mirrorLimits: { ...defaultMirrorLimits, parallelClones: 1 },

@@ -13,7 +13,7 @@ import { toLock } from '../../locks/lock-row.ts';
 import { safeText } from '../../platform/safe-text.ts';
 import { latestMode, uncompared } from '../../workspaces/latest.ts';
 import { lfsLockTtl } from '../../workspaces/lfs-settings.ts';
-import { type FormField, postForm, textInput } from '../elements/fields.ts';
+import { choices, type FormField, group, postForm, textInput } from '../elements/fields.ts';
 import { durationField, lockFacts } from '../elements/lock.ts';
 import { extendUrl, listUrl, pathUrl } from '../elements/lock-list.ts';
 import { literal, type Markup } from '../elements/text.ts';
@@ -32,6 +32,8 @@ import { backLink } from './lock-selection.ts';
 /** Why the form is shown again. */
 interface Rejection {
   readonly errors?: FieldErrors<'path' | 'duration' | 'note'>;
+  /** The path is valid, but probably not meant as written. */
+  readonly isDoubtful?: true;
   readonly refusal?: Markup;
   readonly status?: number;
 }
@@ -60,6 +62,9 @@ export function addNewLockPages(site: Site): void {
     const read = readNewLock(call.form);
     if (!read.ok) return lockView(site, call, call.form, { errors: read.errors, status: 422 });
     const { path, duration: ttl, note } = read.value;
+    const doubt = call.form.text('literal') === 'yes' ? undefined : await doubtAbout(site, call, path);
+    if (doubt !== undefined)
+      return lockView(site, call, call.form, { errors: { path: doubt }, isDoubtful: true, status: 422 });
     try {
       requireFreeDisk(site);
       const response = await locks.acquire(keyOfForm(call, read.value), {
@@ -90,11 +95,24 @@ export const readNewLock = (form: Form) =>
     note: parseNote(form.text('note')),
   });
 
+/** Why the path is probably not meant as written, as `lock take` says it. */
+async function doubtAbout(
+  { suggestPaths }: Site,
+  { workspace }: WorkspaceCall,
+  path: LockPath,
+): Promise<string | undefined> {
+  const entry = await suggestPaths.find(workspace, path);
+  if (entry?.kind === 'file') return undefined;
+  if (entry?.kind === 'folder') return 'This is a folder. A lock on it covers none of its files: name the file.';
+  if (/[*?[]/.test(path)) return 'Patterns are not expanded. A lock on a pattern covers no files: name the file.';
+  return entry && `This file is not in the mirror.${entry.meant === undefined ? '' : ` Did you mean ${entry.meant}?`}`;
+}
+
 /** The form to lock a file. */
 async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection: Rejection = {}): Promise<View> {
   const { suggestPaths, remoteMemory } = site;
   const { workspace } = call;
-  const { errors = {}, refusal = '', status = 200 } = rejection;
+  const { errors = {}, isDoubtful = false, refusal = '', status = 200 } = rejection;
   const isMirrored = await suggestPaths.isMirrored(workspace);
   // Suggestions come from the default branch, whose name is known only after the remote was asked.
   if (isMirrored && remoteMemory.known(workspace).listing === undefined) remoteMemory.askSoon(workspace);
@@ -105,9 +123,10 @@ async function lockView(site: Site, call: WorkspaceCall, values: Form, rejection
     hidden: { form_id: newFormId(call) },
     fields: [
       textInput('path', 'Path', {
-        hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive. The file does not have to exist yet.`,
+        hint: html`As in the repository, such as ${literal('Content/Hero.uasset')}. Case-sensitive.`,
         attributes: html` required autofocus${completion}`,
       }),
+      ...(isDoubtful || values.text('literal') !== '' ? [literalField] : []),
       durationField('For how long'),
       noteField('For those who find the file locked.'),
     ],
@@ -205,6 +224,14 @@ function pathIn(form: Form): LockPath {
   if (!path.ok) throw invalid({ pointer: '#/path', detail: path.reason });
   return path.value;
 }
+
+const literalField = group('literal', 'New file', (values) =>
+  choices(values, {
+    type: 'checkbox',
+    name: 'literal',
+    options: [['yes', 'Lock it anyway', 'For a file that does not exist yet: the path is locked as written.']],
+  }),
+);
 
 const noteField = (readers: string, attributes = html``): FormField =>
   textInput('note', 'Note', {

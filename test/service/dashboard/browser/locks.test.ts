@@ -213,8 +213,14 @@ describe('the locks page', () => {
     await suggestions.and(page.locator('[value="Content/Hero.uasset"]')).waitFor({ state: 'attached' });
     expect(await suggestions.count()).toBe(1);
     await expectAccessible(page);
-    await path.fill('Content/Hero.uasset');
+    await path.fill('Content/Hreo.uasset');
     await page.getByLabel('For how long').fill('1h');
+    await path.press('Enter');
+    await page.getByText('Did you mean Content/Hero.uasset?').waitFor();
+    await expectProblem(page, /status of 422/);
+    expect(await page.getByLabel('Lock it anyway').isChecked()).toBe(false);
+    await expectAccessible(page);
+    await path.fill('Content/Hero.uasset');
     await path.press('Enter');
     await page.getByText('The lock is yours.').waitFor();
     await live(page);
