@@ -6,7 +6,7 @@ import type { Json, JsonObject } from './json.ts';
 import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
 import { type List, readPages } from './pages.ts';
 import { expectResource } from './refusal.ts';
-import { type CallLimits, type ClientContext, expectSuccess } from './request.ts';
+import { type CallLimits, type ClientContext, expectSuccess, type Request } from './request.ts';
 import { objectIn } from './response.ts';
 import type { Sanitizer } from './sanitizer.ts';
 
@@ -43,13 +43,15 @@ export const createQueueOperations = (context: ClientContext) => ({
     within: CallLimits,
   ): Promise<void> {
     const target = `${context.endpoints.queue(workspace)}?${new URLSearchParams({ path })}`;
-    const expect = expectResource('request for a lock', () => false);
-    expectSuccess(await context.call({ method: 'DELETE', target, expect }, within));
+    expectSuccess(await context.call({ method: 'DELETE', target, expect: expectNothing }, within));
   },
 
   listQueue: ({ workspace }: { readonly workspace: WorkspaceId }, within: CallLimits): Promise<List<QueuedEntry>> =>
     readPages(context, { target: context.endpoints.queue(workspace), name: 'queue' }, readQueued, within),
 });
+
+const expectRequest = expectResource('request for a lock', () => false);
+const expectNothing: Request['expect'] = (response) => (response.status === 204 ? undefined : expectRequest(response));
 
 function readQueued(entry: Json, sanitizer: Sanitizer): QueuedEntry | undefined {
   const read = readListedLock(entry, sanitizer);

@@ -57,6 +57,18 @@ export interface Comparison {
   readonly as_of?: Timestamp | null | undefined;
 }
 
+export interface Compared extends Comparison {
+  /** Why not all branches were compared; set if `as_of` is null. */
+  readonly gap?: ComparisonGap;
+}
+
+export interface ComparisonGap {
+  /** A sentence for users. */
+  readonly reason: string;
+  /** Whether asking again would change nothing. */
+  readonly isLasting: boolean;
+}
+
 /** A lock path with a name in lists of similar ones, such as a license seat. */
 export interface PoolItem {
   readonly path: string;

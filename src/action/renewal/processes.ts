@@ -44,7 +44,8 @@ export async function endMain(context: EndContext, step: string, saved: string):
   const main = savedProcess(saved);
   if (main === undefined || isGone(main)) return;
   tryTo(() => context.ledger.append({ kind: 'step-ended', step, at: new Date().toISOString() }));
-  tryTo(() => process.kill(main.pid, 'SIGTERM'));
+  // Without a start time, another process may have this id, and the step only sees its mark in the ledger.
+  if (main.startedAt !== undefined) tryTo(() => process.kill(main.pid, 'SIGTERM'));
   await waitOrKill(context, main, neverAborted);
 }
 

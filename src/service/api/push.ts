@@ -4,7 +4,7 @@ import { invalid, Refusal } from '../contract/problem.ts';
 import { emptyResponse } from '../contract/response.ts';
 import { syncSchema } from '../contract/schemas.ts';
 import { requireFreeDisk } from '../http/access.ts';
-import { isJson, readPieces } from '../http/body.ts';
+import { forEachPiece, isJson } from '../http/body.ts';
 import type { Environment } from '../http/context.ts';
 import { checkSignature, forges, hasSignature, headBytes, parsePushEvent } from '../syncs/push-event.ts';
 import { enqueue } from '../syncs/queue.ts';
@@ -75,7 +75,7 @@ async function receive(c: Context<Environment>, { read }: ApiParts['storage']) {
   const signature = checkSignature(forge, headers, target?.secret ?? noSecret);
   // Only the beginning is kept: strangers send bodies too, and those of a forge are large.
   let head = Buffer.alloc(0);
-  await readPieces(incoming, bodyLimit, (piece) => {
+  await forEachPiece(incoming, bodyLimit, (piece) => {
     signature.update(piece);
     if (head.length < headBytes) head = Buffer.concat([head, piece.subarray(0, headBytes - head.length)]);
   });

@@ -62,7 +62,7 @@ export async function readText(incoming: IncomingMessage, limit: BodyLimit): Pro
 
 export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Promise<Buffer> {
   const pieces: Buffer[] = [];
-  await readPieces(incoming, limit, (piece) => {
+  await forEachPiece(incoming, limit, (piece) => {
     limit.onChunk?.(piece.length);
     pieces.push(piece);
   });
@@ -70,7 +70,7 @@ export async function readBytes(incoming: IncomingMessage, limit: BodyLimit): Pr
 }
 
 /** Reads a body that need not be kept. */
-export async function readPieces(
+export async function forEachPiece(
   incoming: IncomingMessage,
   limit: BodyLimit,
   onPiece: (piece: Buffer) => void,

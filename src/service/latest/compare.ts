@@ -1,4 +1,4 @@
-import type { LatestMode, Outdated } from '../../interface/resources.ts';
+import type { Compared, LatestMode, Outdated } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { FileChange } from '../git/changes.ts';
 import type { Git } from '../git/git.ts';
@@ -6,7 +6,7 @@ import { GitError } from '../git/git-error.ts';
 import { foldCase } from '../locks/windows-path.ts';
 import { limitParallel } from '../runtime/limit-parallel.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { type Compared, latestMode, uncompared } from '../workspaces/latest.ts';
+import { latestMode, uncompared } from '../workspaces/latest.ts';
 import { createFindNewerVersions } from './newer-versions.ts';
 import { type ComparedHeads, createRefreshMirror, type RefreshParts, type RefreshRequest } from './refresh-mirror.ts';
 

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { ComparisonGap } from '../../interface/resources.ts';
 import { withinMs } from '../../interface/timers.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import type { Git } from '../git/git.ts';
@@ -7,7 +8,7 @@ import { remember } from '../runtime/remember.ts';
 import type { Storage } from '../storage/storage.ts';
 import { enqueue, findSync } from '../syncs/queue.ts';
 import { branchStatuses } from '../workspaces/branch-state.ts';
-import { type ComparisonGap, comparedWith, patternsOf } from '../workspaces/latest.ts';
+import { comparedWith, patternsOf } from '../workspaces/latest.ts';
 import { type RemoteListing, type RemoteMemory, remoteKey } from '../workspaces/remote-memory.ts';
 import { type SyncedBranch, type SyncedBranches, syncedBranches } from '../workspaces/synced-branches.ts';
 import type { FoundWorkspace } from '../workspaces/workspaces.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Lock, LockType } from '../../interface/resources.ts';
+import type { Compared, Lock, LockType } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import type { BranchName } from '../git/branch-name.ts';
 import {
@@ -16,7 +16,6 @@ import {
 } from '../storage/batch-query.ts';
 import type { Database, Now } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import type { Compared } from '../workspaces/latest.ts';
 import { nextFences } from './fence.ts';
 import { findLocks, type LockKey, type StoredLock } from './find.ts';
 import { type LockChange, recordLockChanges } from './history.ts';

@@ -1,3 +1,4 @@
+import type { Compared } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
 import { invalid } from '../contract/problem.ts';
 import type { ApiResponse } from '../contract/response.ts';
@@ -5,7 +6,6 @@ import type { Idempotency } from '../idempotency/idempotency.ts';
 import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Database, Storage } from '../storage/storage.ts';
-import type { Compared } from '../workspaces/latest.ts';
 import { type AcquireRequest, acquireLocks, linePathOf } from './acquire.ts';
 import { createAsking } from './ask.ts';
 import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';

@@ -1,9 +1,8 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
-import type { Lock } from '../../interface/resources.ts';
+import type { Compared, Lock } from '../../interface/resources.ts';
 import { Refusal, unavailable } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
-import type { Compared } from '../workspaces/latest.ts';
 import type { AcquireDecision, AcquireRequest } from './acquire.ts';
 import { entityTag } from './id-match.ts';
 import type { FirstInLine } from './line.ts';

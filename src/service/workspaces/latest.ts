@@ -1,7 +1,8 @@
 import { oneOf } from '../../interface/one-of.ts';
 import { accepted, type Parsed, refused } from '../../interface/parsed.ts';
 import {
-  type Comparison,
+  type Compared,
+  type ComparisonGap,
   type LatestMode,
   latestModes,
   type PushLockMode,
@@ -58,18 +59,6 @@ export const patternsOf = ({
 function matcher(pattern: string): (branch: string) => boolean {
   const matching = new RegExp(`^${pattern.split('*').map(RegExp.escape).join('[^/]*')}$`);
   return (branch) => matching.test(branch);
-}
-
-export interface Compared extends Comparison {
-  /** Why not all branches were compared; set if `as_of` is null. */
-  readonly gap?: ComparisonGap;
-}
-
-export interface ComparisonGap {
-  /** A sentence for users. */
-  readonly reason: string;
-  /** Whether asking again would change nothing. */
-  readonly isLasting: boolean;
 }
 
 /** A result without a comparison: refuses the lock if the workspace refuses outdated files. */

@@ -1,7 +1,7 @@
 import { errorMessage } from '../../interface/format.ts';
 import { followLedger, type Recorder } from '../../locks/ledger/ledger.ts';
-import { identifyProcess } from '../renewal/processes.ts';
-import type { Context } from './context.ts';
+import type { Context } from '../step/context.ts';
+import { identifyProcess } from './processes.ts';
 
 export type EndOfStep = ReturnType<typeof watchEndOfStep>;
 
