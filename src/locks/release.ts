@@ -92,8 +92,8 @@ const maxPauseMs = 5_000;
 type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
 
 /**
- * Without ETag or id, a release request only names the path, and only while the lock lives. If an unanswered request may
- * have released it, another job may hold the path now: it is then sent again only if a lookup shows that the lock is ours.
+ * Without ETag or id, a release request only names the path, and only while the lock lives. If it may
+ * have expired or been released, another job may hold the path now: a lookup must then show that the lock is ours.
  */
 async function releaseUnidentified(
   { client, clock, sleep, random }: ReleaseContext,
@@ -104,7 +104,7 @@ async function releaseUnidentified(
   const { workspace, path, force, attempts } = request;
   let sent = false;
   for (let failed = 1; ; failed += 1) {
-    if (sent || mayBeReleased) {
+    if (sent || mayBeReleased || mayHaveExpired(lock, client.serverNow())) {
       const found = await lookUp(client, request, within);
       if (found.kind === 'failed') return { ...found, mayBeDone: sent };
       switch (ownLockState(lock, found, { serverNow: client.serverNow(), mayBeReleased: true })) {
@@ -119,8 +119,6 @@ async function releaseUnidentified(
         case 'ours':
           break;
       }
-    } else if (mayHaveExpired(lock, client.serverNow())) {
-      return { kind: 'ambiguous' };
     }
 
     const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);

@@ -147,10 +147,12 @@ describe('the release of a lock of the job', () => {
     expect(result).toEqual({ kind: 'other', events: ['look'], recorded: ['releasing'] });
   });
 
-  test('sends a single request for a lock without an id while it lives, and none afterwards', async () => {
+  test('sends a single request for a lock without an id while it lives, and looks it up afterwards', async () => {
     const ended = { kind: 'own', lock: { expires_at: iso(0) }, mayBeReleased: false } as const;
     expect(await releasing(own())).toMatchObject({ kind: 'released', events: ['send once'] });
-    expect(await releasing(ended)).toEqual({ kind: 'ambiguous', events: [], recorded: ['releasing'] });
+    expect(await releasing(ended)).toEqual({ kind: 'absent', events: ['look'], recorded: ['releasing', 'ended'] });
+    const left = await releasing(ended, { lists: [timeless] });
+    expect(left).toEqual({ kind: 'ambiguous', events: ['look'], recorded: ['releasing'] });
   });
 
   test('keeps a lock in the ledger as one whose release has started if the service refuses the request', async () => {

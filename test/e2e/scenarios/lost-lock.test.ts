@@ -30,11 +30,6 @@ describe.each(forms(mannersOfGranting, 0, 2))(
       expect(await place.locks()).toEqual([]);
       const theirs = await place.takenByGrace(hero);
       const [post] = await job.post();
-      if (manner.saysNothing) {
-        expect(post?.annotations[0]?.message).toContain('was left alone');
-        expect(await place.locks()).toEqual([theirs]);
-        return;
-      }
       expect(post).toMatchObject({ conclusion: 'failure', exitCode: 1 });
       expect(post?.annotations.filter(({ level }) => level === 'error')).toMatchObject([
         {
@@ -58,7 +53,7 @@ describe.each(forms(mannersOfGranting, 0, 2))(
       const [post] = await job.post();
       expect(post).toMatchObject({ conclusion: 'success' });
       expect(post?.annotations).toMatchObject([
-        { level: 'warning', message: expect.stringMatching(/the lock on Content\/Hero\.uasset \(?expired at /i) },
+        { level: 'warning', message: expect.stringContaining(`The lock on ${hero} expired at `) },
       ]);
     });
 
