@@ -69,7 +69,7 @@ export function createAttempt(options: AttemptOptions, throttle: Throttle, marks
       ...{ baseUrl, serverNow: serverClock.now(), keyMayHaveArrived },
       ...{ expect: request.expect, anySuccess: request.anySuccess },
       // Only the service has marks. The refusals of other servers are their own, and their successes must be complete.
-      isWord: server === undefined ? marks.isWord : (each) => !isSuccess(each),
+      isFromService: server === undefined ? marks.isFromService : (each) => !isSuccess(each),
     });
   }
 

@@ -33,7 +33,8 @@ export function createMarks(store: MarksStore | undefined) {
       store?.write();
     },
     /** Whether the response, without any mark, is nevertheless the service's own: JSON, or nothing. */
-    isWord: ({ body }: ClientResponse): boolean => (body.kind === 'json' || body.kind === 'empty') && !areShown(),
+    isFromService: ({ body }: ClientResponse): boolean =>
+      (body.kind === 'json' || body.kind === 'empty') && !areShown(),
   };
 }
 

@@ -29,7 +29,7 @@ interface ResponseContext extends RefusalContext {
   readonly expect: Request['expect'];
   readonly anySuccess: Request['anySuccess'];
   /** Whether a response without marks counts as the service's own. */
-  readonly isWord: (response: ClientResponse) => boolean;
+  readonly isFromService: (response: ClientResponse) => boolean;
 }
 
 export function classifyResponse(response: ClientResponse, context: ResponseContext): AttemptResult {
@@ -37,7 +37,7 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   if (isSuccess(response)) {
     const failure = context.expect?.(response);
     if (failure === undefined) return { kind: 'answered', response };
-    if (!context.isWord(response)) return unrecognized(response, failure);
+    if (!context.isFromService(response)) return unrecognized(response, failure);
     // The service would send the same again.
     return context.anySuccess
       ? { kind: 'answered', response }
@@ -45,7 +45,7 @@ export function classifyResponse(response: ClientResponse, context: ResponseCont
   }
   const stillRunning = isStillRunning(response, context.keyMayHaveArrived);
   const isTransientResponse = stillRunning || isTransientStatus(status);
-  if (!isTransientResponse && isDisputed(status) && !isOwnProblem(response) && !context.isWord(response)) {
+  if (!isTransientResponse && isDisputed(status) && !isOwnProblem(response) && !context.isFromService(response)) {
     return unrecognized(response, { ...refusalOf(response, context), isRecognized: false });
   }
   if (!isTransientResponse) return { kind: 'answered', response };

@@ -111,9 +111,9 @@ const anyHeld: readonly [string, Answer][] = [
 describe.each(anyHeld)('a 409 without the marks of the service: %s', (_, answer) => {
   test('means that the path is held, after one request, if the service has never shown its marks', async () => {
     const { result, server } = await acquire(answer, unmarked);
-    const isWord = server.requests.length === 1;
-    expect(isWord).toBe(answer !== htmlPage);
-    expect(result.kind).toBe(isWord ? 'held' : 'unanswered');
+    const isFromService = server.requests.length === 1;
+    expect(isFromService).toBe(answer !== htmlPage);
+    expect(result.kind).toBe(isFromService ? 'held' : 'unanswered');
   });
 
   test('means that the path is held if the list has a holder', async () => {

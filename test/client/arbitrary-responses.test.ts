@@ -99,7 +99,7 @@ test('reads any response, and describes it in one harmless line', () => {
       const next = nextPage(answer, '/v1/workspaces', baseUrl);
       if (next.kind === 'target') expect(new URL(next.target, baseUrl).origin).toBe(baseUrl.origin);
       expect(typeof isStillRunning(answer, true)).toBe('boolean');
-      expect(typeof createMarks(undefined).isWord(answer)).toBe('boolean');
+      expect(typeof createMarks(undefined).isFromService(answer)).toBe('boolean');
       expect(readSync({ status: value }, safe).state).toMatch(/^(running|succeeded|failed)$/);
       expect(parseLinks(sent['link']).size).toBeLessThan(1_000);
       const limit = rateLimitIn(sent, start);

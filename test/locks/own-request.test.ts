@@ -23,7 +23,7 @@ async function repeated(origin: string | undefined, holder: Partial<KnownLock>, 
     { kind: 'unanswered', error: errorOf({ kind: 'timeout', limitMs: 1_000 }) },
     held(holder),
   ];
-  // Of another holder, so that the session knows which lock was there before.
+  // The lock of another holder, which the session then recognizes as the earlier one.
   if (heldBefore !== undefined) answers.unshift(held({ id: heldBefore, origin: 'another', acquired_at: iso(-minute) }));
   const client: Pick<Client, 'serverNow' | 'acquireLock'> = {
     serverNow: () => start + now,

@@ -53,7 +53,7 @@ test('the probe fails if a lock remains after the job', async () => {
   expect(log).toContain('The lock on Content/Maps/Arena.umap was not released when the job ended.');
 });
 
-/** The issues of a repository behind a `gh`, one of which has a similar title. */
+/** A `gh` for a repository with several issues; one has a similar title. */
 const gh = `#!/usr/bin/env bash
 set -euo pipefail
 cd "$(dirname "$0")"

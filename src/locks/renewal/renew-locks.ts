@@ -21,7 +21,7 @@ interface Renewing {
   readonly step: string;
   readonly ttl: Ttl;
   readonly requestTimeoutMs: number;
-  /** The locks at the start, and the time since they were granted: the ledger may be gone by now. */
+  /** The locks at the start, and the time since they were granted: the ledger may be gone. */
   readonly grants: readonly Grant[];
   readonly ageMs: number;
 }

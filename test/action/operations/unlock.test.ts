@@ -143,7 +143,7 @@ describe('the outcome of an unlock', () => {
     expect(outcomeOf(...others).sentence).toBe('Nothing was released in game, 3 held by grace, linus.');
   });
 
-  test('does not invent the name of a holder that the service does not tell', () => {
+  test('does not invent the name of a holder if the service does not name one', () => {
     const outcome = outcomeOf({ ...held, holder: undefined });
     expect(outcome.sentence).toBe('Nothing was released in game, 1 held by someone else.');
     expect(JSON.stringify(outcome)).not.toContain('undefined');

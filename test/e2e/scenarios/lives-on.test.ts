@@ -55,7 +55,7 @@ test('a step whose worker was killed stops waiting, and takes nothing', async ()
 });
 
 describe('steps of one job at the same time', () => {
-  test('a step that wants a path of a parallel step is told so at once, instead of waiting', async () => {
+  test('a step that wants a path of a parallel step fails at once, instead of waiting', async () => {
     const stage = await openStage();
     const other = await stage.take('b');
     const job = await stage.job();

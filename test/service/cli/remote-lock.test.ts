@@ -158,7 +158,7 @@ describe('lock, over HTTP', () => {
       });
   });
 
-  test('refuses a folder, a pattern, a typo and another case, and takes a new name or what is meant as written', async () => {
+  test('refuses a folder, a pattern, a typo and another case, and takes a new name or a confirmed path', async () => {
     const cwd = temporaryFolder();
     const files = ['Content/Maps/Arena.umap', 'Content/Weapon.uasset'];
     for (const file of files) {

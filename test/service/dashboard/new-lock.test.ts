@@ -61,7 +61,7 @@ describe('locking a file', () => {
     expect(await locksOf(service, workspace, ada.secret).paths()).toEqual([]);
   });
 
-  test('is refused if the workspace refuses outdated files, because the page knows no version', async () => {
+  test('is refused if the workspace refuses outdated files, because the page has no version to compare', async () => {
     const workspace = await service.workspace(undefined, { latest: 'refuse' });
     const ada = await signedIn(service, { scopes: ['locks:write'] });
     const refused = await lockFile(ada, workspace, { path: 'a' });

@@ -282,7 +282,7 @@ test('stopping closes a connection at the end of a response that began before, w
   const silent = await connectRaw(server.port);
 
   const closed = server.close({ idleMs: 0, requestsMs: 60_000 });
-  // By then, all idle connections were closed.
+  // All idle connections are closed first.
   await silent.closed;
   end();
   expect(await text(response)).toBe('begun');

@@ -101,7 +101,7 @@ test('a lock is refused if the remote has never answered', async () => {
   expect(await take('topic')).toEqual([503, refusedBecause('The remote of the workspace does not answer')]);
 });
 
-test('a comparison with many branches ends within five seconds, and the next one goes on', async () => {
+test('a comparison with many branches ends within five seconds, and the next one continues', async () => {
   const { repository, workspace, take } = await setUp();
   await changeRows(service.storage, 'workspaces', { latest_branches: '["main","release/*"]' }, { id: workspace });
   for (let index = 0; index < 150; index += 1) {

@@ -67,7 +67,7 @@ describe.each(databaseKinds)('a batch of objects over Git LFS on $name', (kind) 
     expect(await (await fetch(href)).text()).toBe('a hero');
   });
 
-  test('redirects to the store if the mirror lacks one, or names it where no store is known', async () => {
+  test('redirects to the store if the mirror lacks one, or names it if no store is known', async () => {
     const { object, lfs, workspace } = await stocked();
     const missing = { oid: 'a'.repeat(64), size: 1 };
     expect((await lfs.batch([object, missing])).status).toBe(307);
