@@ -64,7 +64,6 @@ describe('a webhook', () => {
       '##[warning]The service generated a secret for this webhook. It is not shown here. To verify deliveries, set your own with `hook-secret`.\n',
     ],
     ['causes no message about a secret in the format github, since nothing verifies it', { format: 'github' }, ''],
-    ['causes no message about a secret in the format buildkite either', { format: 'buildkite' }, ''],
   ])('%s', async (_, options, said) => {
     const job = await scene.job({ workspace: await scene.service.workspace() });
     const given = { 'hook-url': url, 'hook-options': JSON.stringify(options) };

@@ -27,7 +27,7 @@ async function sixMaps(place: Place, folder: string): Promise<Maps> {
   const job = await place.job();
   await checkOut(job, ...['Cave', 'City', 'Dunes', 'Fort', 'Lake', 'Moor'].map(map));
   const others = [
-    await place.take(map('Dunes'), { origin: 'https://ci.example.com/7' }),
+    await place.take(map('Dunes')),
     await place.takenByGrace(map('Fort')),
     await place.takenByGrace(map('Lake')),
   ];
