@@ -14,7 +14,7 @@ export const jobLocksIn = (
 ): JobLocks => readJobLocks(ledger, connection.baseUrl, workspace, (main) => !isGone(main));
 
 /**
- * The locks that earlier steps of this job hold on the paths. The ledger lists them, and the service confirms that they
+ * The locks that other steps of this job hold on the paths. The ledger lists them, and the service confirms that they
  * still exist: a lock that expired or was released by force does not stop the step from locking the path.
  */
 export async function findAlreadyHeld(
@@ -22,9 +22,10 @@ export async function findAlreadyHeld(
   { held, stepNames }: JobLocks,
   workspace: WorkspaceId,
   paths: readonly LockPath[],
+  step: string,
 ): Promise<readonly AlreadyHeld[]> {
   const { client, clock } = context;
-  const candidates = paths.flatMap((path) => held.get(path) ?? []);
+  const candidates = paths.flatMap((path) => held.get(path) ?? []).filter(({ grant }) => grant.step !== step);
   if (candidates.length === 0) return [];
   const within = briefLimits(defaultLimits(context), clock);
   const heldPaths = candidates.map(({ grant }) => grant.path);

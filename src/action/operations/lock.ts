@@ -56,7 +56,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
       at: new Date(client.serverNow()).toISOString(),
     });
     warnOfLostLocks(context, jobLocks);
-    const own = await findAlreadyHeld(context, jobLocks, workspace, paths);
+    const own = await findAlreadyHeld(context, jobLocks, workspace, paths, step);
     const others = withoutOwn(paths, own);
     if (others.length < wanted) return alreadyHeldOutcome(lockStep, own);
 
@@ -67,7 +67,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     let alreadyHeld: readonly AlreadyHeld[] = [];
     /** A parallel step may have locked a path meanwhile. */
     const isInVain = async (): Promise<boolean> => {
-      alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, paths);
+      alreadyHeld = await findAlreadyHeld(context, jobLocksIn(context, workspace), workspace, paths, step);
       return withoutOwn(paths, alreadyHeld).length < wanted;
     };
     const acquire = { ...context, session, terms, withoutWait: defaultLimits(context), refresh, isInVain };
