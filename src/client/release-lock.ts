@@ -28,6 +28,8 @@ export interface ReleaseLockRequest {
   /** The reason, with `force`. A service that does not support it may refuse the request. */
   readonly reason?: string | undefined;
   readonly attempts?: 'once' | undefined;
+  /** The lock on the path just before the request. */
+  readonly found?: LookupResult | undefined;
 }
 
 type ReleaseLockResult =
@@ -115,7 +117,8 @@ export function createReleaseLock(context: ClientContext) {
       case 404:
       case 410: {
         // The response may be about the workspace, or about a wrong URL.
-        const listed = await lookUpOnce(context, request, within);
+        const isNew = request.found === undefined || request.found.kind === 'locked';
+        const listed = isNew ? await lookUpOnce(context, request, within) : request.found;
         if (listed.kind === 'unknown') return { kind: result.mayBeDone ? 'released' : 'absent' };
         return classifyByList(result, listed, request);
       }

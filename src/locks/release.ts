@@ -92,8 +92,8 @@ const maxPauseMs = 5_000;
 type OwnTarget = Extract<ReleaseTarget, { kind: 'own' }>;
 
 /**
- * Without ETag or id, a release request only names the path, and only while the lock lives. If it may
- * have expired or been released, another job may hold the path now: a lookup must then show that the lock is ours.
+ * Without ETag or id, a release request only names the path. It is therefore sent only once after each lookup, which also
+ * tells the time of the service: an unanswered request may have released ours, and another job may hold the path now.
  */
 async function releaseUnidentified(
   { client, clock, sleep, random }: ReleaseContext,
@@ -104,24 +104,26 @@ async function releaseUnidentified(
   const { workspace, path, force, attempts } = request;
   let sent = false;
   for (let failed = 1; ; failed += 1) {
-    if (sent || mayBeReleased || mayHaveExpired(lock, client.serverNow())) {
-      const found = await lookUp(client, request, within);
-      if (found.kind === 'failed') return { ...found, mayBeDone: sent };
-      switch (ownLockState(lock, found, { serverNow: client.serverNow(), mayBeReleased: true })) {
-        case 'other':
-          if (sent) return { kind: 'released' };
-          return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
-        case 'absent':
-          return { kind: sent ? 'released' : 'absent' };
-        case 'assumed':
-        case 'unknown':
-          return { kind: 'ambiguous' };
-        case 'ours':
-          break;
-      }
+    const found = await lookUp(client, request, within);
+    if (found.kind === 'failed') return { ...found, mayBeDone: sent };
+    const serverNow = client.serverNow();
+    switch (ownLockState(lock, found, { serverNow, mayBeReleased: mayBeReleased || sent })) {
+      case 'other':
+        if (sent) return { kind: 'released' };
+        return { kind: 'other', holder: found.kind === 'locked' ? found.lock : undefined };
+      case 'absent':
+        if (sent) return { kind: 'released' };
+        if (mayBeReleased || mayHaveExpired(lock, serverNow)) return { kind: 'absent' };
+        // Some services list no locks at all.
+        break;
+      case 'unknown':
+        return { kind: 'ambiguous' };
+      case 'ours':
+      case 'assumed':
+        break;
     }
 
-    const result = await client.releaseLock({ workspace, path, force, attempts: 'once' }, within);
+    const result = await client.releaseLock({ workspace, path, force, attempts: 'once', found }, within);
     if (result.kind !== 'failed') return result.kind === 'absent' && sent ? { kind: 'released' } : result;
     const { error } = result;
     sent ||= mayBeDone(error);

@@ -85,10 +85,10 @@ describe('the release of a lock of the job', () => {
     });
   });
 
-  test('looks up a lock without an id after an attempt that may have released it, and sends one request per attempt', async () => {
+  test('looks up a lock without an id before each attempt, and sends one request per attempt', async () => {
     expect(await releasing(own(), { lists: [ours], answers: [failing(), { kind: 'released' }] })).toMatchObject({
       kind: 'released',
-      events: ['send once', 'look', 'send once'],
+      events: ['look', 'send once', 'look', 'send once'],
     });
   });
 
@@ -107,9 +107,9 @@ describe('the release of a lock of the job', () => {
   });
 
   test('never sends a second request if another lock is on the path', async () => {
-    expect(await releasing(own(), { lists: [later], answers: [failing()] })).toEqual({
+    expect(await releasing(own(), { lists: [ours, later], answers: [failing()] })).toEqual({
       kind: 'released',
-      events: ['send once', 'look'],
+      events: ['look', 'send once', 'look'],
       recorded: ['releasing', 'ended'],
     });
   });
@@ -118,9 +118,9 @@ describe('the release of a lock of the job', () => {
     'succeeds for a lock without an id if a gateway answers %i and the lock is gone',
     async (status) => {
       const gateway = errorOf(refused(status, { isRecognized: false }));
-      expect(await releasing(own(), { lists: [undefined], answers: [failing(gateway)] })).toMatchObject({
+      expect(await releasing(own(), { lists: [ours, undefined], answers: [failing(gateway)] })).toMatchObject({
         kind: 'released',
-        events: ['send once', 'look'],
+        events: ['look', 'send once', 'look'],
       });
     },
   );
@@ -129,12 +129,12 @@ describe('the release of a lock of the job', () => {
     const gateway = errorOf(refused(403, { isRecognized: false }));
     expect(await releasing(own(), { lists: [timeless], answers: [failing(gateway)] })).toMatchObject({
       kind: 'ambiguous',
-      events: ['send once', 'look'],
+      events: ['look', 'send once', 'look'],
     });
   });
 
   test.each<[string, boolean, KnownLock | undefined, string, readonly string[]]>([
-    ['leaves the lock of another holder alone if its own may be released already', true, later, 'other', ['ended']],
+    ['leaves the lock of another holder alone, and reports its own as lost', false, later, 'other', ['ended']],
     ['leaves an ambiguous lock alone if its own may be released already', true, timeless, 'ambiguous', []],
     ['reports a lock as absent if it may be released already and is gone', true, undefined, 'absent', ['ended']],
   ])('%s', async (_, mayBeReleased, listed, kind, recorded) => {
@@ -143,13 +143,13 @@ describe('the release of a lock of the job', () => {
   });
 
   test('records no end of a lock without any proof when another holder has the path', async () => {
-    const result = await releasing(own({}, true), { lists: [later] });
+    const result = await releasing(own({}, false), { lists: [later] });
     expect(result).toEqual({ kind: 'other', events: ['look'], recorded: ['releasing'] });
   });
 
-  test('sends a single request for a lock without an id while it lives, and looks it up afterwards', async () => {
+  test('sends a request for an unlisted lock without an id while it lives, and none afterwards', async () => {
     const ended = { kind: 'own', lock: { expires_at: iso(0) }, mayBeReleased: false } as const;
-    expect(await releasing(own())).toMatchObject({ kind: 'released', events: ['send once'] });
+    expect(await releasing(own())).toMatchObject({ kind: 'released', events: ['look', 'send once'] });
     expect(await releasing(ended)).toEqual({ kind: 'absent', events: ['look'], recorded: ['releasing', 'ended'] });
     const left = await releasing(ended, { lists: [timeless] });
     expect(left).toEqual({ kind: 'ambiguous', events: ['look'], recorded: ['releasing'] });
