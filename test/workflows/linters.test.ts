@@ -11,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.ts';
 import { type TextFile, templates, workflows } from './our-workflows.ts';
 
 const root = dirname(ourActionFile);
-const tools = join(root, 'build/linters');
+const tools = join(root, '.linters');
 
 /** The output of a linter that found something, or an empty text. */
 function lint(tool: string, folder: string, ...args: readonly string[]): string {
