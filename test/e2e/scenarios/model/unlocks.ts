@@ -19,6 +19,8 @@ export interface Unlocked {
   readonly result: StepResult;
   /** Whether there were no faults, and no actions by others. */
   readonly calm: boolean;
+  /** Whether the job sees the run of a lock. */
+  readonly showsOrigin: boolean;
 }
 
 const onPath = (locks: readonly Lock[], path: string): Lock | undefined => locks.find((lock) => lock.path === path);
@@ -29,7 +31,7 @@ const releasedAt = (passed: readonly Passed[]): ReadonlySet<string> =>
 /** Expected result for a path; undefined if the job may have more or less information than the model. */
 type Fate = 'released' | 'absent' | 'lost' | 'held' | 'left' | 'refused' | undefined;
 
-function fateOf(path: string, { account, naming, before }: Unlocked, book: Book): Fate {
+function fateOf(path: string, { account, naming, before, showsOrigin }: Unlocked, book: Book): Fate {
   if (account.ledgerGone) return undefined;
   const there = onPath(before, path);
   if (account.counted.some((lock) => lock.path === path)) return 'released';
@@ -41,6 +43,8 @@ function fateOf(path: string, { account, naming, before }: Unlocked, book: Book)
   if (naming === 'pattern') return 'left';
   if (there === undefined) return 'absent';
   if (account.asked.has(path)) return 'held';
+  // Each job of the model is a run of its own, and only `force` releases the lock of another run.
+  if (showsOrigin && there.origin !== undefined) return 'held';
   return book.others.get(path)?.who === 'stranger' ? 'refused' : 'released';
 }
 

@@ -89,7 +89,7 @@ export interface WorldOptions {
 
 export async function openWorld(options: WorldOptions): Promise<World> {
   const { players: count, paths: allPaths, manner, service, issuer, patient } = options;
-  const { givesNoProof = false, keepsNoTimes: looksAlike = false } = manner;
+  const { givesNoProof = false, keepsNoTimes: looksAlike = false, keepsNoOrigin = false } = manner;
   const cleanUps: (() => Promise<void>)[] = [];
   const stage: Stage = await openStage((cleanUp) => cleanUps.push(cleanUp), service);
   const proxy = await stage.proxy({ ...manner, faster, retryAfter: 0.5 });
@@ -251,7 +251,8 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       const result = await account.job.run({ ...unlocking({ audience, ...inputs }), env });
       expectTold(lost, result);
       const after = await stage.locks();
-      settleUnlock({ account, paths, naming, before, after, passed: proxy.passed.slice(from), result, calm }, book);
+      const passed = proxy.passed.slice(from);
+      settleUnlock({ account, paths, naming, before, after, passed, result, calm, showsOrigin: !keepsNoOrigin }, book);
     },
     async waitFor(number, other, { renew, isCanceled }) {
       const waiting = playerOf(number);
