@@ -4,8 +4,7 @@ import { type LockPath, lockPathFromUrl, parseLockPath } from '../../interface/l
 import { grants } from '../../interface/scopes.ts';
 import { insufficientScope, invalid, Refusal } from '../contract/problem.ts';
 import { type ApiResponse, emptyResponse } from '../contract/response.ts';
-import { acquiredLockSchema, describedBranch, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
-import { type BranchName, parseBranchName } from '../git/branch-name.ts';
+import { acquiredLockSchema, lockRequestSchema, lockSchema, noteField } from '../contract/schemas.ts';
 import { admitRelease, authenticateRequest, refundRelease, requireFreeDisk } from '../http/access.ts';
 import {
   actorOf,
@@ -28,6 +27,7 @@ import { anotherLock, heldBy } from '../locks/responses.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import type { Storage } from '../storage/storage.ts';
 import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { lockBranchHeader, lockBranchOf } from './lock-branch.ts';
 import {
   type Api,
   addOperation,
@@ -72,14 +72,7 @@ const acquireHeaders = z.object({
       description: `u=1 to u=5 (RFC 9218), 1 first and 3 by default: the place in line. Each level is worth ${urgencyMs / 60_000} minutes of waiting. Other values are ignored.`,
       example: 'u=1',
     }),
-  'Lock-Branch': z
-    .string()
-    .optional()
-    .openapi({
-      ...describedBranch,
-      description:
-        'The branch that the lock is for, without refs/heads/. If another branch has a newer version of the file, the lock is refused (problem outdated) or acquired with the member outdated, depending on the workspace settings.',
-    }),
+  ...lockBranchHeader.shape,
 });
 
 const headersOfLock = requiredHeaders('ETag', 'Location');
@@ -150,14 +143,6 @@ async function acquireOrWait(
   } finally {
     if (preferred.seconds > 0) c.set('waitedMs', performance.now() - startedAt);
   }
-}
-
-function lockBranchOf(c: Context<Environment>): BranchName | undefined {
-  const text = c.req.header('lock-branch');
-  if (text === undefined) return undefined;
-  const branch = parseBranchName(Buffer.from(text, 'latin1').toString());
-  if (!branch.ok) throw invalid({ pointer: '#/Lock-Branch', detail: branch.reason });
-  return branch.value;
 }
 
 function addReleaseRoute(api: Api, parts: ApiParts): void {

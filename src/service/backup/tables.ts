@@ -14,6 +14,7 @@ const keys: { readonly [T in keyof Tables]: readonly (keyof Tables[T])[] } = {
   quotas: ['name'],
   signing_keys: ['name'],
   locks: ['workspace_id', 'path'],
+  leases: ['workspace_id', 'id'],
   lock_history: ['workspace_id', 'at', 'fence', 'kind'],
   lock_places: ['id'],
   lock_lines: ['workspace_id', 'path', 'place_id'],

@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto';
 import { sql } from 'kysely';
 import { milliseconds } from '../../interface/duration.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
@@ -29,6 +28,7 @@ import {
   removePlaces,
   requestGapMs,
 } from './line.ts';
+import { newLockId } from './lock-id.ts';
 import { type LockQuota, noLockQuota, type QuotaExceeded } from './lock-quota.ts';
 import { toLock } from './lock-row.ts';
 
@@ -68,7 +68,16 @@ export type AcquireDecision =
 const key = ['workspace_id', 'path'] as const;
 
 const ownerColumns = ['token_id', 'owner', 'origin', 'note', 'noted_lock_id'] as const;
-const textColumns = ['id', 'type', ...ownerColumns, 'folded_path', 'desk_id', 'branch', 'merge_base'] as const;
+const textColumns = [
+  'id',
+  'type',
+  ...ownerColumns,
+  'folded_path',
+  'desk_id',
+  'branch',
+  'merge_base',
+  'lease_id',
+] as const;
 
 const replacedColumns = [...textColumns, 'fence', 'acquired_at', 'expires_at'] as const;
 
@@ -178,15 +187,6 @@ async function endPlaces(db: Database, now: Now, places: readonly Place[]): Prom
   const { ended, kept } = Object.groupBy(rows, ({ endsWithGrant }) => (endsWithGrant ? 'ended' : 'kept'));
   if (ended !== undefined) await removePlaces(db, now, ended);
   if (kept !== undefined) await keepPresent(db, now, kept);
-}
-
-/**
- * A UUID that starts with the time (RFC 9562 section 5.7). New ids are adjacent in the index, instead of each changing
- * another page of it.
- */
-function newLockId(): string {
-  const time = Date.now().toString(16).padStart(12, '0');
-  return `lock_${time.slice(0, 8)}-${time.slice(8)}-7${randomUUID().slice(15)}`;
 }
 
 const newLock = ({ lockId, request }: GrantableRequest, fence: number | undefined) => ({

@@ -11,6 +11,7 @@ import { createAsking } from './ask.ts';
 import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';
 import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
+import { createLeases } from './leases.ts';
 import { committedFirstInLine, type LinePath } from './line.ts';
 import type { ActiveLock } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
@@ -43,6 +44,9 @@ interface LocksOptions {
 interface ComparedRequest extends AcquireRequest {
   readonly comparison: Comparison | undefined;
 }
+
+/** Beyond this number of changes, other instances are told that anything may have changed. */
+const maxSentAlone = 100;
 
 /** Open pages show changes by other instances within a second. */
 const watchEveryMs = 300;
@@ -84,7 +88,9 @@ export function createLocks(options: LocksOptions) {
 
   /** After releases and renewals: a renewal may also shorten a lock. */
   function onEndsChange(keys: readonly LockKey[]): void {
-    for (const key of keys) onLineChange(lineOf(key));
+    const lines = keys.map(lineOf);
+    for (const line of lines) waiters.changed(line);
+    void (lines.length > maxSentAlone ? broadcast.sendAny() : Promise.all(lines.map(broadcast.send)));
     watch.wake();
   }
 
@@ -93,8 +99,9 @@ export function createLocks(options: LocksOptions) {
       // Checked only here, so that a lock acquired before the setting was changed can still be replayed under its key.
       const reason = windowsPaths ? windowsPathProblem(request.path) : undefined;
       if (reason !== undefined) return invalid({ pointer: '#/path', detail: reason });
-      const refusal = outdatedRefusal(request, request.comparison);
-      if (refusal !== undefined) return refusal;
+      const { comparison } = request;
+      if (comparison?.latest === 'refuse' && comparison.outdated.length > 0)
+        return outdatedRefusal(request, comparison);
       const found = await find(request);
       return found?.isActive ? locked(request.path, toLock(found), found.remainingSeconds) : undefined;
     },
@@ -143,6 +150,10 @@ export function createLocks(options: LocksOptions) {
 
   return {
     ...asking,
+    leases: createLeases({
+      ...{ storage, quota, fold, onChange: onEndsChange },
+      pathProblem: (path) => (windowsPaths ? windowsPathProblem(path) : undefined),
+    }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
     acquire: (keyed: KeyedRequest | undefined, request: NewAcquireRequest, waitOptions?: WaitOptions) =>
       line.acquire(keyed, { ...request, foldedPath: fold(request.path) }, waitOptions),

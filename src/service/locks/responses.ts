@@ -1,6 +1,6 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import { mirrorAgeText, outdatedText } from '../../interface/outdated.ts';
-import type { Comparison, Lock } from '../../interface/resources.ts';
+import type { Comparison, Lock, Outdated } from '../../interface/resources.ts';
 import { Refusal } from '../contract/problem.ts';
 import { type ApiResponse, jsonApiResponse } from '../contract/response.ts';
 import type { AcquireDecision, AcquireRequest } from './acquire.ts';
@@ -36,12 +36,14 @@ export function acquireResponse(
 
 export function outdatedRefusal(
   { branch }: { readonly branch?: string | undefined },
-  comparison: Comparison | undefined,
-): Refusal | undefined {
-  const { latest, outdated: [outdated] = [], as_of } = comparison ?? {};
-  if (latest !== 'refuse' || outdated === undefined) return undefined;
+  { outdated, as_of }: Comparison,
+  shown: Outdated | readonly Outdated[] | undefined = outdated[0],
+): Refusal {
+  const [first] = outdated;
   const age = as_of === undefined ? '' : ` ${mirrorAgeText(as_of)}`;
-  return new Refusal('outdated', `${outdatedText(outdated, branch)}${age}`, { outdated });
+  const more = outdated.length > 1 ? ` ${outdated.length - 1} more of the files are outdated, too.` : '';
+  const text = first === undefined ? '' : outdatedText(first, branch);
+  return new Refusal('outdated', `${text}${more}${age}`, { outdated: shown });
 }
 
 export function renewResponse({ workspace, path }: RenewRequest, renewal: RenewDecision): ApiResponse {
@@ -69,11 +71,14 @@ export const anotherLock = (lock: Lock): Refusal =>
 /** Most locks are released long before they expire. A client that slept until then would miss the release. */
 const maxRetryAfterSeconds = 5;
 
+export const retryAfterSeconds = (remainingSeconds: number): string =>
+  String(Math.max(1, Math.min(remainingSeconds, maxRetryAfterSeconds)));
+
 export function locked(asked: LockPath, lock: Lock, remainingSeconds: number): Refusal {
   const sameFile = asked === lock.path ? '' : ` On Windows, ${asked} is the same file.`;
   return new Refusal('locked', `${lock.path} is ${heldBy(lock)}.${sameFile}`, {
     lock,
-    headers: { 'retry-after': String(Math.min(remainingSeconds, maxRetryAfterSeconds)) },
+    headers: { 'retry-after': retryAfterSeconds(remainingSeconds) },
   });
 }
 
@@ -108,4 +113,5 @@ const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = 
     `The owner of this token has the maximum of ${max} locks in this workspace. Release some, or ask the operator to raise --max-locks-per-owner.`,
 };
 
-const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));
+export const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal =>
+  new Refusal('quota-exceeded', quotaTexts[quota](max));

@@ -216,6 +216,16 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table locks add column merge_base text',
     'create index locks_without_base on locks (workspace_id) where merge_base = id',
   ],
+  ({ byteOrder }) => [
+    'alter table locks add column lease_id text',
+    'create index locks_of_lease on locks (workspace_id, lease_id) where lease_id is not null',
+    `create table leases (
+      workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, id text not null,
+      token_id text not null, owner text not null, origin text, note text, fingerprint text, pool text,
+      state text not null, ttl bigint not null, granted text, result text, expires_at bigint not null,
+      primary key (workspace_id, id))`,
+    'create index leases_by_end on leases (expires_at)',
+  ],
 ];
 
 /** Number of the schema of this version. */

@@ -138,6 +138,30 @@ export interface Tables {
      * branch at the time of the lock, once it is known.
      */
     merge_base: string | null;
+    /** The lease that the lock belongs to. */
+    lease_id: string | null;
+  };
+  /** Sets of locks: see locks/leases.ts. A row stays for some days after its lease has ended. */
+  readonly leases: {
+    workspace_id: string;
+    /** Chosen by the client. */
+    id: string;
+    token_id: string;
+    owner: string;
+    origin: string | null;
+    note: string | null;
+    /** Hash of the request. Null if it was ended before it was requested. */
+    fingerprint: string | null;
+    /** The pool that its paths are from. */
+    pool: string | null;
+    state: 'held' | 'ended';
+    ttl: number;
+    /** JSON array of the id and path of each lock that it was granted. */
+    granted: string | null;
+    /** JSON of its end: what was released, and what was lost before. */
+    result: string | null;
+    /** The end of its locks, as far as known, or the time when it was ended. */
+    expires_at: number;
   };
   /** Starts and ends of locks, without renewals. Rows must not depend on others: earlier versions write none. */
   readonly lock_history: {

@@ -92,6 +92,7 @@ const exampleLock = (owner: string, at: Timestamp): Lock => ({
   acquired_at: at,
   expires_at: asTimestamp(Date.parse(at) + hourMs),
   fence: 0,
+  lease: null,
 });
 
 const exampleEntry = (actor: string, { workspace, occurredAt }: Example): RecordedEntry => ({

@@ -36,6 +36,7 @@ export const noLocks: Locks = {
   extend: notHere,
   renewLfs: notHere,
   release: notHere,
+  leases: { put: notHere, find: notHere, renew: notHere, end: notHere },
   commitReleases: notHere,
   find: notHere,
   findAll: notHere,
