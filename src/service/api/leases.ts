@@ -12,23 +12,40 @@ import {
   lockSchema,
   lostLockSchema,
   outdatedSchema,
+  queueSchema,
   type Resource,
 } from '../contract/schemas.ts';
 import { admitRelease, refundRelease, requireFreeDisk } from '../http/access.ts';
 import { bearerOf, type Environment, requestedWorkspace } from '../http/context.ts';
 import { originHeader, runOriginOf } from '../http/origin.ts';
 import { measureCost } from '../http/request-scheduler.ts';
-import type { HeldLease, LeaseDecision } from '../locks/leases.ts';
+import type { HeldLease, LeaseDecision, WaitingLease } from '../locks/leases.ts';
 import { toLock } from '../locks/lock-row.ts';
-import { heldBy, outdatedRefusal, quotaExceeded, retryAfterSeconds } from '../locks/responses.ts';
 import { findPools, poolWithName } from '../pools/pools.ts';
 import type { Storage } from '../storage/storage.ts';
 import { asTimestamp } from '../storage/timestamp.ts';
-import { parseWorkspaceId } from '../workspaces/workspace-id.ts';
+import { maxWorkspaceIdLength, parseWorkspaceId } from '../workspaces/workspace-id.ts';
 import { lockBranchHeader, lockBranchOf } from './lock-branch.ts';
-import { type Api, addOperation, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
+import {
+  heldBy,
+  keptText,
+  outdatedRefusal,
+  quotaExceeded,
+  retryAfterSeconds,
+  supersededRefusal,
+  tooManyWaits,
+} from './lock-responses.ts';
+import {
+  type Api,
+  addOperation,
+  addWorkspaceOperation,
+  jsonResponse,
+  optionalHeaders,
+  requiredHeaders,
+} from './operation.ts';
 import { leaseIdPattern, leaseParameter } from './parameters.ts';
 import type { ApiParts } from './parts.ts';
+import { waitHeaders, waitWith } from './waiting.ts';
 
 const maxPaths = 20_000;
 
@@ -44,10 +61,11 @@ const leaseRequestSchema = z
       .min(1, 'It must name a path.')
       .max(maxPaths, `A lease has at most ${maxPaths} paths.`)
       .optional(),
-    pool: z
-      .string()
-      .optional()
-      .openapi({ description: 'Instead of paths: the items of this pool.', example: 'unity-pro' }),
+    pool: z.string().optional().openapi({
+      description: 'Instead of paths: the items of this pool.',
+      maxLength: maxWorkspaceIdLength,
+      example: 'unity-pro',
+    }),
     where: z
       .record(z.string(), z.string())
       .optional()
@@ -93,6 +111,17 @@ const leaseSchema = z
   })
   .openapi('Lease');
 
+const waitingLeaseSchema = z
+  .object({
+    id: z.string(),
+    state: z.literal('waiting'),
+    queue: queueSchema.openapi({ description: 'The place among all who wait for one of its paths.' }),
+    blocked: z
+      .array(z.object({ path: lockSchema.shape.path, lock: lockSchema.optional() }))
+      .openapi({ description: 'The first of the paths in its way. One without a lock is kept for another.' }),
+  })
+  .openapi('WaitingLease');
+
 type Lease = Resource<typeof leaseSchema>;
 
 const renewalSchema = z
@@ -124,12 +153,16 @@ function addPutRoute(api: Api, parts: ApiParts): void {
     path,
     access: 'locks:write',
     params: leaseParameter,
-    headers: z.object({ ...originHeader.shape, ...lockBranchHeader.shape }),
+    headers: z.object({ ...originHeader.shape, ...lockBranchHeader.shape, ...waitHeaders.shape }),
     body: leaseRequestSchema,
     maxBodyBytes,
     responses: {
       200: jsonResponse('The lease as it is now: it was acquired before.', leaseSchema),
-      201: jsonResponse('Acquired.', leaseSchema),
+      201: jsonResponse('Acquired.', leaseSchema, optionalHeaders('Preference-Applied')),
+      202: jsonResponse('Waits in line, with Prefer.', waitingLeaseSchema, {
+        ...requiredHeaders('Retry-After'),
+        ...optionalHeaders('Preference-Applied'),
+      }),
     },
     refusals: { 403: optionalHeaders('WWW-Authenticate'), 409: optionalHeaders('Retry-After'), 410: {} },
     async handle({ c, workspace, body }) {
@@ -143,14 +176,14 @@ function addPutRoute(api: Api, parts: ApiParts): void {
         throw invalid({ pointer: '#/count', detail });
       }
       const branch = lockBranchOf(c);
-      const decision = await measureCost(parts.scheduler, [bearer.id], () =>
-        locks.leases.put({
-          ...{ id, workspace: workspace.id, bearer, origin: runOriginOf(c), branch, paths, pool, count },
+      return waitWith(c, storage, async (waitOptions) => {
+        const decision = await locks.leases.put({
+          ...{ id, workspace: workspace.id, bearer, origin: runOriginOf(c), branch, paths, pool, count, waitOptions },
           ...{ type: body.type, ttlMs: milliseconds(body.ttl), note: body.note, fingerprint: fingerprintOf(body) },
           compare: () => parts.compare({ workspace, branch, syncsBranch: true, paths }),
-        }),
-      );
-      return putResponse(storage, id, branch, decision);
+        });
+        return putResponse(storage, id, branch, decision, waitOptions?.seconds);
+      });
     },
   });
 }
@@ -165,7 +198,7 @@ function addGetRoute(api: Api, parts: ApiParts): void {
     path,
     access: 'locks:read',
     params: leaseParameter,
-    responses: { 200: jsonResponse('The lease.', leaseSchema) },
+    responses: { 200: jsonResponse('The lease.', z.union([leaseSchema, waitingLeaseSchema])) },
     refusals: { 403: optionalHeaders('WWW-Authenticate') },
     async handle({ c, workspace }) {
       const id = leaseIdOf(c);
@@ -179,6 +212,8 @@ function addGetRoute(api: Api, parts: ApiParts): void {
           throw anotherOwner(id);
         case 'ended':
           return jsonApiResponse(200, endedLease(id, found.end?.lost ?? []));
+        case 'waiting':
+          return jsonApiResponse(200, waitingLease(id, found));
         case 'held':
           return jsonApiResponse(200, await heldLease(storage, found));
       }
@@ -251,6 +286,7 @@ function addEndRoute(api: Api, parts: ApiParts): void {
           refundRelease(c, parts);
           return endResponse(ending.end);
         case 'released-before':
+        case 'left':
           return endResponse(ending.end);
       }
     },
@@ -262,7 +298,8 @@ const endResponse = (end: Resource<typeof endSchema>): ApiResponse => jsonApiRes
 async function isOwnLease(c: Context<Environment>, { locks }: ApiParts, id: string): Promise<boolean> {
   const workspace = c.req.param('id') ?? '';
   if (!parseWorkspaceId(workspace).ok) throw noSuchWorkspace(workspace);
-  return (await locks.leases.find({ workspace, id }, bearerOf(c))).kind === 'held';
+  const { kind } = await locks.leases.find({ workspace, id }, bearerOf(c));
+  return kind === 'held' || kind === 'waiting';
 }
 
 function leaseIdOf(c: Context<Environment>): string {
@@ -302,6 +339,7 @@ async function putResponse(
   id: string,
   branch: string | undefined,
   decision: LeaseDecision,
+  seconds: number | undefined,
 ): Promise<ApiResponse> {
   switch (decision.kind) {
     case 'held': {
@@ -309,16 +347,27 @@ async function putResponse(
       if (!decision.isNew) return jsonApiResponse(200, lease);
       const { latest = 'off', outdated, as_of } = decision.comparison ?? {};
       const compared = { outdated, ...(as_of !== undefined && { as_of }) };
-      return jsonApiResponse(201, { ...lease, ...(latest !== 'off' && compared) });
+      const applied = seconds !== undefined && { 'preference-applied': `wait=${seconds}` };
+      return jsonApiResponse(201, { ...lease, ...(latest !== 'off' && compared) }, { ...applied });
+    }
+    case 'waiting': {
+      const applied = decision.waited && { 'preference-applied': `wait=${seconds}` };
+      const headers = { 'retry-after': retryAfterSeconds(decision.blocked.remainingSeconds), ...applied };
+      return jsonApiResponse(202, waitingLease(id, decision), headers);
     }
     case 'blocked': {
-      const { locks, blocked, remainingSeconds } = decision;
+      const { paths, count, next, remainingSeconds } = decision;
+      const locks = paths.flatMap(({ lock }) => lock ?? []);
       const [first] = locks;
-      const more = blocked > 1 ? ` ${blocked - 1} more of the paths ${blocked === 2 ? 'is' : 'are'} held, too.` : '';
-      const detail = first === undefined ? 'Others are first in line.' : `${first.path} is ${heldBy(first)}.${more}`;
+      const more = count > 1 ? ` ${count - 1} more of the paths ${count === 2 ? 'is' : 'are'} not free.` : '';
+      const detail = first === undefined ? keptText(paths[0]?.path ?? '', next) : `${first.path} is ${heldBy(first)}.`;
       const headers = { 'retry-after': retryAfterSeconds(remainingSeconds) };
-      throw new Refusal('locked', detail, { locks, blocked, headers });
+      throw new Refusal('locked', `${detail}${more}`, { locks, blocked: count, headers });
     }
+    case 'superseded':
+      throw supersededRefusal(`the lease ${id}`);
+    case 'too-many-waits':
+      throw tooManyWaits();
     case 'outdated':
       throw outdatedRefusal({ branch }, decision.comparison, decision.comparison.outdated);
     case 'exceeded':
@@ -337,6 +386,11 @@ async function putResponse(
       throw leaseEnded(id, decision.kind === 'ended' ? decision.end : null);
   }
 }
+
+const waitingLease = (id: string, { queue, blocked }: WaitingLease): Resource<typeof waitingLeaseSchema> => ({
+  ...{ id, state: 'waiting', queue },
+  blocked: blocked.paths,
+});
 
 const noSuchLease = (id: string): Refusal =>
   new Refusal('not-found', `There is no lease ${id}: it was never requested, or ended more than 7 days ago.`);

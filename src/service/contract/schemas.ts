@@ -196,6 +196,8 @@ export const lostLockSchema = z
   })
   .openapi('LostLock');
 
+export const queueSchema = z.object({ position: z.int(), length: z.int() });
+
 export const problemSchema = z
   .object({
     type: z.string().openapi({ example: 'urn:workspace-automation:problem:locked' }),
@@ -214,14 +216,9 @@ export const problemSchema = z
       .openapi({
         description: 'For a lock, the newer version; for a lease, all of them.',
       }),
-    queue: z
-      .object({ position: z.int(), length: z.int() })
+    queue: queueSchema
       .optional()
       .openapi({ description: 'The place in line of this request, or the one that it would get if it waited.' }),
-    turn: z
-      .array(z.string())
-      .optional()
-      .openapi({ description: 'Other paths of the same place that are free now, and kept for it.' }),
   })
   .openapi('Problem');
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Broadcast, Database, Storage } from '../storage/storage.ts';
-import type { LinePath } from './line.ts';
 import { type ReleaseDecision, type ReleaseRequest, releaseLocks } from './release.ts';
+import type { LinePath } from './waits.ts';
 
 export type CommitReleases = ReturnType<typeof createCommitReleases>;
 

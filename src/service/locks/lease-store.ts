@@ -2,7 +2,7 @@ import { setImmediate as yieldToEventLoop } from 'node:timers/promises';
 import { type Selectable, sql } from 'kysely';
 import type { Lock, LockType } from '../../interface/resources.ts';
 import { batchQuery, textOf } from '../storage/batch-query.ts';
-import type { Database, Now } from '../storage/storage.ts';
+import type { Database, Now, Storage } from '../storage/storage.ts';
 import type { Tables } from '../storage/tables.ts';
 import { nextFences } from './fence.ts';
 import { findLocks, type LockKey } from './find.ts';
@@ -100,6 +100,20 @@ export async function lockPaths(
   }
   await recordLeaseChanges(db, now, { lease, kind: 'acquired', at, by: null });
   return locks;
+}
+
+const forgottenAfterMs = 7 * 24 * 60 * 60_000;
+
+/** Leases that ended so long ago that no request for them is still on its way. */
+export async function removeOldLeases({ read, commit, now }: Pick<Storage, 'read' | 'commit' | 'now'>): Promise<void> {
+  const isOld = sql<boolean>`leases.expires_at < (select ${now}) - ${sql.lit(forgottenAfterMs)} and not exists (
+    select 1 from locks where locks.workspace_id = leases.workspace_id and locks.lease_id = leases.id)`;
+  const workspaces = await read.selectFrom('leases').select('workspace_id').distinct().where(isOld).execute();
+  for (const { workspace_id: workspace } of workspaces) {
+    await commit({ workspace }, (db) =>
+      db.deleteFrom('leases').where('workspace_id', '=', workspace).where(isOld).execute(),
+    );
+  }
 }
 
 const locksOf = (db: Database, { workspace, id }: LeaseKey) =>

@@ -180,11 +180,11 @@ export interface Tables {
     /** Name of the token that released it; null for the other kinds. */
     ended_by: string | null;
   };
-  /** Requests that wait for locks: see locks/line.ts. */
-  readonly lock_places: {
-    /** Derived from the token and the idempotency key. */
+  /** Leases that wait: see locks/waits.ts. */
+  readonly waits: {
     id: string;
     workspace_id: string;
+    kind: string;
     token_id: string;
     owner: string;
     origin: string | null;
@@ -197,18 +197,31 @@ export interface Tables {
     asked_at: number;
     /** After this, the client no longer counts as waiting. Renewed for as long as an instance waits on its behalf. */
     present_until: number;
-    /** Milliseconds of the lock that the service acquires for a person at their turn; null for a client that asks. */
-    ttl: number | null;
+    /** The number of its paths, and of those that it needs. */
+    size: number;
+    wanted: number;
+    request_id: string;
+    /** When the person who asked was told that the path is free. */
+    told_at: Generated<number | null>;
+    fingerprint: string | null;
+    pool: string | null;
   };
-  readonly lock_lines: {
+  readonly wait_paths: {
     workspace_id: string;
     /** With --windows-paths in folded case. */
     path: string;
-    place_id: string;
+    wait_id: string;
     asked_path: string;
+    position: number;
     rank: number;
-    /** The newest request of its client for this path: no earlier one is granted. Null for a person. */
-    request_id: string | null;
+    is_set: number;
+  };
+  /** When the holder of a path was last told that an owner waits for it. */
+  readonly lock_requests: {
+    workspace_id: string;
+    path: string;
+    owner: string;
+    at: number;
   };
   readonly pool_items: {
     workspace_id: string;
@@ -302,9 +315,8 @@ export interface Tables {
     workspace_id: string;
     key: string;
     fingerprint: string;
-    status: number;
-    headers: string;
-    body: string;
+    /** JSON of what the request led to. */
+    result: string;
     created_at: number;
   };
   readonly audit: {

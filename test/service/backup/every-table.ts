@@ -165,10 +165,11 @@ export const everyTable: Rows = {
       expires_at: 2,
     },
   ],
-  lock_places: [
+  waits: [
     {
-      id: 'place_1',
+      id: 'wait_1',
       workspace_id: 'game',
+      kind: 'lease',
       token_id: 't',
       owner: 'o',
       origin: null,
@@ -178,12 +179,18 @@ export const everyTable: Rows = {
       rank: 1,
       asked_at: 2,
       present_until: 3,
-      ttl: null,
+      size: 2,
+      wanted: 1,
+      request_id: 'r',
+      told_at: null,
+      fingerprint: 'f',
+      pool: null,
     },
   ],
-  lock_lines: [
-    { workspace_id: 'game', path: 'a', place_id: 'place_1', asked_path: 'A', rank: 1, request_id: 'request_1' },
+  wait_paths: [
+    { workspace_id: 'game', path: 'p', wait_id: 'wait_1', asked_path: 'P', position: 0, rank: 1, is_set: 1 },
   ],
+  lock_requests: [{ workspace_id: 'game', path: 'p', owner: 'o', at: 1 }],
   pool_items: [
     { workspace_id: 'game', pool: 'seats', position: 0, path: 'a', properties: '{"host":"b1"}', secrets: '[]' },
   ],
@@ -257,9 +264,7 @@ export const everyTable: Rows = {
       workspace_id: '',
       key: awkward,
       fingerprint: 'f',
-      status: 201,
-      headers: '{}',
-      body: awkward,
+      result: awkward,
       created_at: 1,
     },
   ],

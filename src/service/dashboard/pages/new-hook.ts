@@ -37,7 +37,7 @@ export function addNewHookPages(site: Site): void {
     const pageOf = (hook: Hook, notice: Notice): ApiResponse =>
       seeOther(withNotice(hookUrl(workspace, hook.id), notice));
     const done: { registered?: Awaited<ReturnType<typeof registerHook>> } = {};
-    const repeated = await idempotent(
+    const { result: repeated } = await idempotent(
       workspace,
       keyOfForm(call, request),
       () => checkHookUrl(request, targets, workspace),
