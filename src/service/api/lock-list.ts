@@ -74,7 +74,11 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
       const { path, prefix, owner } = filter;
       const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
         measureCost(parts.scheduler, [bearerOf(c).id], async () =>
-          pageResponse(query, await listLocks(storage, query), headers),
+          pageResponse(
+            query,
+            await listLocks(storage, { ...query, path: await parts.locks.lockedPath(id, path) }),
+            headers,
+          ),
         );
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
         return respondWith({});

@@ -26,7 +26,7 @@ import { lfsError, lfsLock, lfsResponse } from './responses.ts';
 import { addRoute } from './route.ts';
 
 export interface LfsLockRoutes extends AccessControl {
-  readonly locks: Pick<Locks, 'acquire' | 'renewLfs' | 'release'>;
+  readonly locks: Pick<Locks, 'acquire' | 'lockedPath' | 'renewLfs' | 'release'>;
   readonly compare: Compare;
 }
 
@@ -87,8 +87,8 @@ function addListRoutes(app: App, routes: LfsLockRoutes): void {
         const isWanted = lock?.isActive === true && (path === undefined || path === lock.path);
         return lfsResponse(200, { locks: isWanted ? lfsLocks([lock]) : [] });
       }
-      const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], () =>
-        listActiveLocks(storage, { workspace, path, limit, after }),
+      const { locks, next } = await measureCost(routes.scheduler, [bearerOf(c).id], async () =>
+        listActiveLocks(storage, { workspace, path: await routes.locks.lockedPath(workspace, path), limit, after }),
       );
       return lfsResponse(200, { locks: lfsLocks(locks), ...nextCursor(next) });
     },

@@ -246,6 +246,12 @@ export function createLocks(options: LocksOptions) {
     },
     commitReleases: createCommitReleases(storage, async (released) => onEndsChange(released)),
     find,
+    /** The path as it is locked, possibly in other case. */
+    async lockedPath<Path extends string | undefined>(workspace: string, path: Path): Promise<string | Path> {
+      if (path === undefined || !windowsPaths) return path;
+      const found = await find({ workspace, path });
+      return found?.isActive ? found.path : path;
+    },
     /** Committed active locks on many paths, each once. */
     async findAll(workspace: string, paths: readonly string[]) {
       const keys = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));

@@ -39,6 +39,7 @@ export const noLocks: Locks = {
   leases: { put: notHere, find: notHere, renew: notHere, end: notHere },
   commitReleases: notHere,
   find: notHere,
+  lockedPath: notHere,
   findAll: notHere,
   queue: notHere,
   askFor: notHere,
