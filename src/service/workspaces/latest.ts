@@ -72,6 +72,10 @@ export interface ComparisonGap {
   readonly isLasting: boolean;
 }
 
+/** Whether the workspace refuses a lock on the one file that was compared, or that could not be. */
+export const isRefused = ({ latest, outdated, gap }: Compared): boolean =>
+  latest === 'refuse' && (outdated.length > 0 || gap !== undefined);
+
 /** A result without a comparison: refuses the lock if the workspace refuses outdated files. */
 export const uncompared = (latest: LatestMode, gap: ComparisonGap): Compared => ({
   latest,
