@@ -78,8 +78,8 @@ export async function acquireOrRollBack(
     !signal.aborted;
 
   async function acquire(path: LockPath): Promise<void> {
-    // A wait of 0 s takes a place in line with the first refusal.
-    const line = urgency && { seconds: 0, oneIsEnough: oneIsEnough(wanted, acquired.length), urgency };
+    // A wait of 0 s takes a place in line with the first refusal. There is none for several paths.
+    const line = wanted.paths.length === 1 ? urgency && { seconds: 0, urgency } : undefined;
     inFlight += 1;
     const result = await session.acquire(session.intend(path, terms), within, line);
     inFlight -= 1;
@@ -128,9 +128,6 @@ export const inFirstOrder = (goal: AcquireGoal, random: () => number): AcquireGo
   ...goal,
   paths: spareOf(goal) === 0 ? goal.paths.toSorted() : shuffled(goal.paths, random),
 });
-
-/** Whether one more lock is all that is missing: its grant ends the place in line at once, which delays others less. */
-export const oneIsEnough = (wanted: AcquireGoal, acquired: number): boolean => acquired === wanted.count - 1;
 
 /** The number of paths that the step can do without. */
 const spareOf = ({ paths, count }: AcquireGoal): number => paths.length - count;

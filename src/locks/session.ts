@@ -1,5 +1,4 @@
 import {
-  type AcquiredLock,
   type CallLimits,
   type Conflict,
   clockSlackMs,
@@ -12,7 +11,7 @@ import {
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
-import { type Grant, type GrantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
+import { type Grant, grantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
 import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
@@ -103,8 +102,7 @@ export function createLockSession(context: SessionContext) {
     },
 
     /**
-     * Requests the lock of an intent. An unanswered request can be repeated with the same intent. All requests of the
-     * session in a line have one place.
+     * Requests the lock of an intent. An unanswered request can be repeated with the same intent.
      */
     async acquire(intent: Intent, within: CallLimits, line?: QueueWait): Promise<SessionAcquireResult> {
       const { service, workspace, path, key, type } = intent;
@@ -169,9 +167,4 @@ export function createLockSession(context: SessionContext) {
       return result;
     },
   };
-}
-
-/** Without the note, the origin and other members from the service. */
-function grantedLock({ path, type, id, etag, owner, acquired_at, fence, expires_at }: AcquiredLock): GrantedLock {
-  return { path, type, id, etag, owner, acquired_at, fence, expires_at };
 }

@@ -1,12 +1,13 @@
 import { removeOldAudit } from './audit/remove-audit.ts';
 import { createDatabaseGauges } from './database-gauges.ts';
-import { removeOldResponses } from './idempotency/remembered-responses.ts';
+import { removeOldResults } from './idempotency/remembered-results.ts';
 import { createReleaseMerged, queueSyncsForBases } from './latest/release-merged.ts';
 import { createFetchObjects } from './lfs/fetch-objects.ts';
 import { createObjectMaintenance, type ObjectMaintenance } from './lfs/object-maintenance.ts';
 import { remainingBytes } from './lfs/usage.ts';
 import { removeOldLockHistory } from './locks/history.ts';
-import { removeOldPlaces } from './locks/line.ts';
+import { removeOldLeases } from './locks/lease-store.ts';
+import { removeOldWaits } from './locks/waits.ts';
 import { createBacklogWatch } from './outbox/backlog.ts';
 import type { ServiceParts } from './parts.ts';
 import { repeat } from './runtime/repeat.ts';
@@ -61,7 +62,7 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
       }
     }),
     every(1_000, remembered.enforce),
-    every(1_000, locks.grantToPeople),
+    every(1_000, locks.tellPeople),
     // A fraction of the time that others wait for the clients of an instance that was killed.
     every(1_500, locks.keepPresent),
     // A merge within this time after a lock does not end it.
@@ -71,11 +72,12 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
     // Clients can add places as fast as they can send requests.
-    every(60_000, () => removeOldPlaces(storage)),
+    every(60_000, () => removeOldWaits(storage)),
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),
     every(cleanupEveryMs, objectMaintenance.maintainAll, { atOnce: true }),
     every(cleanupEveryMs, async () => {
-      await removeOldResponses(storage);
+      await removeOldResults(storage);
+      await removeOldLeases(storage);
       await removeOldDeliveries(storage, parts);
       await removeOldSyncs(storage, parts);
       await removeOldLockHistory(storage, parts);

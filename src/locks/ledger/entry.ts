@@ -46,6 +46,7 @@ export type Intent = EntryOf<'intent'>;
 export type Grant = EntryOf<'granted'>;
 export type Loss = EntryOf<'lost'>;
 export type Renewed = EntryOf<'renewed'>;
+export type LeaseIntent = EntryOf<'lease'>;
 
 /** The ETag is as the service sent it, with quotes. */
 const proof = { id: isOptional(isString), etag: isOptional(isString) };
@@ -65,7 +66,21 @@ export const isGrantedLock = hasShape({
   acquired_at: isOptional(isString),
   fence: isOptional(isInteger),
   expires_at: isString,
+  lease: isOptional(isString),
 });
+
+/** Without the note, the origin and other members from the service. */
+export const grantedLock = ({
+  path,
+  type,
+  id,
+  etag,
+  owner,
+  acquired_at,
+  fence,
+  expires_at,
+  lease,
+}: GrantedLock): GrantedLock => ({ path, type, id, etag, owner, acquired_at, fence, expires_at, lease });
 
 const isTtl: Check<string> = (value): value is string => isString(value) && parseTtl(value).ok;
 
@@ -116,6 +131,12 @@ const shapes = {
   },
   /** The service refused the lock: there is nothing to release. */
   denied: request,
+  /**
+   * Written before a lease is requested: from then on it may hold locks. `path` is the first of its paths.
+   */
+  lease: { ...location, step: isString, lease: isString, type: isString, ttl: isTtl },
+  /** The lease is dead: it holds nothing, and will be granted nothing. */
+  'lease-ended': { ...ofStep, lease: isString },
   /** The step has all its locks. Until then, it may still give back what it was granted. */
   acquired: ofStep,
   /** The post-step has begun: whatever the step is granted after this line, it gives back. */

@@ -1,6 +1,16 @@
 import { isSameLock } from '../../client/known-lock.ts';
 import type { LockPath } from '../../interface/lock-path.ts';
-import type { Entry, Grant, GrantedLock, Intent, LockLocation, Loss, Plan, RecordedProcess } from './entry.ts';
+import type {
+  Entry,
+  Grant,
+  GrantedLock,
+  Intent,
+  LeaseIntent,
+  LockLocation,
+  Loss,
+  Plan,
+  RecordedProcess,
+} from './entry.ts';
 import type { Ledger } from './ledger.ts';
 
 /** A workspace of a service. */
@@ -111,6 +121,7 @@ export function openHistory() {
   const stepNames = new Map<string, string>();
   /** The processes of steps that do not have all their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
+  const leases = new Map<string, LeaseIntent>();
 
   function locksAt(location: LockLocation): Map<string, RecordedLock> {
     const key = locationKey(location);
@@ -156,6 +167,19 @@ export function openHistory() {
         break;
       case 'intent':
         unanswered.set(entry.key, entry);
+        break;
+      case 'lease':
+        leases.set(entry.lease, entry);
+        break;
+      case 'lease-ended':
+        leases.delete(entry.lease);
+        for (const locks of held.values()) {
+          for (const [key, { grant }] of locks) {
+            if (grant.lock.lease !== entry.lease) continue;
+            locks.delete(key);
+            endings.set(key, entry);
+          }
+        }
         break;
       case 'acquired':
       case 'step-ended':
@@ -235,6 +259,8 @@ export function openHistory() {
       /** Names of the steps in the workflow, by their ids in the ledger. */
       stepNames,
       acquiring,
+      /** Leases that are not known to have ended. */
+      leases: [...leases.values()],
     }),
   };
 }

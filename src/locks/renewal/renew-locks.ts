@@ -7,7 +7,7 @@ import { type FollowContext, followLocks, type RenewalEndReason } from './follow
 import { createSchedule } from './schedule.ts';
 
 interface RenewalContext extends FollowContext, Pick<LockContext, 'random' | 'record'> {
-  readonly client: Pick<Client, 'renewLock' | 'releaseLock'>;
+  readonly client: Pick<Client, 'renewLock' | 'releaseLock' | 'renewLease'>;
   readonly serverNow: () => number;
   /** Called once, if there are locks to renew at the start. */
   readonly onStart: () => void;
@@ -65,8 +65,16 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
     const except: string[] = [];
     let failure: string | undefined;
     followed.setInRound(true);
+    const byLease = Map.groupBy(followed.locks(), ({ grant }) => grant.lock.lease);
+    for (const [lease, locks] of byLease) {
+      if (lease === undefined || followed.ending.aborted) continue;
+      const result = await renewLeaseOf(context, renewing, followed, schedule, { lease, locks });
+      if (result.expiresAt !== undefined) expiries.push(result.expiresAt);
+      except.push(...result.except);
+      failure ??= result.failure;
+    }
     await inParallel(
-      followed.locks(),
+      byLease.get(undefined) ?? [],
       async (one) => {
         const lock = followed.current(one);
         // A step has released the lock since the round started.
@@ -92,6 +100,52 @@ function createRound(context: RenewalContext, renewing: Renewing, followed: Foll
       record({ kind: 'unrenewed', ...job, at, reason: failure });
     }
     isFailing = failure !== undefined;
+  };
+}
+
+interface RenewedLease {
+  readonly expiresAt?: string;
+  /** The paths that were not renewed. */
+  readonly except: readonly string[];
+  readonly failure?: string;
+}
+
+/** Renews all locks of a lease with one request. */
+async function renewLeaseOf(
+  { client, clock, record, serverNow }: RenewalContext,
+  { step, ttl }: Renewing,
+  followed: Followed,
+  schedule: Schedule,
+  { lease, locks }: { readonly lease: string; readonly locks: readonly JobLock[] },
+): Promise<RenewedLease> {
+  const held = locks.flatMap((lock) => followed.current(lock) ?? []);
+  const [first] = held;
+  if (first === undefined) return { except: [] };
+  for (const { grant } of held) schedule.dueNow(grant);
+  const { workspace } = first.grant;
+  const sentAt = clock();
+  const limits = { deadline: schedule.deadlineOf(first.grant), signal: followed.cutOff };
+  const renewal = await client.renewLease({ workspace, lease }, ttl, limits);
+  followed.readNewEntries();
+  const still = held.flatMap((lock) => followed.current(lock) ?? []);
+  if (renewal.kind === 'refused' || renewal.kind === 'failed') {
+    if (renewal.kind === 'refused') for (const { grant } of still) schedule.dueLater(grant);
+    return { except: still.map(({ grant }) => grant.path), failure: renewal.error.message };
+  }
+  const lost = new Map(renewal.lost.map((one) => [one.path, one]));
+  const isLost = ({ grant }: JobLock): boolean => renewal.kind === 'ended' || lost.has(grant.path);
+  for (const { grant } of still.filter(isLost)) {
+    const { service, path, key } = grant;
+    const { reason, holder } = lost.get(path) ?? {};
+    // A step has released it, and its line in the ledger follows.
+    if (reason === 'released') continue;
+    const at = new Date(serverNow()).toISOString();
+    record({ kind: 'lost', service, workspace, step, path, key, at, holder: holder && newHolder(holder) });
+  }
+  for (const { grant } of still.filter((lock) => !isLost(lock))) schedule.renewedAt(grant, sentAt);
+  return {
+    except: still.filter(isLost).map(({ grant }) => grant.path),
+    ...(renewal.kind === 'renewed' && { expiresAt: renewal.expiresAt }),
   };
 }
 

@@ -74,13 +74,18 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
       const { path, prefix, owner } = filter;
       const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
         measureCost(parts.scheduler, [bearerOf(c).id], async () =>
-          pageResponse(query, await listLocks(storage, query), headers),
+          pageResponse(
+            query,
+            await listLocks(storage, { ...query, path: await parts.locks.lockedPath(id, path) }),
+            headers,
+          ),
         );
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
         return respondWith({});
       const preferred = preferredWait(c.req.header('prefer'), maxWaitSeconds);
-      const waited = preferred && (await listWhenFree(c, parts, { workspace: id, path, seconds: preferred.seconds }));
-      return waited ?? respondWith({ vary: 'Prefer' });
+      const waited =
+        preferred !== undefined && (await listWhenFree(c, parts, { workspace: id, path, seconds: preferred }));
+      return waited || respondWith({ vary: 'Prefer' });
     },
   });
 }
@@ -112,7 +117,8 @@ async function listWhenFree(
   { workspace, path, seconds }: { readonly workspace: string; readonly path: LockPath; readonly seconds: number },
 ): Promise<ApiResponse | undefined> {
   const startedAt = performance.now();
-  const wait = { workspace, path, ms: seconds * 1_000, tokenId: bearerOf(c).id, gone: disconnection(c.env) };
+  const { id: tokenId, owner } = bearerOf(c);
+  const wait = { workspace, path, ms: seconds * 1_000, tokenId, owner, gone: disconnection(c.env) };
   const waiting = parts.locks.waitUntilFree(wait);
   if (waiting === undefined) return undefined;
   const { kind } = await waiting;

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import type { Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { isPresent } from './line.ts';
 import { type LockRow, noteOf, toLock } from './lock-row.ts';
+import { isPresent } from './waits.ts';
 
 export interface LockQuery {
   readonly workspace: string;
@@ -87,12 +87,13 @@ export async function lockSignature(storage: Storage, workspace: string): Promis
 
 const linesSignature = ({ read, now }: Storage, workspace: string) =>
   read
-    .selectFrom('lock_lines')
-    .innerJoin('lock_places', 'lock_places.id', 'lock_lines.place_id')
-    .where('lock_lines.workspace_id', '=', workspace)
+    .selectFrom('waits')
+    .where('waits.workspace_id', '=', workspace)
     .where(isPresent(sql`(select ${now})`))
     .select(
-      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(lock_lines.rank), 0) as text)`.as('signature'),
+      sql<string>`cast(count(*) as text) || ' ' || cast(coalesce(max(waits.rank), 0) + coalesce(max(told_at), 0) as text)`.as(
+        'signature',
+      ),
     );
 
 export interface ActiveLock extends LockRow {

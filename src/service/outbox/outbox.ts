@@ -77,6 +77,16 @@ export async function recordEvents(db: Database, now: Now, events: readonly Outb
   );
 }
 
+/** Whether any hook of the workspace may want an event. */
+export const hasSubscribers = async (db: Database, workspace: string): Promise<boolean> =>
+  (await db
+    .selectFrom('hooks')
+    .select('id')
+    .where('workspace_id', '=', workspace)
+    .where('active', '=', 1)
+    .limit(1)
+    .executeTakeFirst()) !== undefined;
+
 /** Events with the same key reach a hook in the order in which they happened. */
 function orderingKeyOf({ data }: OutboxEvent): string {
   if ('sync' in data) return `sync:${data.sync.branch}`;

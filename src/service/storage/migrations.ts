@@ -224,6 +224,39 @@ export const migrations: readonly ((words: Spelling) => readonly string[])[] = [
     'alter table deliveries drop column last_duration_ms',
     'alter table deliveries drop column last_answer',
   ],
+  ({ byteOrder }) => [
+    'alter table locks add column lease_id text',
+    'create index locks_of_lease on locks (workspace_id, lease_id) where lease_id is not null',
+    `create table leases (
+      workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, id text not null,
+      token_id text not null, owner text not null, origin text, note text, fingerprint text, pool text,
+      state text not null, ttl bigint not null, granted text, result text, expires_at bigint not null,
+      primary key (workspace_id, id))`,
+    'create index leases_by_end on leases (expires_at)',
+    'delete from remembered_answers',
+    'alter table remembered_answers drop column status',
+    'alter table remembered_answers drop column headers',
+    'alter table remembered_answers drop column body',
+    `alter table remembered_answers add column result text not null default ''`,
+    'drop table lock_lines',
+    'drop table lock_places',
+    `create table waits (
+      id text primary key, workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade,
+      kind text not null, token_id text not null, owner text not null, origin text, note text, urgency integer not null,
+      since bigint not null, rank bigint not null, asked_at bigint not null, present_until bigint not null,
+      size integer not null, wanted integer not null, request_id text not null, told_at bigint, fingerprint text, pool text)`,
+    'create index waits_of_token on waits (token_id)',
+    'create index waits_of_workspace on waits (workspace_id)',
+    `create index untold_asks on waits (id) where kind = 'ask' and told_at is null`,
+    `create table wait_paths (
+      workspace_id text ${byteOrder} not null, path text ${byteOrder} not null,
+      wait_id text not null references waits (id) on delete cascade, asked_path text ${byteOrder} not null,
+      position integer not null, rank bigint not null, is_set integer not null, primary key (wait_id, path))`,
+    'create index waits_in_order on wait_paths (workspace_id, path, is_set, rank, wait_id)',
+    `create table lock_requests (
+      workspace_id text ${byteOrder} not null references workspaces (id) on delete cascade, path text ${byteOrder} not null,
+      owner text not null, at bigint not null, primary key (workspace_id, path, owner))`,
+  ],
 ];
 
 /** Number of the schema of this version. */

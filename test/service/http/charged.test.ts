@@ -39,7 +39,7 @@ beforeAll(async () => {
       ...noLocks,
       find: async () => undefined,
       queue: async () => [],
-      placeOf: () => 'place',
+      waitIdOf: () => 'place',
       // Another request has released them.
       commitReleases: (_, change) =>
         app.storage.commit('global', async (db) => {

@@ -214,18 +214,11 @@ describe.each(databaseKinds)('the API on $name', (kind) => {
     await askWrongly(ask);
     const json = lock();
     await operation('POST', '/v1/workspaces/{id}/locks').ask('', { json });
-    const given = { json: { path: json.path }, token: other, headers: { 'idempotency-key': randomUUID() } };
+    const given = { json: { path: json.path }, token: other };
     expect((await ask('', given)).body).toMatchObject({ path: json.path, position: 1, owner: 'other', note: null });
     await ask('', given);
     expect((await ask('', { json: { path: json.path } })).body.detail).toContain('You hold the lock on');
     await ask({ id: 'nowhere' }, { json: { path: json.path } });
-    const { promise: end, resolve: goOn } = Promise.withResolvers<void>();
-    const busy = service.storage.commit('global', () => end);
-    const twice = { ...given, headers: { 'idempotency-key': randomUUID() } };
-    const both = [ask('', twice), ask('', twice)];
-    expect((await Promise.race(both)).status).toBe(409);
-    goOn();
-    await Promise.all([...both, busy]);
     await expectAllSeen();
 
     const withdrawal = operation('DELETE', '/v1/workspaces/{id}/queue');

@@ -29,6 +29,16 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
     expect((await take('art/hero.psd')).status).toBe(201);
   });
 
+  test('is found in different case by each look-up of a path', async () => {
+    const { id, take, list } = await service.newWorkspace();
+    const { body } = await take('Content/Hero.uasset');
+    expect((await list('?path=content/hero.uasset')).body.locks).toEqual([body]);
+    const lfs = await service.ask('GET', `/v1/workspaces/${id}/lfs/locks?path=content/hero.uasset`, {
+      token: service.secret,
+    });
+    expect(lfs.body.locks).toMatchObject([{ path: 'Content/Hero.uasset' }]);
+  });
+
   test('answers a wait for a path in different case when its lock is released, or the wait times out', async () => {
     const { take, release, list } = await service.newWorkspace();
     const { body } = await take('Hero');

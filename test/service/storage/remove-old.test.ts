@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { removeResponsesBeyond } from '../../../src/service/idempotency/remembered-limit.ts';
-import { removeOldResponses } from '../../../src/service/idempotency/remembered-responses.ts';
+import { removeOldResults } from '../../../src/service/idempotency/remembered-results.ts';
 import { removeBeyond, removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
 import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
@@ -41,7 +41,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     );
   };
   const response = (key: string, age: number) => {
-    const row = { token_id: '', workspace_id: '', key, fingerprint: '', status: 200, headers: '{}', body: '' };
+    const row = { token_id: '', workspace_id: '', key, fingerprint: '', result: '' };
     const values = { ...row, created_at: ago(age) };
     return storage.commit('global', (db) => db.insertInto('remembered_answers').values(values).execute());
   };
@@ -85,7 +85,7 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
   test('keeps remembered responses for a day', async () => {
     await response('old', day + minute);
     await response('young', day - minute);
-    await removeOldResponses(storage);
+    await removeOldResults(storage);
     expect(await names('remembered_answers', 'key')).toEqual(['young']);
   });
 
@@ -102,9 +102,9 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
 
   test('yields to the event loop between the queries of a long count', async () => {
     await storage.commit('global', (db) =>
-      sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, status, headers, body, created_at)
+      sql`insert into remembered_answers (token_id, workspace_id, key, fingerprint, result, created_at)
         with recursive numbers(n) as (select 1 union all select n + 1 from numbers where n < 1000)
-        select 'tok', 'w', 'key ' || n, '', 201, '{}', '', ${storage.now} - n from numbers`.execute(db),
+        select 'tok', 'w', 'key ' || n, '', '', ${storage.now} - n from numbers`.execute(db),
     );
     // More bytes than these rows have. The rows are counted in batches of 20.
     expect(await turnsDuring(() => removeResponsesBeyond(storage, 400_000))).toBeGreaterThanOrEqual(50);

@@ -39,6 +39,7 @@ export const lock: Lock = {
   acquired_at: '2026-01-02T03:04:05.006Z',
   expires_at: '2026-01-02T04:04:05.006Z',
   fence: 7,
+  lease: null,
 };
 
 export const succeeded: SyncOccurrence = {

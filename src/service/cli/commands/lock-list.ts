@@ -1,6 +1,5 @@
 import { listLocks } from '../../locks/list.ts';
-import { listQueue } from '../../locks/read-queue.ts';
-import { withoutPlaceId } from '../../locks/responses.ts';
+import { listQueue, withoutWaitId } from '../../locks/queue.ts';
 import { parseTokenOwner } from '../../tokens/new-token.ts';
 import { optional, toggle } from '../definition/flags.ts';
 import { parsePrefix } from '../definition/values.ts';
@@ -53,7 +52,7 @@ const local = defineStorageCommand({
     const filter = { prefix, owner };
     if (waiting) {
       const queue = (await listQueue(storage, { workspace })).filter(matches(filter));
-      return { document: { queue: queue.map(withoutPlaceId) }, lines: waitingTableText(queue, noQueueText) };
+      return { document: { queue: queue.map(withoutWaitId) }, lines: waitingTableText(queue, noQueueText) };
     }
     const { locks } = await listLocks(storage, { workspace, ...filter, limit: maxLocks });
     // The clock of the database decides when a lock expires.

@@ -83,12 +83,15 @@ function openMemoryLedger() {
   const unread: Entry[] = [];
   const history = openHistory();
   let onEntry: () => void = () => undefined;
+  function recordAll(entries: readonly Entry[]): void {
+    history.add(entries);
+    unread.push(...entries);
+    onEntry();
+  }
+
   return {
-    record(entry: Entry): void {
-      history.add([entry]);
-      unread.push(entry);
-      onEntry();
-    },
+    record: (entry: Entry): void => recordAll([entry]),
+    recordAll,
     follow: (): readonly Entry[] => unread.splice(0),
     read: history.read,
     /** The locks that were not lost. */

@@ -1,0 +1,104 @@
+import {
+  type CallLimits,
+  type Client,
+  isTransient,
+  type LostLock,
+  withJitter,
+  withRequest,
+} from '../../client/client.ts';
+import { formatElapsed } from '../../interface/format.ts';
+import type { Entry, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
+import type { Log } from '../report/reporter.ts';
+import type { Context } from '../step/context.ts';
+import { failedResult, lostResult } from './attempts.ts';
+import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
+
+interface EndContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
+  readonly client: Pick<Client, 'endLease'>;
+  readonly record: (entry: Entry) => void;
+  readonly log: Pick<Log, 'line'>;
+  readonly serverNow: () => number;
+}
+
+const firstPauseMs = 1_000;
+const maxPauseMs = 8_000;
+
+/**
+ * Ends the leases of the step, each with one request that may be repeated, also if the response that would have granted
+ * it was lost. Returns the results for its locks, and the candidates without a lease.
+ */
+export async function releaseLeases(
+  context: EndContext,
+  service: string,
+  candidates: ReleaseCandidates,
+  within: CallLimits,
+): Promise<{ readonly results: readonly CandidateResult[]; readonly rest: ReleaseCandidates }> {
+  const byLease = Map.groupBy(
+    candidates.held.filter(({ grant }) => grant.service === service),
+    ({ grant }) => grant.lock.lease,
+  );
+  const here = candidates.leases.filter((lease) => lease.service === service);
+  const open = new Map(here.map((intent) => [intent.lease, intent]));
+  for (const [lease, [first]] of byLease) {
+    // The ledger may have lost the line of the lease, but not the locks that the runner kept.
+    if (lease !== undefined && first !== undefined && !open.has(lease)) open.set(lease, intentOf(first, lease));
+  }
+  const results = await Promise.all(
+    [...open].map(([lease, intent]) => endOne(context, intent, byLease.get(lease) ?? [], candidates, within)),
+  );
+  const held = candidates.held.filter(({ grant }) => !(grant.service === service && open.has(grant.lock.lease ?? '')));
+  return { results: results.flat(), rest: { ...candidates, held, leases: [] } };
+}
+
+async function endOne(
+  { client, clock, sleep, random, record, log, serverNow }: EndContext,
+  intent: LeaseIntent,
+  held: readonly ReleaseCandidate[],
+  { renewalError }: ReleaseCandidates,
+  within: CallLimits,
+): Promise<readonly CandidateResult[]> {
+  const { service, workspace, step, lease } = intent;
+  for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
+    const end = await client.endLease({ workspace, lease }, within);
+    if (end.kind === 'ended') {
+      record({ kind: 'lease-ended', service, workspace, step, lease, at: new Date(serverNow()).toISOString() });
+      const released = new Set(end.released);
+      const lost = new Map<string, LostLock>(end.lost.map((one) => [one.path, one]));
+      return held.map((candidate) => resultOf(candidate, released, lost, renewalError));
+    }
+    const pause = withJitter(pauseMs, random);
+    if (!isTransient(end.error) || within.signal?.aborted === true || clock() + pause >= within.deadline) {
+      const { reason, advice, request } = end.error;
+      if (held.length > 0) return held.map((candidate) => failedResult(candidate, reason + advice, request));
+      return [{ kind: 'unanswered', intent: requestOf(intent), reason: end.error.message }];
+    }
+    log.line(
+      `The locks could not be released yet. ${withRequest(end.error.reason, end.error.request)} Trying again in ${formatElapsed(pause)}.`,
+    );
+    await sleep(pause, within.signal);
+  }
+}
+
+/** The service tells what became of each lock, whatever the ledger has. */
+function resultOf(
+  candidate: ReleaseCandidate,
+  released: ReadonlySet<string>,
+  lost: ReadonlyMap<string, LostLock>,
+  renewalError: string | undefined,
+): CandidateResult {
+  const { grant } = candidate;
+  if (released.has(grant.path)) return { kind: 'released', grant };
+  const loss = lost.get(grant.path);
+  if (loss === undefined || loss.reason === 'released') return { kind: 'already-ended', grant };
+  return lostResult({ ...candidate, releaseStatus: undefined }, loss.holder ?? 'nobody', renewalError);
+}
+
+const intentOf = ({ grant }: ReleaseCandidate, lease: string): LeaseIntent => {
+  const { service, workspace, step, path, at, lock } = grant;
+  return { kind: 'lease', service, workspace, step, lease, path, type: lock.type, ttl: '1s', at };
+};
+
+/** For the report: the first of its paths stands for all. */
+const requestOf = ({ service, workspace, step, path, type, ttl, at, lease }: LeaseIntent): Intent => {
+  return { kind: 'intent', service, workspace, step, path, type, ttl, at, key: lease, byService: false };
+};
