@@ -6,9 +6,10 @@ import { type AcquireContext, type AcquiredLock, branchHeader, type Conflict } f
 import { asObject, isArray, type Json, nameIn } from './json.ts';
 import { type KnownLock, readListedLock, readLock } from './known-lock.ts';
 import { ageIn, readOutdated } from './outdated.ts';
+import type { List } from './pages.ts';
 import { hasWaited, queueIn, type Urgency } from './queue.ts';
 import { expectResource, retryAfterHeader } from './refusal.ts';
-import type { AnsweredCall, CallLimits, Request } from './request.ts';
+import { type AnsweredCall, type CallLimits, expectSuccess, type Request } from './request.ts';
 import { type ClientResponse, isSuccess, objectIn } from './response.ts';
 import type { ServiceError } from './service-error.ts';
 
@@ -38,9 +39,20 @@ export interface LostLock {
 }
 
 export type PutLeaseResult =
-  | { readonly kind: 'held'; readonly locks: readonly AcquiredLock[]; readonly isCompared: boolean }
-  | { readonly kind: 'blocked'; readonly conflicts: readonly [Conflict, ...Conflict[]]; readonly hasWaited: boolean }
-  /** The service knows only the interface. */
+  | {
+      readonly kind: 'held';
+      readonly locks: readonly AcquiredLock[];
+      /** Those that have ended since they were granted: the response to the first request was lost. */
+      readonly lost: readonly LostLock[];
+      readonly isCompared: boolean;
+    }
+  /** `mayBeDone`: an earlier request without a response may still arrive, and be granted. */
+  | {
+      readonly kind: 'blocked';
+      readonly conflicts: readonly [Conflict, ...Conflict[]];
+      readonly mayBeDone: boolean;
+    }
+  /** The service knows only the interface, or a gateway answered in its place. */
   | { readonly kind: 'unsupported' }
   /** `mayBeDone`: there was no response until the time or the retries ran out. */
   | { readonly kind: 'failed'; readonly error: ServiceError; readonly mayBeDone: boolean };
@@ -54,6 +66,8 @@ export type RenewLeaseResult =
 
 export type EndLeaseResult =
   | { readonly kind: 'ended'; readonly released: readonly string[]; readonly lost: readonly LostLock[] }
+  /** The service knows only the interface. */
+  | { readonly kind: 'unsupported'; readonly error: ServiceError }
   | { readonly kind: 'failed'; readonly error: ServiceError };
 
 /** A lease is a set of locks that is acquired, renewed and released as one. */
@@ -79,19 +93,19 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error, mayBeDone: result.mayBeDone };
     const { response, mayBeDone } = result;
     if (response.status === 202 || (response.status === 409 && isLocked(response))) {
-      return { kind: 'blocked', conflicts: conflictsIn(result, request), hasWaited: hasWaited(response) };
+      return { kind: 'blocked', conflicts: conflictsIn(result, request), mayBeDone };
     }
     if (isSuccess(response)) {
       const body = objectIn(response);
       for (const outdated of entriesOf(body['outdated'])) {
         onCompared?.({ outdated: readOutdated(outdated, response.sanitizer), ...ageIn(body) });
       }
-      return { kind: 'held', locks: locksIn(response, request), isCompared: body['outdated'] !== undefined };
+      const locks = locksIn(response, request, serverNow());
+      return { kind: 'held', locks, lost: lostAmong(response), isCompared: body['outdated'] !== undefined };
     }
-    const refusal = result.refusal();
-    const isKnown = refusal.failure.kind === 'refused' && refusal.failure.isOwnProblem;
-    if ([404, 405, 501].includes(response.status) && !isKnown) return { kind: 'unsupported' };
-    return { kind: 'failed', error: refusal, mayBeDone };
+    const error = result.refusal();
+    if (isUnknownRoute(response, error)) return { kind: 'unsupported' };
+    return { kind: 'failed', error, mayBeDone };
   },
 
   async renewLease({ workspace, lease }: LeaseKey, ttl: Ttl, within: CallLimits): Promise<RenewLeaseResult> {
@@ -109,17 +123,39 @@ export const createLeases = ({ call, endpoints, serverNow, branch, onCompared }:
     return response.status === 410 ? { kind: 'ended', lost } : { kind: 'refused', error: result.refusal() };
   },
 
+  /** The current locks on the paths of a lease: its own, and those of later holders. Throws a ServiceError. */
+  async listLease({ workspace, lease }: LeaseKey, within: CallLimits): Promise<List<KnownLock>> {
+    const target = endpoints.lease(workspace, lease);
+    const { response } = expectSuccess(await call({ method: 'GET', target, expect: expectLease }, within));
+    const { sanitizer } = response;
+    const items = entriesOf(objectIn(response)['locks']).flatMap((entry) => {
+      const { path, state, lock } = asObject(entry);
+      const own = readListedLock(entry, sanitizer);
+      if (state !== 'lost') return own ?? [];
+      return lock === undefined || own === undefined
+        ? []
+        : (readListedLock({ ...asObject(lock), path: path ?? '' }, sanitizer) ?? []);
+    });
+    return { items, incomplete: undefined };
+  },
+
   /** May be repeated. A lease that was never requested is dead from then on. */
   async endLease({ workspace, lease }: LeaseKey, within: CallLimits, attempts?: 'once'): Promise<EndLeaseResult> {
     const target = endpoints.lease(workspace, lease);
     const result = await call({ method: 'DELETE', target, attempts, expect: expectEnd }, within);
     if (result.kind === 'given-up') return { kind: 'failed', error: result.error };
     const { response } = result;
-    if (!isSuccess(response)) return { kind: 'failed', error: result.refusal() };
+    if (!isSuccess(response)) {
+      const error = result.refusal();
+      return { kind: isUnknownRoute(response, error) ? 'unsupported' : 'failed', error };
+    }
     const released = entriesOf(objectIn(response)['released']).flatMap((path) => nameIn(path) ?? []);
     return { kind: 'ended', released, lost: lostIn(response) };
   },
 });
+
+const isUnknownRoute = ({ status }: ClientResponse, { failure }: ServiceError): boolean =>
+  [404, 405, 501].includes(status) && !(failure.kind === 'refused' && failure.isOwnProblem);
 
 const bodyOf = ({ from, count, type, ttl }: LeaseRequest): NonNullable<Request['body']> => ({
   ...(from.kind === 'paths' ? { paths: from.paths } : { pool: from.name, where: from.where }),
@@ -136,12 +172,12 @@ const expectEnd: Request['expect'] = (response) => (response.status === 204 ? un
 /** Other problems with this status are about outdated files, or about a newer request for the same lease. */
 const isLocked = (response: ClientResponse): boolean => objectIn(response)['blocked'] !== undefined;
 
-function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest): readonly AcquiredLock[] {
+function locksIn(response: ClientResponse, { lease, type, ttl }: LeaseRequest, now: number): readonly AcquiredLock[] {
   return entriesOf(objectIn(response)['locks']).flatMap((entry) => {
     const lock = readListedLock(entry, response.sanitizer);
     const path = parseHeldPath(lock?.path ?? '');
     if (lock === undefined || !path.ok || asObject(entry)['state'] === 'lost') return [];
-    const expires_at = lock.expires_at ?? new Date(Date.now() + milliseconds(ttl)).toISOString();
+    const expires_at = lock.expires_at ?? new Date(now + milliseconds(ttl)).toISOString();
     // The ETag of a lock is its id in quotes.
     const etag = lock.etag ?? (lock.id === undefined ? undefined : `"${lock.id}"`);
     return { ...lock, etag, path: path.value, type, expires_at, lease };
@@ -174,12 +210,22 @@ function conflictsIn(answered: AnsweredCall, { from }: LeaseRequest): readonly [
   return [{ ...common, path: path ?? (from.kind === 'pool' ? from.name : ''), holder: undefined } as Conflict];
 }
 
-function lostIn(response: ClientResponse): readonly LostLock[] {
-  return entriesOf(objectIn(response)['lost']).flatMap((entry) => {
+/** The state of each lock is part of a lease that was granted before. */
+const lostAmong = (response: ClientResponse): readonly LostLock[] =>
+  readLost(
+    entriesOf(objectIn(response)['locks']).filter((entry) => asObject(entry)['state'] === 'lost'),
+    response,
+  );
+
+const lostIn = (response: ClientResponse): readonly LostLock[] =>
+  readLost(entriesOf(objectIn(response)['lost']), response);
+
+function readLost(entries: readonly Json[], { sanitizer }: ClientResponse): readonly LostLock[] {
+  return entries.flatMap((entry) => {
     const { path, reason, lock } = asObject(entry);
     const parsed = parseHeldPath(nameIn(path) ?? '');
     if (!parsed.ok) return [];
-    const holder = lock === undefined ? undefined : readLock(asObject(lock), parsed.value, response.sanitizer);
+    const holder = lock === undefined ? undefined : readLock(asObject(lock), parsed.value, sanitizer);
     return { path: parsed.value, reason: nameIn(reason), holder };
   });
 }

@@ -20,7 +20,7 @@ export interface LeaseGoal extends Pick<LeaseRequest, 'from' | 'count'> {
   readonly paths: readonly [LockPath, ...LockPath[]];
 }
 
-interface LeaseContext extends Omit<AcquireContext, 'session' | 'refresh'> {
+interface LeaseContext extends AcquireContext {
   readonly step: string;
   readonly recordAll: RecordAll;
 }
@@ -43,7 +43,7 @@ export async function acquireLease(
   goal: LeaseGoal,
   { wait, urgency }: WaitOptions,
 ): Promise<AcquireAllResult | undefined> {
-  const { client, clock, sleep, random, signal, log, terms, withoutWait, step, recordAll } = context;
+  const { client, clock, sleep, random, signal, log, terms, withoutWait, step, session, recordAll } = context;
   const { isInVain = async () => false } = context;
   const { service, workspace, type, ttl } = terms;
   const startedAt = clock();
@@ -70,7 +70,8 @@ export async function acquireLease(
     const ended = (round: RoundResult): AcquireAllResult => ({ round, waitedMs, lastBlocked, unanswered: [] });
     switch (put.kind) {
       case 'unsupported':
-        recordAll([{ kind: 'lease-ended', ...job, lease, at: now() }]);
+        // If a gateway answered, and the service turns out to have leases, the post-step ends this one.
+        recordAll([{ kind: 'no-leases', service, at: now() }]);
         return undefined;
       case 'held': {
         const grants = put.locks.map((lock): Grant => {
@@ -80,14 +81,20 @@ export async function acquireLease(
           return { kind: 'granted', ...job, ...grant, at: now() };
         });
         recordAll(grants);
+        const [lost] = put.lost;
+        if (lost !== undefined && !signal.aborted) {
+          await giveBack('cancelled');
+          return ended({ kind: 'too-short', expired: { path: lost.path, expires_at: now() }, rollback });
+        }
         return signal.aborted ? ended(await giveBack('cancelled')) : ended({ kind: 'acquired', grants, rollback });
       }
       case 'blocked':
         lastBlocked = { conflicts: put.conflicts, count: goal.count, of: goal.paths.length };
         if (signal.aborted) return ended(await giveBack('cancelled'));
         if (deadline - clock() < quickMs || (await isInVain())) {
-          if (wait.seconds > 0) await giveBack('cancelled');
-          else recordAll([{ kind: 'lease-ended', ...job, lease, at: now() }]);
+          // Without a wait, nothing stays of a refused request.
+          if (wait.seconds > 0 || put.mayBeDone) await giveBack('cancelled');
+          else recordEnd();
           return ended({ kind: 'held', blocked: lastBlocked, rollback });
         }
         logWait(`${blockedText(lastBlocked, client.serverNow(), true)}.`);
@@ -96,11 +103,19 @@ export async function acquireLease(
       case 'failed': {
         const { error } = put;
         if (signal.aborted) return ended(await giveBack('cancelled'));
+        if (number === 0 && !put.mayBeDone && !isTransient(error)) {
+          recordEnd();
+          return ended({ kind: 'failed', error, rollback });
+        }
         if (!isTransient(error) || deadline - clock() < quickMs) return ended(await giveBack(error));
         logWait(error.message);
         await pause(retryAfterOfError(error) ?? 0);
       }
     }
+  }
+
+  function recordEnd(): void {
+    recordAll([{ kind: 'lease-ended', ...job, lease, at: now() }]);
   }
 
   function logWait(reason: string): void {
@@ -115,9 +130,9 @@ export async function acquireLease(
   /** Ends the lease, also if its request may be granted later. If that fails, the post-step does it. */
   async function giveBack(why: 'cancelled' | ServiceError): Promise<RoundResult> {
     const limits = cleanupLimits(clock, rollBackMs, signal);
-    const end = await client.endLease({ workspace, lease }, limits).finally(limits.stop);
-    if (end.kind === 'ended') recordAll([{ kind: 'lease-ended', ...job, lease, at: now() }]);
-    else log.line(`The locks may still be granted: ${end.error.message} The post-step tries again.`);
+    const end = await session.endLease({ service, workspace, lease }, limits).finally(limits.stop);
+    if (end.kind !== 'ended')
+      log.line(`The locks may still be granted: ${end.error.message} The post-step tries again.`);
     return why === 'cancelled' ? { kind: 'cancelled', rollback } : { kind: 'failed', error: why, rollback };
   }
 }

@@ -42,7 +42,7 @@ export type RoundResult = { readonly rollback: RollbackResult } & (
   | { readonly kind: 'held'; readonly blocked: Blocked }
   | { readonly kind: 'failed'; readonly error: ServiceError }
   /** A lock expired before the last one was acquired. */
-  | { readonly kind: 'too-short'; readonly expired: Grant }
+  | { readonly kind: 'too-short'; readonly expired: { readonly path: LockPath; readonly expires_at: string } }
   | { readonly kind: 'cancelled' }
 );
 
@@ -106,7 +106,9 @@ export async function acquireOrRollBack(
   const blocked = blockedBy(conflicts, wanted);
   if (blocked !== undefined) return { kind: 'held', blocked, rollback };
   if (error !== undefined) return { kind: 'failed', error, rollback };
-  if (expired !== undefined) return { kind: 'too-short', expired, rollback };
+  if (expired !== undefined) {
+    return { kind: 'too-short', expired: { path: expired.path, expires_at: expired.lock.expires_at }, rollback };
+  }
   const excess = remainingRollback(rollback)[0]?.error;
   if (excess !== undefined) return { kind: 'failed', error: excess, rollback };
   throw new Error('Locks are missing for an unknown reason.');

@@ -2,6 +2,7 @@ import {
   type CallLimits,
   type Conflict,
   clockSlackMs,
+  type EndLeaseResult,
   isTransient,
   type KnownLock,
   type QueueWait,
@@ -11,7 +12,7 @@ import {
 import { formatDuration } from '../interface/duration.ts';
 import type { LockPath } from '../interface/lock-path.ts';
 import type { Ttl } from '../interface/ttl.ts';
-import { type Grant, grantedLock, type Intent, parsedTtl } from './ledger/entry.ts';
+import { type Grant, grantedLock, type Intent, type LeaseIntent, parsedTtl } from './ledger/entry.ts';
 import { ownLockOf } from './ownership.ts';
 import { type ReleaseContext, type ReleaseResult, releaseTarget } from './release.ts';
 
@@ -148,6 +149,16 @@ export function createLockSession(context: SessionContext) {
           record({ kind: 'denied', ...entry, at: now() });
           return { kind: 'failed', error: acquisition.error };
       }
+    },
+
+    /** Ends a lease, also one that would be granted later. May be repeated. */
+    async endLease(
+      { service, workspace, lease }: Pick<LeaseIntent, 'service' | 'workspace' | 'lease'>,
+      within: CallLimits,
+    ): Promise<EndLeaseResult> {
+      const end = await client.endLease({ workspace, lease }, within);
+      if (end.kind === 'ended') record({ kind: 'lease-ended', service, workspace, step, lease, at: now() });
+      return end;
     },
 
     /** With `attempts: 'once'`, a failed release is not tried again, because the caller does that. */

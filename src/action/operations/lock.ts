@@ -74,7 +74,7 @@ async function lockUntil(context: Context, task: TaskOf<'lock'>, step: string, e
     const from = task.from.kind === 'pool' ? task.from : { kind: 'paths' as const, paths: others };
     const [first, ...more] = others;
     const leased =
-      first !== undefined && (more.length > 0 || pool !== undefined)
+      first !== undefined && (more.length > 0 || pool !== undefined) && !jobLocks.knowsOnlyInterface
         ? await acquireLease(
             { ...acquire, step, recordAll: end.recordAll },
             { from, count: wanted, paths: [first, ...more] },

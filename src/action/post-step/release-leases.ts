@@ -1,21 +1,15 @@
-import {
-  type CallLimits,
-  type Client,
-  isTransient,
-  type LostLock,
-  withJitter,
-  withRequest,
-} from '../../client/client.ts';
+import { type CallLimits, isTransient, type LostLock, withJitter, withRequest } from '../../client/client.ts';
 import { formatElapsed } from '../../interface/format.ts';
-import type { Entry, Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
+import type { Intent, LeaseIntent } from '../../locks/ledger/entry.ts';
+import { mayHaveExpired } from '../../locks/ownership.ts';
+import type { LockSession } from '../../locks/session.ts';
 import type { Log } from '../report/reporter.ts';
 import type { Context } from '../step/context.ts';
 import { failedResult, lostResult } from './attempts.ts';
 import type { CandidateResult, ReleaseCandidate, ReleaseCandidates } from './candidates.ts';
 
 interface EndContext extends Pick<Context, 'clock' | 'sleep' | 'random'> {
-  readonly client: Pick<Client, 'endLease'>;
-  readonly record: (entry: Entry) => void;
+  readonly session: Pick<LockSession, 'endLease'>;
   readonly log: Pick<Log, 'line'>;
   readonly serverNow: () => number;
 }
@@ -51,24 +45,31 @@ export async function releaseLeases(
 }
 
 async function endOne(
-  { client, clock, sleep, random, record, log, serverNow }: EndContext,
+  { session, clock, sleep, random, log, serverNow }: EndContext,
   intent: LeaseIntent,
   held: readonly ReleaseCandidate[],
   { renewalError }: ReleaseCandidates,
   within: CallLimits,
 ): Promise<readonly CandidateResult[]> {
-  const { service, workspace, step, lease } = intent;
+  let requests = 0;
   for (let pauseMs = firstPauseMs; ; pauseMs = Math.min(maxPauseMs, 2 * pauseMs)) {
-    const end = await client.endLease({ workspace, lease }, within);
+    const end = await session.endLease(intent, within);
     if (end.kind === 'ended') {
-      record({ kind: 'lease-ended', service, workspace, step, lease, at: new Date(serverNow()).toISOString() });
       const released = new Set(end.released);
       const lost = new Map<string, LostLock>(end.lost.map((one) => [one.path, one]));
-      return held.map((candidate) => resultOf(candidate, released, lost, renewalError));
+      return held.map((candidate) =>
+        resultOf(candidate, released, lost.get(candidate.grant.path), { renewalError, now: serverNow() }),
+      );
     }
+    // A lease that was granted shows that the service has leases, so that a gateway answered.
+    if (end.kind === 'unsupported' && held.length === 0) return [];
+    requests += end.error.attempts;
     const pause = withJitter(pauseMs, random);
-    if (!isTransient(end.error) || within.signal?.aborted === true || clock() + pause >= within.deadline) {
-      const { reason, advice, request } = end.error;
+    const mayRetry = end.kind === 'unsupported' || isTransient(end.error);
+    if (!mayRetry || within.signal?.aborted === true || clock() + pause >= within.deadline) {
+      const { reason, advice } = end.error;
+      const request =
+        requests > 1 && end.error.attempts < 2 ? `${end.error.request}, ${requests} attempts` : end.error.request;
       if (held.length > 0) return held.map((candidate) => failedResult(candidate, reason + advice, request));
       return [{ kind: 'unanswered', intent: requestOf(intent), reason: end.error.message }];
     }
@@ -83,14 +84,18 @@ async function endOne(
 function resultOf(
   candidate: ReleaseCandidate,
   released: ReadonlySet<string>,
-  lost: ReadonlyMap<string, LostLock>,
-  renewalError: string | undefined,
+  lost: LostLock | undefined,
+  { renewalError, now }: { readonly renewalError: string | undefined; readonly now: number },
 ): CandidateResult {
-  const { grant } = candidate;
+  const { grant, loss } = candidate;
+  const certain = { ...candidate, releaseStatus: undefined };
   if (released.has(grant.path)) return { kind: 'released', grant };
-  const loss = lost.get(grant.path);
-  if (loss === undefined || loss.reason === 'released') return { kind: 'already-ended', grant };
-  return lostResult({ ...candidate, releaseStatus: undefined }, loss.holder ?? 'nobody', renewalError);
+  const isReleased = lost === undefined || lost.reason === 'released';
+  if (!isReleased && lost.holder !== undefined) return lostResult(certain, lost.holder, renewalError);
+  // A lock that was to be renewed until the end of the job was lost, even if the path is free now.
+  const isUnrenewed = renewalError !== undefined && mayHaveExpired(grant.lock, now);
+  const isLost = loss !== undefined || (!isReleased && isUnrenewed);
+  return isLost ? lostResult(certain, 'nobody', renewalError) : { kind: 'already-ended', grant };
 }
 
 const intentOf = ({ grant }: ReleaseCandidate, lease: string): LeaseIntent => {

@@ -137,6 +137,8 @@ const shapes = {
   lease: { ...location, step: isString, lease: isString, type: isString, ttl: isTtl },
   /** The lease is dead: it holds nothing, and will be granted nothing. */
   'lease-ended': { ...ofStep, lease: isString },
+  /** The service answered like one that knows only the interface. */
+  'no-leases': { service: isString, at: isString },
   /** The step has all its locks. Until then, it may still give back what it was granted. */
   acquired: ofStep,
   /** The post-step has begun: whatever the step is granted after this line, it gives back. */

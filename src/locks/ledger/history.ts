@@ -54,7 +54,7 @@ export function readJobLocks(
 ) {
   const { entries, problem } = ledger.read();
   const isHere = (one: WorkspaceRef): boolean => one.service === service && one.workspace === workspace;
-  const { held: all, stepNames, acquiring } = historyOf(entries);
+  const { held: all, stepNames, acquiring, knowsOnlyInterface } = historyOf(entries);
   const underWay = new Set([...acquiring].filter(([, main]) => isRunning(main)).map(([step]) => step));
   const held = all.filter(({ grant }) => !underWay.has(grant.step));
   const byPath = new Map<LockPath, JobLock>();
@@ -68,6 +68,7 @@ export function readJobLocks(
     /** All paths that the steps of the job planned to lock. */
     planned: new Set(entries.flatMap((entry) => (entry.kind === 'plan' && isHere(entry) ? entry.paths : []))),
     stepNames,
+    knowsOnlyInterface: knowsOnlyInterface(service),
     /** Some of the ledger could not be read. */
     damaged: problem !== undefined,
   };
@@ -122,6 +123,11 @@ export function openHistory() {
   /** The processes of steps that do not have all their locks yet. */
   const acquiring = new Map<string, RecordedProcess>();
   const leases = new Map<string, LeaseIntent>();
+  /** Leases that held locks. They end with the last of these. */
+  const grantedLeases = new Set<string>();
+  /** Services with the marks of ours, and services that answered without leases: perhaps a gateway did. */
+  const marked = new Set<string>();
+  const withoutLeases = new Set<string>();
 
   function locksAt(location: LockLocation): Map<string, RecordedLock> {
     const key = locationKey(location);
@@ -164,6 +170,10 @@ export function openHistory() {
         if (entry.main !== undefined) acquiring.set(entry.step, entry.main);
         break;
       case 'marks':
+        marked.add(entry.service);
+        break;
+      case 'no-leases':
+        withoutLeases.add(entry.service);
         break;
       case 'intent':
         unanswered.set(entry.key, entry);
@@ -193,6 +203,7 @@ export function openHistory() {
         const locks = locksAt(entry);
         // A second grant is the same lock, with a new ETag after a renewal.
         const grant = { ...entry, at: locks.get(entry.key)?.grant.at ?? entry.at };
+        if (entry.lock.lease !== undefined) grantedLeases.add(entry.lock.lease);
         locks.delete(entry.key);
         locks.set(entry.key, { grant, releaseStarted: false, renewedFrom: renewalsOf(entry.step).length });
         lastKeys.set(locationKey(entry), entry.key);
@@ -225,6 +236,17 @@ export function openHistory() {
           endings.set(grant.key, entry);
         }
     }
+  }
+
+  const knowsOnlyInterface = (service: string): boolean => withoutLeases.has(service) && !marked.has(service);
+
+  function openLeases(): readonly LeaseIntent[] {
+    const holding = new Set(
+      [...held.values()].flatMap((locks) => [...locks.values()].map(({ grant }) => grant.lock.lease)),
+    );
+    return [...leases.values()].filter(
+      ({ lease, service }) => !knowsOnlyInterface(service) && (!grantedLeases.has(lease) || holding.has(lease)),
+    );
   }
 
   return {
@@ -260,7 +282,8 @@ export function openHistory() {
       stepNames,
       acquiring,
       /** Leases that are not known to have ended. */
-      leases: [...leases.values()],
+      leases: openLeases(),
+      knowsOnlyInterface,
     }),
   };
 }

@@ -70,7 +70,7 @@ export function notAcquiredText({ round, lastBlocked }: AcquireAllResult, wait: 
         ? heldText(lastBlocked)
         : round.error.message;
     case 'too-short':
-      return `The lock on ${round.expired.path} expired at ${pastMoment(Date.parse(round.expired.lock.expires_at), now)}, before all paths were locked. Increase --ttl.`;
+      return `The lock on ${round.expired.path} expired at ${pastMoment(Date.parse(round.expired.expires_at), now)}, before all paths were locked. Increase --ttl.`;
     case 'acquired':
     case 'cancelled':
       return 'Interrupted.';
