@@ -239,8 +239,13 @@ export async function openWorld(options: WorldOptions): Promise<World> {
       await stopped(stopping, (step) => step.kill());
       await ends.endJob(player);
     },
-    async unlock(number, paths, naming) {
+    async unlock(number, named, naming) {
       const account = playerOf(number);
+      const isOthers = (path: string): boolean =>
+        all.some((other) => other !== account && other.counted.some((lock) => lock.path === path));
+      // Where locks look alike, a job whose lock was released by another job would take a later one for its own.
+      const paths = looksAlike ? named.filter((path) => !isOthers(path)) : named;
+      if (paths.length === 0) return;
       await short.look();
       const calm = isCalm(account, paths);
       const lost = lossesKnownTo(account);
