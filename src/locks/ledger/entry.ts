@@ -23,12 +23,14 @@ export const soonestExpiry = (locks: readonly { readonly expires_at?: string | u
   locks.reduce((soonest, { expires_at = '' }) => Math.min(soonest, Date.parse(expires_at)), Number.POSITIVE_INFINITY);
 
 /**
- * The lifetime of a lock from its grant on, which a service may shorten. It is counted by a monotonic clock and never
- * compared with the time of day: the clock of this machine, or of a gateway that sets `Date`, may be wrong by days.
+ * The lifetime of a lock from `at` on, the time of a response by the clock of the service. A service may shorten it, and
+ * a response that is repeated after an outage has less of it. Count it by a monotonic clock: the clock of this machine
+ * may be wrong by days. So may `at`, if a gateway sets `Date`: a lifetime that is already over is ignored.
  */
-export function lifetimeMs({ at, lock }: Grant, { seconds }: Ttl): number {
-  const granted = Date.parse(lock.expires_at) - Date.parse(lock.acquired_at ?? at);
-  return granted > 0 ? Math.min(granted, seconds * 1_000) : seconds * 1_000;
+export function lifetimeMs({ at, lock }: Pick<Grant, 'at' | 'lock'>, { seconds }: Ttl): number {
+  const end = Date.parse(lock.expires_at);
+  const lifetimes = [at, lock.acquired_at ?? at].map((from) => end - Date.parse(from)).filter((ms) => ms > 0);
+  return Math.min(seconds * 1_000, ...lifetimes);
 }
 
 /** The location of a lock: a job may use several services and workspaces. */

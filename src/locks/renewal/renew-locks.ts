@@ -4,6 +4,7 @@ import type { LockContext } from '../context.ts';
 import type { Grant, Loss } from '../ledger/entry.ts';
 import type { JobLock } from '../ledger/history.ts';
 import { type FollowContext, followLocks, type RenewalEndReason } from './follow-locks.ts';
+import type { Lifetimes } from './lifetimes.ts';
 import { createSchedule } from './schedule.ts';
 
 interface RenewalContext extends FollowContext, Pick<LockContext, 'random' | 'record'> {
@@ -21,16 +22,16 @@ interface Renewing {
   readonly step: string;
   readonly ttl: Ttl;
   readonly requestTimeoutMs: number;
-  /** The locks at the start, and the time since they were granted: the ledger may be gone. */
+  /** The locks at the start: the ledger may be gone. */
   readonly grants: readonly Grant[];
-  readonly ageMs: number;
+  readonly lifetimes: Lifetimes;
 }
 
 /** Renews the locks of a step according to the ledger, until the job ends or no lock is left. */
 export async function renewLocks(context: RenewalContext, renewing: Renewing): Promise<RenewalEndReason> {
   const { sleep, onStart, watch } = context;
   const followed = followLocks(context, renewing.step, renewing.grants);
-  const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs, renewing.ageMs);
+  const schedule = createSchedule(context, renewing.ttl, renewing.requestTimeoutMs, renewing.lifetimes);
   const renewRound = createRound(context, renewing, followed, schedule);
   const stopWatching = watch(followed.look);
   try {
@@ -104,8 +105,8 @@ type RenewedLock =
   | { readonly kind: 'failed'; readonly reason: string; readonly answered: boolean };
 
 async function renewOne(
-  { client, clock, record, serverNow }: RenewalContext,
-  { step, ttl }: Renewing,
+  { client, record, serverNow }: RenewalContext,
+  { step, ttl, lifetimes }: Renewing,
   followed: Followed,
   schedule: Schedule,
   held: JobLock,
@@ -121,7 +122,6 @@ async function renewOne(
 
   const idempotencyKey = crypto.randomUUID();
   const request = { workspace, path, type: lock.type, ttl, idempotencyKey, proof: lock };
-  const sentAt = clock();
   const renewal = await client.renewLock(request, limits());
   if (renewal.kind === 'replaced') {
     // Our own lock had expired, or a step has just released it: nothing uses the new lock.
@@ -133,7 +133,8 @@ async function renewOne(
   switch (renewal.kind) {
     case 'renewed': {
       const { etag, id: lockId, expires_at: expiresAt } = renewal.lock;
-      schedule.renewedAt(grant, sentAt);
+      lifetimes.renewed(grant, expiresAt);
+      schedule.dueLater(grant);
       if (etag !== lock.etag || lockId !== lock.id) {
         record({ ...grant, at: at(), lock: { ...lock, id: lockId, etag, expires_at: expiresAt } });
       }
