@@ -48,7 +48,7 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
 }
 
 function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMaintenance): { stop(): Promise<void> } {
-  const { storage, metrics, log, lastUse, locks, remembered, stopping, onError } = parts;
+  const { storage, metrics, log, databaseClock, lastUse, locks, remembered, stopping, onError } = parts;
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -70,6 +70,7 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
     every(5_000, () => clearHooks(storage, stopping)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
+    every(60_000, databaseClock.refresh),
     // Clients can add places as fast as they can send requests.
     every(60_000, () => removeOldPlaces(storage)),
     every(cleanupEveryMs, gauges.measureTokens, { atOnce: true }),

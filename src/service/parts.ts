@@ -18,6 +18,7 @@ import type { FreeDisk } from './runtime/free-disk.ts';
 import type { Metrics } from './runtime/metrics.ts';
 import { throttle } from './runtime/throttle.ts';
 import { sessionSecretIn } from './sessions/session-cookie.ts';
+import type { DatabaseClock } from './storage/database-clock.ts';
 import type { Retention } from './storage/remove-old.ts';
 import type { Storage } from './storage/storage.ts';
 import { createLastUse } from './tokens/last-use.ts';
@@ -58,7 +59,7 @@ export type ServiceParts = ReturnType<typeof createParts>;
 const failedWork = { max: 5, everyMs: 30_000 };
 
 /** The parts of an instance that its requests and its background work share. */
-export function createParts(options: ServiceOptions, stopping: AbortSignal) {
+export function createParts(options: ServiceOptions, databaseClock: DatabaseClock, stopping: AbortSignal) {
   const { storage, git, log } = options;
   const reportFailure = throttle(failedWork, () => performance.now());
   const onError = (error: unknown): void =>
@@ -72,6 +73,7 @@ export function createParts(options: ServiceOptions, stopping: AbortSignal) {
   const remotes = createRemotes({ git, allowFile: options.allowFileRemotes });
   return {
     ...options,
+    databaseClock,
     stopping,
     onError,
     scheduler,

@@ -40,6 +40,8 @@ export interface ClaimedDelivery extends Leased {
   readonly event: HookEventOccurrence;
   /** Number of attempts before this one. */
   readonly attempts: number;
+  /** By the clock of the database. */
+  readonly claimedAt: number;
   /** Time since the event. */
   readonly ageMs: number;
 }
@@ -90,6 +92,7 @@ export async function claimDelivery(
     hook,
     event,
     attempts: row.attempts,
+    claimedAt: row.at,
     ageMs,
     lease,
   };

@@ -71,6 +71,7 @@ const describedParts = (parts: Partial<Parts>): Parts => ({
   mirrorLimits: { ...defaultMirrorLimits, parallelClones: 1 },
   metrics: createMetrics(),
   trustedProxies: [],
+  databaseClock: { now: Date.now },
   log: pino({ level: 'silent' }),
   version: '0.0.0-test',
   publicUrl: () => undefined,
