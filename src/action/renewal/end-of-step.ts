@@ -8,7 +8,7 @@ export type EndOfStep = ReturnType<typeof watchEndOfStep>;
 const pollMs = 250;
 
 /**
- * Ends a step that must not go on acquiring: its post-step has begun without it, or the ledger, which its post-step
+ * Ends a step that must stop acquiring: its post-step has already started, or the ledger, which its post-step
  * needs, cannot be written. In a container, the runner signals only its own client, and the step lives on.
  */
 export function watchEndOfStep({ ledger, log, saveState, signal }: Context, step: string, onLost: string) {

@@ -89,7 +89,7 @@ export function openPlace(options: PlaceOptions): Place {
           ...given.env,
         },
       });
-      // It looks for left processes of steps that renew, and a program may have started one that it does not know of.
+      // Steps may leave renewal processes behind, including some that the program under test started itself.
       end(() => job.end().finally(() => endProcesses(job.leftProcesses())));
       return job;
     },

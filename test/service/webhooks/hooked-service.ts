@@ -76,7 +76,7 @@ async function startHookedService(kind: DatabaseKind, options: RunningServiceOpt
         ...replies.map(withoutWhatIsMeantForIt),
       ];
       expect(secrets.size).toBeGreaterThan(0);
-      for (const secret of secrets) expect(told.join('\n').includes(secret), `${secret} was told`).toBe(false);
+      for (const secret of secrets) expect(told.join('\n').includes(secret), `${secret} was disclosed`).toBe(false);
     },
   };
 }
