@@ -1,6 +1,8 @@
 import { sql } from 'kysely';
 import { describe, expect, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
+import { storeObject } from '../../support/stored-object.ts';
+import { lfsOf } from '../lfs/lfs-of.ts';
 import { hookedService } from '../webhooks/hooked-service.ts';
 
 const hour = 3_600_000;
@@ -35,6 +37,16 @@ describe.each(cases)('on %s, with a clock that is %i ms ahead of that of an inst
     await lock('a');
     const { headers } = await receiver.nextDelivery();
     isNow(Number(headers['webhook-timestamp']) * 1_000);
+  });
+
+  test('its download URLs are valid for an hour on every instance', async () => {
+    const { id } = await service.hooks();
+    const { oid, size } = await storeObject(service.dataFolder, id, Buffer.from('a hero'));
+    const { secret } = await service.token();
+    const { body } = await lfsOf(service, id, secret).batch([{ oid, size }]);
+    const { href, expires_at } = body.objects[0].actions.download;
+    isNow(Date.parse(expires_at) - hour);
+    expect((await fetch(href)).status).toBe(200);
   });
 
   test('its sign-in page claims no time', async () => {
