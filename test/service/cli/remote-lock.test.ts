@@ -19,7 +19,7 @@ import { compileCache, runCommand, startCommand } from '../../support/service-pr
 import { temporaryFolder } from '../../support/temporary-folder.ts';
 import { valueIn } from '../../support/value-in.ts';
 import { sharedService } from '../http/shared-service.ts';
-import { commandEnvironment, readOnly, runMain } from './run-main.ts';
+import { runMain } from './run-main.ts';
 
 const bin = fileURLToPath(new URL('../../../bin/workspace-service.js', import.meta.url));
 
@@ -390,7 +390,7 @@ describe('lock, over HTTP', () => {
   });
 
   test.each<[string, NodeJS.ProcessEnv, readonly string[], string]>([
-    ['a missing token', { WORKSPACE_TOKEN: '' }, ['list'], 'WORKSPACE_TOKEN is not set: an API token of the service.'],
+    ['a missing token', { WORKSPACE_TOKEN: '' }, ['list'], 'workspace-service token create'],
     ['a malformed token', { WORKSPACE_TOKEN: 's3cret in parts' }, ['list'], 'WORKSPACE_TOKEN cannot be used.'],
     ['a missing workspace', { WORKSPACE_ID: '' }, ['list'], 'WORKSPACE_ID is not set: the id of the workspace.'],
     ['a missing URL', { WORKSPACE_BASE_URL: '' }, ['take', 'a'], 'WORKSPACE_BASE_URL is not set'],
@@ -401,13 +401,6 @@ describe('lock, over HTTP', () => {
       'Use https, or set --allow-http',
     ],
     ['URL credentials', { WORKSPACE_BASE_URL: 'https://a:s3cret@b.example/v1' }, ['list'], 'user name or a password'],
-    [
-      'a flag that applies to the data of this machine',
-      {},
-      ['list', '--data', '/srv'],
-      '--data works only on the data of this',
-    ],
-    ['the id of a workspace', {}, ['list', 'game'], 'WORKSPACE_BASE_URL is set'],
     ['no paths to check', {}, ['check'], oneOfThree],
     ['paths and --staged', {}, ['check', '--staged', 'a'], oneOfThree],
     ['--receive and --staged', {}, ['check', '--staged', '--receive'], oneOfThree],
@@ -421,13 +414,6 @@ describe('lock, over HTTP', () => {
     expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
     expect(stderr).toContain(sentence);
     expect(stderr).not.toMatch(/s3cret|wsa_/);
-  });
-
-  test('works on the data of this machine if no URL of a service is set', async () => {
-    const environment = commandEnvironment(temporaryFolder());
-    expect(await readOnly(['lock', 'list', 'game'], environment)).toMatchObject({ code: 0 });
-    const refused = await readOnly(['lock', 'list', 'game', '--allow-http'], environment);
-    expect(refused).toMatchObject({ code: 2, stderr: expect.stringContaining('--allow-http works only over HTTP') });
   });
 
   test('prints the error of the service if the token is unknown', async () => {

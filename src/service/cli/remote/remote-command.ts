@@ -63,7 +63,7 @@ export const baseUrlVariable = 'WORKSPACE_BASE_URL';
  */
 export const variables = [
   [baseUrlVariable, 'the service, such as https://assets.example.com/v1'],
-  ['WORKSPACE_TOKEN', 'an API token of the service'],
+  ['WORKSPACE_TOKEN', 'an API token: "workspace-service token create" makes one'],
   ['WORKSPACE_ID', 'the id of the workspace'],
 ] as const;
 
