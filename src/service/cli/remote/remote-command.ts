@@ -55,7 +55,7 @@ interface RemoteDefinition<F extends Flags, A extends Flags>
   ): Promise<RemoteOutput>;
 }
 
-export const baseUrlVariable = 'WORKSPACE_BASE_URL';
+const baseUrlVariable = 'WORKSPACE_BASE_URL';
 
 /**
  * The variables of the action, so that people and jobs have the same setup. The token is not a flag because other users
