@@ -15,6 +15,7 @@ const passes = [vi.spyOn(branches, 'keys'), vi.spyOn(branches, Symbol.iterator)]
 const known = {
   listing: { branches, defaultBranch: undefined, askedAt: 0, answeredAt: 0 },
   failure: undefined,
+  startedAt: 0,
 };
 
 /** Queries whose time does not grow with what is stored. */
