@@ -15,8 +15,6 @@ import { createMirrorMaintenance } from './syncs/mirror-maintenance.ts';
 import { removeOldSyncs } from './syncs/queue.ts';
 import { startSyncs } from './syncs/sync-worker.ts';
 import { removeExchangedTokens } from './trust/exchanged-tokens.ts';
-import { clearHooks } from './webhooks/clear-hooks.ts';
-import { removeOldDeliveries } from './webhooks/delivery-queue.ts';
 import { startDeliveries } from './webhooks/delivery-worker.ts';
 
 const pollMs = 500;
@@ -48,7 +46,7 @@ export function startBackgroundWork(parts: ServiceParts): { stop(): Promise<void
 }
 
 function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMaintenance): { stop(): Promise<void> } {
-  const { storage, metrics, log, lastUse, locks, remembered, stopping, onError } = parts;
+  const { storage, metrics, log, lastUse, locks, remembered, onError } = parts;
   const gauges = createDatabaseGauges(storage, metrics);
 
   const every = (ms: number, work: () => Promise<void>, when?: { readonly atOnce: boolean }) =>
@@ -67,7 +65,6 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
     // A merge within this time after a lock does not end it.
     every(2_000, () => queueSyncsForBases(storage)),
     every(5_000, createBacklogWatch(storage, metrics, log)),
-    every(5_000, () => clearHooks(storage, stopping)),
     every(10_000, lastUse.write),
     every(15_000, gauges.measureWorkspaces, { atOnce: true }),
     // Clients can add places as fast as they can send requests.
@@ -76,7 +73,6 @@ function startPeriodicWork(parts: ServiceParts, objectMaintenance: ObjectMainten
     every(cleanupEveryMs, objectMaintenance.maintainAll, { atOnce: true }),
     every(cleanupEveryMs, async () => {
       await removeOldResponses(storage);
-      await removeOldDeliveries(storage, parts);
       await removeOldSyncs(storage, parts);
       await removeOldLockHistory(storage, parts);
       await removeOldAudit(storage, parts);

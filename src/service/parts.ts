@@ -12,7 +12,6 @@ import type { LockQuotas } from './locks/lock-quota.ts';
 import { createLocks } from './locks/locks.ts';
 import type { MirrorLimits } from './mirror/limits.ts';
 import type { TargetCheck } from './outbound/target-address.ts';
-import type { HookQuotas } from './outbox/hook-quotas.ts';
 import type { Cidr } from './platform/ip-address.ts';
 import type { FreeDisk } from './runtime/free-disk.ts';
 import type { Metrics } from './runtime/metrics.ts';
@@ -24,7 +23,7 @@ import { createLastUse } from './tokens/last-use.ts';
 import { createRemoteMemory } from './workspaces/remote-memory.ts';
 import { createRemotes } from './workspaces/remotes.ts';
 
-export interface ServiceOptions extends HookQuotas, LockQuotas, Retention {
+export interface ServiceOptions extends LockQuotas, Retention {
   readonly storage: Storage;
   readonly git: Git;
   readonly dataFolder: string;

@@ -18,7 +18,6 @@ import { maxWaitSeconds } from './locks/waiters.ts';
 import { defaultMirrorLimits } from './mirror/limits.ts';
 import { createMirror } from './mirror/mirror.ts';
 import { asTextToGit } from './mirror/responses.ts';
-import { setHookQuotas } from './outbox/hook-quotas.ts';
 import { createParts, type ServiceOptions, type ServiceParts } from './parts.ts';
 import { removeWorkspaceFiles } from './startup-cleanup.ts';
 import { createPrepareSync } from './syncs/trigger.ts';
@@ -33,7 +32,6 @@ export interface Service {
 /** Starts an instance, which shares syncs and deliveries with all other instances on its database. */
 export async function startService(options: ServiceOptions): Promise<Service> {
   const { storage, host, metrics, log, freeDisk } = options;
-  await setHookQuotas(storage, options);
   if (options.windowsPaths) await foldHeldPaths(storage);
 
   let { port } = options;

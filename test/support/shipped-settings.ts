@@ -20,7 +20,6 @@ const count = wholeNumber(0, Number.MAX_SAFE_INTEGER);
 export const shippedRetention = {
   keepLockHistory: defaultOf('keepLockHistory', parsePositiveDuration),
   keepSyncs: defaultOf('keepSyncs', parsePositiveDuration),
-  keepDeliveries: defaultOf('keepDeliveries', parsePositiveDuration),
   keepAudit: undefined,
 };
 

@@ -207,10 +207,12 @@ export interface Tables {
     format: HookFormat;
     secret: string;
     headers: string;
-    /** 0 after its receiver answered 410, and once it is removed. */
+    /** 0 after its receiver answered 410. */
     active: number;
     /** Time of the first of all consecutive failed attempts; null if the last attempt succeeded. */
     failing_since: number | null;
+    /** Of the last attempt that failed. */
+    last_error: string | null;
     created_at: number;
     updated_at: number;
   };
@@ -220,8 +222,6 @@ export interface Tables {
     waiting: number;
     /** Events dropped for the hook, because too many were waiting. */
     dropped: number;
-    first_dropped_at: number | null;
-    last_dropped_at: number | null;
   };
   readonly quotas: {
     name: string;
@@ -239,6 +239,7 @@ export interface Tables {
     name: string;
     secret: string;
   };
+  /** Waiting deliveries: those that have ended are removed. */
   readonly deliveries: {
     /** Increases in the order in which events were committed. */
     sequence: Generated<number>;
@@ -248,14 +249,10 @@ export interface Tables {
     /** Deliveries of one hook with the same key are made one after the other. */
     ordering_key: string;
     event: string;
-    /** `dropped`: the receiver answered 410 to another delivery. */
-    status: 'pending' | 'delivered' | 'failed' | 'dropped';
     attempts: number;
-    /** Null while it waits for another delivery, and after its end. */
+    /** Null while it waits for another delivery. */
     next_attempt_at: number | null;
-    last_error: string | null;
     created_at: number;
-    finished_at: number | null;
     lease_owner: string | null;
     lease_until: number | null;
   };

@@ -4,7 +4,6 @@ import { removeResponsesBeyond } from '../../../src/service/idempotency/remember
 import { removeOldResponses } from '../../../src/service/idempotency/remembered-responses.ts';
 import { removeBeyond, removeOld } from '../../../src/service/storage/remove-old.ts';
 import { removeOldSyncs } from '../../../src/service/syncs/queue.ts';
-import { removeOldDeliveries } from '../../../src/service/webhooks/delivery-queue.ts';
 import { databaseKinds } from '../../support/databases.ts';
 import { sharedStorage } from '../../support/shared-storage.ts';
 import { shippedRetention } from '../../support/shipped-settings.ts';
@@ -30,22 +29,12 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     const status = finished === null ? 'queued' : 'succeeded';
     return storeSyncs(storage, { id, workspace_id: 'w', status, created_at: ago(long), finished_at: ended(finished) });
   };
-  const delivery = (id: string, finished: number | null) => {
-    const row = { id, hook_id: 'h', ordering_key: '', event: '{}', status: 'pending', attempts: 0 } as const;
-    const times = { created_at: ago(long), finished_at: ended(finished) };
-    return storage.commit('global', (db) =>
-      db
-        .insertInto('deliveries')
-        .values({ ...row, ...times })
-        .execute(),
-    );
-  };
   const response = (key: string, age: number) => {
     const row = { token_id: '', workspace_id: '', key, fingerprint: '', status: 200, headers: '{}', body: '' };
     const values = { ...row, created_at: ago(age) };
     return storage.commit('global', (db) => db.insertInto('remembered_answers').values(values).execute());
   };
-  const names = async (table: 'syncs' | 'deliveries' | 'remembered_answers', name: 'id' | 'key'): Promise<string[]> => {
+  const names = async (table: 'syncs' | 'remembered_answers', name: 'id' | 'key'): Promise<string[]> => {
     const { rows } = await sql<{ name: string }>`select ${sql.ref(name)} as name from ${sql.table(table)}`.execute(
       storage.read,
     );
@@ -60,26 +49,12 @@ describe.each(databaseKinds)('the removal of old data on $name', (kind) => {
     expect(await names('syncs', 'id')).toEqual(['waiting', 'young']);
   });
 
-  test('keeps deliveries for a week after they end, and unfinished ones indefinitely', async () => {
-    await delivery('old', 7 * day + minute);
-    await delivery('young', 7 * day - minute);
-    await delivery('waiting', null);
-    await removeOldDeliveries(storage, shippedRetention);
-    expect(await names('deliveries', 'id')).toEqual(['waiting', 'young']);
-  });
-
-  test('keeps syncs and deliveries for as long as the settings say', async () => {
-    for (const write of [sync, delivery]) {
-      await write('older', 3 * minute);
-      await write('younger', minute);
-    }
-    const twoMinutes = { seconds: 120 };
-    await removeOldSyncs(storage, { keepSyncs: twoMinutes });
-    await removeOldDeliveries(storage, { keepDeliveries: twoMinutes });
+  test('keeps syncs for as long as the settings say', async () => {
+    await sync('older', 3 * minute);
+    await sync('younger', minute);
+    await removeOldSyncs(storage, { keepSyncs: { seconds: 120 } });
     expect(await names('syncs', 'id')).not.toContain('older');
     expect(await names('syncs', 'id')).toContain('younger');
-    expect(await names('deliveries', 'id')).not.toContain('older');
-    expect(await names('deliveries', 'id')).toContain('younger');
   });
 
   test('keeps remembered responses for a day', async () => {

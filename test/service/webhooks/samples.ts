@@ -76,6 +76,7 @@ export const hookRow = ({ format = 'standard', headers = {}, ...given }: GivenHo
   headers: JSON.stringify(valueIn(parseExtraHeaders(headers))),
   active: 1,
   failing_since: null,
+  last_error: null,
   created_at: 0,
   updated_at: 0,
   ...given,

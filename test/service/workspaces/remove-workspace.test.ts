@@ -50,10 +50,8 @@ describe.each(databaseKinds)('a workspace on $name', (kind) => {
       );
       await sql`insert into hooks (id, workspace_id, url, events, format, secret, headers, active, created_at, updated_at)
         values (${`hook_${workspace}`}, ${workspace}, '', '[]', 'standard', '', '{}', 1, 0, 0)`.execute(db);
-      await sql`insert into deliveries (id, hook_id, ordering_key, event, status, attempts, created_at)
-        ${numbers(rows)} select ${workspace} || n, ${`hook_${workspace}`}, '', '{}', 'pending', 0, n from numbers`.execute(
-        db,
-      );
+      await sql`insert into deliveries (id, hook_id, ordering_key, event, attempts, created_at)
+        ${numbers(rows)} select ${workspace} || n, ${`hook_${workspace}`}, '', '{}', 0, n from numbers`.execute(db);
       await sql`insert into syncs (id, workspace_id, branch, status, estimated_objects, received_objects, attempts, created_at,
         finished_at) ${numbers(rows)} select ${workspace} || n, ${workspace}, 'main', 'succeeded', 0, 0, 1, n, n from numbers`.execute(
         db,

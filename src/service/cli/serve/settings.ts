@@ -63,7 +63,6 @@ export const serveFlags = {
   parallelClones: withDefault('N', 'maximum number of parallel clones of mirrors', wholeNumber(1, 256), '16'),
   keepLockHistory: withDefault('DURATION', 'how long to keep the history of locks', parsePositiveDuration, '90d'),
   keepSyncs: withDefault('DURATION', 'how long to keep finished syncs', parsePositiveDuration, '90d'),
-  keepDeliveries: withDefault('DURATION', 'how long to keep finished deliveries', parsePositiveDuration, '7d'),
   keepAudit: optional(
     'DURATION',
     'how long to keep audit log entries; at least 30d',
@@ -77,8 +76,6 @@ export const serveFlags = {
     parseRateLimit,
     '1000/s',
   ),
-  maxHooks: withDefault('N', 'maximum number of webhooks of a workspace', wholeNumber(1, 10_000), '100'),
-  maxWaitingDeliveries: withDefault('N', 'maximum number of waiting deliveries of a webhook', upToTenMillion, '100000'),
   maxLocks: withDefault('N', 'maximum number of locks in a workspace', upToTenMillion, '200000'),
   maxLocksPerOwner: withDefault('N', 'maximum number of locks of one owner in a workspace', upToTenMillion, '50000'),
   maxRememberedBytes: withDefault(
