@@ -107,10 +107,8 @@ const lockResponse = (status: number, workspace: string, lock: Lock): ApiRespons
   });
 
 const quotaTexts: Readonly<Record<keyof LockQuotas, (max: number) => string>> = {
-  maxLocks: (max) =>
-    `The workspace has its maximum of ${max} locks. Release some, or ask the operator to raise --max-locks.`,
-  maxLocksPerOwner: (max) =>
-    `The owner of this token has the maximum of ${max} locks in this workspace. Release some, or ask the operator to raise --max-locks-per-owner.`,
+  maxLocks: (max) => `The workspace has its maximum of ${max} locks. Release some.`,
+  maxLocksPerOwner: (max) => `The owner of this token has the maximum of ${max} locks in this workspace. Release some.`,
 };
 
 const quotaExceeded = ({ quota, max }: QuotaExceeded): Refusal => new Refusal('quota-exceeded', quotaTexts[quota](max));

@@ -112,7 +112,9 @@ describe.each(databaseKinds)('the queries of the outbox on $name', (kind) => {
     expect(await listHooks(watched.read, 'game')).toHaveLength(2);
     expect(await settle(await claim(), 'gone')).toBe(true);
 
-    const aboutDeliveries = queries.filter(({ text }) => text.includes('deliveries'));
+    // Those of a webhook that is gone may be most of all.
+    const ofAll = /^delete from "deliveries" where "hook_id" = \S+$/;
+    const aboutDeliveries = queries.filter(({ text }) => text.includes('deliveries') && !ofAll.test(text));
     expect(aboutDeliveries.length).toBeGreaterThan(15);
     for (const query of aboutDeliveries) {
       const plan = await planOf(storage, query, { id: 'msg_new', hookId: dead, orderingKey: 'lock:one' });
