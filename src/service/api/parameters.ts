@@ -38,7 +38,7 @@ export const leaseParameter = workspaceParameter.extend({
   lease: z.string().openapi({
     param: { name: 'lease', in: 'path' },
     pattern: leaseIdPattern.source,
-    description: 'Chosen by the client, such as a UUID: new for each lease.',
+    description: 'Chosen by the client, such as a UUID: new for each lease. Invalid ids get 422.',
     example: '0198c1a2-6f1b-7c3d-9e4f-5a6b7c8d9e0f',
   }),
 });

@@ -1,20 +1,17 @@
 import type { LockPath } from '../../interface/lock-path.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
-import type { Compared, LockType } from '../../interface/resources.ts';
-import type { BranchName } from '../git/branch-name.ts';
+import type { Compared } from '../../interface/resources.ts';
 import type { Database, Storage } from '../storage/storage.ts';
 import type { Bearer } from '../tokens/tokens.ts';
-import { isKeptFor, linePathOf, type Place } from './acquire.ts';
+import { linePathOf, type Place } from './acquire.ts';
 import { findLocks, type LockKey } from './find.ts';
 import { type Blocked, blockedBy } from './lease-blocked.ts';
 import {
   findLease,
-  grantedText,
   heldLocks,
   type LeaseKey,
   type LeaseRow,
   type LostLock,
-  lockPaths,
   lostLocks,
   renewLocks,
   storeLease,
@@ -22,32 +19,22 @@ import {
   unlockPaths,
 } from './lease-store.ts';
 import { keptFor } from './line.ts';
-import type { LockQuota, QuotaExceeded } from './lock-quota.ts';
 import type { LockRow } from './lock-row.ts';
 import { leasePosition } from './queue.ts';
 import { isOwnLock } from './release.ts';
+import {
+  emptyRow,
+  findWait,
+  type LeaseRequest,
+  type TakeDecision,
+  type TakeOptions,
+  takeLease,
+  waitIdOf,
+} from './take-lease.ts';
 import type { Attempt, WaitInLine, WaitOptions } from './wait-in-line.ts';
-import { joinLine, type LinePath, pathsOfWait, removeWaits, type WaitRequest } from './waits.ts';
+import { type LinePath, pathsOfWait, removeWaits } from './waits.ts';
 
 /** Leases: sets of locks that are taken, renewed and released as one. */
-
-export interface LeaseRequest extends LeaseKey {
-  readonly bearer: Bearer;
-  readonly origin: string | null;
-  /** Hash of the request: another request with the same id is refused. */
-  readonly fingerprint: string;
-  /** Each once. */
-  readonly paths: readonly LockPath[];
-  readonly pool?: string | undefined;
-  /** How many of the paths are wanted. */
-  readonly count: number;
-  readonly type: LockType;
-  readonly ttlMs: number;
-  readonly note: string | null;
-  readonly branch?: BranchName | undefined;
-  readonly compare: () => Promise<Compared>;
-  readonly waitOptions?: WaitOptions | undefined;
-}
 
 export interface HeldLease {
   readonly kind: 'held';
@@ -72,14 +59,12 @@ interface EndedLease {
 type Inaccessible = { readonly kind: 'another-owner' | 'absent' };
 
 export type LeaseDecision =
-  | (HeldLease & { readonly isNew: boolean; readonly comparison?: Compared })
+  | (HeldLease & { readonly isNew: boolean; readonly comparison: Compared })
   | { readonly kind: 'outdated'; readonly comparison: Compared }
-  | { readonly kind: 'another-request' | 'superseded' | 'too-many-waits' }
   | (WaitingLease & { readonly waited: boolean })
-  | Blocked
   | { readonly kind: 'invalid-path'; readonly index: number; readonly reason: string }
+  | Exclude<TakeDecision, { readonly kind: 'granted' | 'outdated' }>
   | EndedLease
-  | QuotaExceeded
   | Inaccessible;
 
 export interface LeaseEnd {
@@ -87,13 +72,12 @@ export interface LeaseEnd {
   readonly lost: readonly LostLock[];
 }
 
-interface LeasesOptions {
+interface LeasesOptions extends Omit<TakeOptions, 'now'> {
   readonly storage: Pick<Storage, 'commit' | 'read' | 'now'>;
-  readonly quota: LockQuota;
-  readonly fold: (path: string) => string | undefined;
-  /** Why nobody may lock a path. */
-  readonly pathProblem: (path: LockPath) => string | undefined;
   readonly line: WaitInLine;
+  /** Attributes the time of the work to these tokens. */
+  readonly measureCost: <T>(tokenIds: readonly string[], work: () => Promise<T>) => Promise<T>;
+  readonly onRefused: () => void;
   /** Called when a lease has left these lines, or more than can be named. */
   readonly onLinesChange: (lines: readonly LinePath[] | undefined) => void;
   /** Called with the paths whose locks have begun, have ended, or end at another time. */
@@ -101,8 +85,11 @@ interface LeasesOptions {
 }
 
 export function createLeases(options: LeasesOptions) {
-  const { storage, quota, line, fold, pathProblem, onChange, onLinesChange } = options;
+  const { storage, line, fold, pathProblem, measureCost, onRefused, onChange, onLinesChange } = options;
   const { now } = storage;
+
+  const commit = <T>(key: LeaseKey, { id }: Bearer, work: (db: Database) => Promise<T>): Promise<T> =>
+    storage.commit(key, (db) => measureCost([id], () => work(db)));
 
   async function stateOf(db: Database, row: LeaseRow): Promise<HeldLease | EndedLease> {
     if (row.state === 'ended') return { kind: 'ended', row, end: endOf(row) };
@@ -119,102 +106,73 @@ export function createLeases(options: LeasesOptions) {
     return { kind: 'waiting', blocked: blockedBy(wanted, keys, found, kept), queue: await leasePosition(storage, id) };
   }
 
-  async function known(db: Database, request: LeaseRequest): Promise<LeaseDecision | undefined> {
+  /** Undefined for a lease that was neither granted nor ended. */
+  async function known(
+    db: Database,
+    request: LeaseRequest,
+  ): Promise<HeldLease | EndedLease | { readonly kind: 'another-owner' | 'another-request' } | undefined> {
     const row = await findLease(db, request);
     if (row === undefined) return undefined;
     if (!isOwnLock(row, request.bearer)) return { kind: 'another-owner' };
-    // It was ended before this request arrived.
+    // Without one, it was ended before this request arrived.
     if (row.fingerprint !== null && row.fingerprint !== request.fingerprint) return { kind: 'another-request' };
-    const state = await stateOf(db, row);
-    return state.kind === 'held' ? { ...state, isNew: false } : state;
-  }
-
-  async function take(
-    db: Database,
-    request: LeaseRequest,
-    comparison: Compared,
-    place: Place | undefined,
-  ): Promise<LeaseDecision> {
-    const before = await known(db, request);
-    if (before !== undefined) return before;
-    const keys = wantedKeys(request, comparison, fold);
-    if (keys.length < request.count) return { kind: 'outdated', comparison };
-    const waitId = waitIdOf(request);
-    const wait = await findWait(db, waitId);
-    if (wait !== undefined) {
-      if (!isOwnLock(wait, request.bearer)) return { kind: 'another-owner' };
-      if (wait.fingerprint !== request.fingerprint) return { kind: 'another-request' };
-    }
-    if (place?.isFirst === false && wait?.request_id !== place.requestId) return { kind: 'superseded' };
-    const first = await grantOrBlock(db, request, comparison, keys);
-    if (first.kind !== 'blocked' || place === undefined) {
-      // Without Prefer, it no longer waits.
-      if (wait !== undefined) await removeWaits(db, now, [wait]);
-      return first;
-    }
-    const [isInLine] = await joinLine(db, now, [waitOf(request, keys, place)]);
-    if (!isInLine) return { kind: 'too-many-waits' };
-    // In line, it may be before the one that a path was kept for.
-    const second = first.next === undefined ? first : await grantOrBlock(db, request, comparison, keys);
-    if (second.kind === 'held') await removeWaits(db, now, [{ id: waitId }]);
-    return second;
-  }
-
-  async function grantOrBlock(
-    db: Database,
-    request: LeaseRequest,
-    comparison: Compared,
-    keys: readonly LockKey[],
-  ): Promise<LeaseDecision> {
-    const { workspace, id, bearer, origin, note, ttlMs, count } = request;
-    const found = await findLocks(db, now, keys);
-    const free = keys.filter((_, index) => !found[index]?.isActive);
-    const kept = free.length < count ? [] : await keptFor(db, now, free.map(linePathOf));
-    const waitId = waitIdOf(request);
-    const open = free.filter((_, index) => {
-      const next = kept[index];
-      return next === undefined || isKeptFor(next, waitId, bearer);
-    });
-    if (free.length < count || open.length < count) return blockedBy(request.count, keys, found, kept);
-    const exceeded = await quota(db, now, Array(count).fill({ workspace, owner: bearer.owner }));
-    const [over] = exceeded.filter((each) => each !== undefined);
-    if (over !== undefined) return over;
-    const at = await timeOf(db, now);
-    const taken = open.slice(0, count);
-    const paths = new Set<string>(taken.map(({ path }) => path));
-    const replaced = found.flatMap((lock) => (lock?.isActive === false && paths.has(lock.path) ? lock : []));
-    const common = { lease: { workspace, id }, tokenId: bearer.id, owner: bearer.owner, origin, note, ttlMs, at };
-    const locks = await lockPaths(db, now, { ...common, branch: request.branch, type: request.type }, taken, replaced);
-    const asks = kept.flatMap((next) => (next?.kind === 'ask' && next.owner === bearer.owner ? next : []));
-    if (asks.length > 0) await removeWaits(db, now, asks);
-    const row: LeaseRow = {
-      ...emptyRow(request, at),
-      ...{ origin, note, fingerprint: request.fingerprint, pool: request.pool ?? null },
-      ...{ state: 'held', ttl: ttlMs, granted: grantedText(locks), expires_at: at + ttlMs },
-    };
-    await storeLease(db, row);
-    return { kind: 'held', row, locks, lost: [], isNew: true, comparison };
+    return stateOf(db, row);
   }
 
   async function attempt(request: LeaseRequest, place?: Place): Promise<Attempt<LeaseDecision>> {
-    const comparison = await request.compare();
-    const decision = await storage.commit(request, (db) => take(db, request, comparison, place));
-    if (decision.kind === 'held' && decision.isNew) onChange(keysOf(decision.locks));
-    if (decision.kind === 'blocked') return { decision, watched: decision.watched };
-    return { decision, isRefused: decision.kind !== 'held' };
+    const comparison = await request.compare(await request.readPaths(storage.read));
+    const found = await commit(request, request.bearer, async (db) => {
+      const before = await known(db, request);
+      return before ?? takeLease(db, { ...options, now }, request, comparison, place);
+    });
+    switch (found.kind) {
+      case 'granted': {
+        const { row, locks } = found;
+        onChange(keysOf(locks));
+        return { decision: { kind: 'held', row, locks, lost: [], isNew: true, comparison } };
+      }
+      case 'held':
+        return { decision: { ...found, isNew: false, comparison } };
+      case 'blocked':
+        return { decision: found, watched: found.watched };
+      case 'outdated':
+        return { decision: { kind: 'outdated', comparison }, isRefused: true };
+      default:
+        if (found.kind === 'exceeded') onRefused();
+        return { decision: found, isRefused: true };
+    }
+  }
+
+  /** The first path that nobody may lock, or that is the same file as one before it. */
+  function problemIn(paths: readonly LockPath[]): { readonly index: number; readonly reason: string } | undefined {
+    const seen = new Map<string, string>();
+    for (const [index, path] of paths.entries()) {
+      const key = fold(path) ?? path;
+      const same = seen.get(key);
+      const reason = same === undefined ? pathProblem(path) : `On Windows, it is the same file as ${same}.`;
+      if (reason !== undefined) return { index, reason };
+      seen.set(key, path);
+    }
+    return undefined;
   }
 
   return {
-    async put(request: LeaseRequest): Promise<LeaseDecision> {
+    async put(request: LeaseRequest, waitOptions: WaitOptions | undefined): Promise<LeaseDecision> {
       const before = await known(storage.read, request);
+      if (before?.kind === 'held') {
+        // Only paths that were parsed are locked.
+        const comparison = await request.compare(before.locks.map(({ path }) => path as LockPath));
+        return { ...before, isNew: false, comparison };
+      }
       if (before !== undefined) return before;
-      const problems = request.paths.map(pathProblem);
-      const index = problems.findIndex((reason) => reason !== undefined);
-      if (index >= 0) return { kind: 'invalid-path', index, reason: problems[index] ?? '' };
-      const { waitOptions, workspace, bearer } = request;
+      const paths = await request.readPaths(storage.read);
+      const problem = request.pool === undefined ? problemIn(paths) : undefined;
+      if (problem !== undefined) return { kind: 'invalid-path', ...problem };
       if (waitOptions === undefined) return (await attempt(request)).decision;
+      const { workspace, bearer } = request;
       const id = waitIdOf(request);
-      const client = { id, workspace, tokenId: bearer.id, owner: bearer.owner, isSet: request.paths.length > 1 };
+      const isSet = request.pool !== undefined || paths.length > 1;
+      const client = { id, workspace, tokenId: bearer.id, owner: bearer.owner, isSet };
       const { decision, waited } = await line.wait({ ...client, options: waitOptions }, (place) =>
         attempt(request, place),
       );
@@ -230,7 +188,7 @@ export function createLeases(options: LeasesOptions) {
       return row === undefined ? waitingState(found.id, wait?.wanted ?? 0) : stateOf(storage.read, row);
     },
     async renew(key: LeaseKey, bearer: Bearer, ttlMs: number) {
-      const renewal = await storage.commit(key, async (db) => {
+      const renewal = await commit(key, bearer, async (db) => {
         const row = await findLease(db, key);
         if (row === undefined) return { kind: 'absent' } as const;
         if (!isOwnLock(row, bearer)) return { kind: 'another-owner' } as const;
@@ -249,7 +207,7 @@ export function createLeases(options: LeasesOptions) {
     },
     /** Ends the lease for good, also one that was never requested: a request that arrives later takes nothing. */
     async end(key: LeaseKey, bearer: Bearer) {
-      const ending = await storage.commit(key, async (db) => {
+      const ending = await commit(key, bearer, async (db) => {
         const row = await findLease(db, key);
         const at = await timeOf(db, now);
         const wait = row === undefined ? await findWait(db, waitIdOf(key)) : undefined;
@@ -290,60 +248,8 @@ export function createLeases(options: LeasesOptions) {
 const keysOf = (locks: readonly LockRow[]): readonly LockKey[] =>
   locks.map(({ workspace_id: workspace, path }) => ({ workspace, path }));
 
-/** The id of its wait in line. */
-const waitIdOf = ({ workspace, id }: LeaseKey): string => `${workspace} ${id}`;
-
-const findWait = (db: Database, id: string) =>
-  db.selectFrom('waits').selectAll().where('id', '=', id).executeTakeFirst();
-
-/** Each path that may be locked. */
-function wantedKeys(
-  { workspace, paths }: LeaseRequest,
-  { latest, outdated, gap }: Compared,
-  fold: (path: string) => string | undefined,
-): readonly LockKey[] {
-  // Without a comparison that the workspace requires, no path may be locked.
-  if (latest === 'refuse' && gap !== undefined) return [];
-  const refused = new Set(latest === 'refuse' ? outdated.map(({ path }) => path) : []);
-  const keys = paths
-    .filter((path) => !refused.has(path))
-    .map((path): LockKey => ({ workspace, path, foldedPath: fold(path) }));
-  return [...new Map(keys.map((key) => [key.foldedPath ?? key.path, key])).values()];
-}
-
-const waitOf = (request: LeaseRequest, keys: readonly LockKey[], place: Place): WaitRequest => ({
-  ...place,
-  id: waitIdOf(request),
-  workspace: request.workspace,
-  kind: 'lease',
-  paths: keys.map((key) => ({ path: linePathOf(key).path, askedPath: key.path })),
-  wanted: request.count,
-  tokenId: request.bearer.id,
-  owner: request.bearer.owner,
-  origin: request.origin,
-  note: request.note,
-  fingerprint: request.fingerprint,
-  pool: request.pool,
-});
-
 /** A lease that leaves more lines is announced as a change of any. */
 const maxLinesNamed = 100;
 
 // Only end() writes the column.
 const endOf = ({ result }: LeaseRow): LeaseEnd | null => (result === null ? null : (JSON.parse(result) as LeaseEnd));
-
-const emptyRow = ({ workspace, id, bearer }: LeaseKey & { readonly bearer: Bearer }, at: number): LeaseRow => ({
-  workspace_id: workspace,
-  id,
-  token_id: bearer.id,
-  owner: bearer.owner,
-  origin: null,
-  note: null,
-  fingerprint: null,
-  pool: null,
-  state: 'ended',
-  ttl: 0,
-  granted: null,
-  result: null,
-  expires_at: at,
-});

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { LockPath } from '../../interface/lock-path.ts';
+import { isRefused } from '../../interface/outdated.ts';
 import type { QueuePosition } from '../../interface/problem.ts';
 import type { Compared } from '../../interface/resources.ts';
 import type { Ttl } from '../../interface/ttl.ts';
@@ -8,7 +9,6 @@ import type { KeyedRequest } from '../idempotency/keyed-request.ts';
 import type { Once } from '../idempotency/remembered-results.ts';
 import type { Metrics } from '../runtime/metrics.ts';
 import type { Storage } from '../storage/storage.ts';
-import { isRefused } from '../workspaces/latest.ts';
 import { type AcquireDecision, type AcquireRequest, acquireLocks, linePathOf, type Place } from './acquire.ts';
 import { createAsking } from './ask.ts';
 import { createCommitReleases, createLineBroadcast } from './commit-releases.ts';
@@ -193,7 +193,10 @@ export function createLocks(options: LocksOptions) {
 
   return {
     ...asking,
-    leases: createLeases({ storage, quota, line, fold, pathProblem, onChange: onEndsChange, onLinesChange }),
+    leases: createLeases({
+      ...{ storage, quota, line, fold, pathProblem, measureCost, onLinesChange, onChange: onEndsChange },
+      onRefused: () => metrics.refusedLocks.inc(),
+    }),
     /** With options, the request waits in line, and acquires the lock at its turn. */
     async acquire(
       keyed: KeyedRequest | undefined,

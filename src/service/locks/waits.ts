@@ -64,9 +64,8 @@ export interface WaitRequest {
   /** The newest request of its client: no earlier one is granted. */
   readonly requestId: string;
   readonly presentMs: number;
-  /** Of a lease: what must be the same when it is requested again, and the pool of its paths. */
+  /** Of a lease: what must be the same when it is requested again. */
   readonly fingerprint?: string;
-  readonly pool?: string | undefined;
 }
 
 /** Absent clients have no rank. */
@@ -103,7 +102,7 @@ const rank = (now: Now) => sql<number>`(${now} + ${numberOf('bonusMs')}) * 1000 
 
 const upsertWaits = batchQuery((db, members, now) =>
   insertFrom(db, members, 'waits', {
-    ...textsOf(['id', 'kind', 'owner', 'origin', 'note', 'fingerprint', 'pool']),
+    ...textsOf(['id', 'kind', 'owner', 'origin', 'note', 'fingerprint']),
     ...numbersOf(['urgency', 'wanted', 'size']),
     workspace_id: textOf('workspace'),
     token_id: textOf('tokenId'),
@@ -150,13 +149,22 @@ export async function joinLine(db: Database, now: Now, requests: readonly WaitRe
   }));
   await upsertWaits(db, now, rows);
   const joining = fresh.filter(({ id }) => !refused.has(id));
-  const paths = joining.flatMap(({ id, workspace, paths }) =>
-    paths.map((path, position) => ({ ...path, id, workspace, position, is_set: paths.length > 1 ? 1 : 0 })),
-  );
-  await insertPaths(db, now, paths);
+  await insertPaths(db, now, joining.flatMap(pathRows));
   await notifyHolders(db, now, joining);
   return requests.map(({ id }) => !refused.has(id));
 }
+
+/** The items of a pool may have changed while a lease waits for some of them. It keeps its rank. */
+export async function changePaths(db: Database, now: Now, { id, workspace, paths }: WaitRequest): Promise<void> {
+  const before = await pathsOfWait(db, id, Number.MAX_SAFE_INTEGER);
+  if (before.map(({ path }) => path).join('\n') === paths.map(({ path }) => path).join('\n')) return;
+  await db.deleteFrom('wait_paths').where('wait_id', '=', id).execute();
+  await db.updateTable('waits').set({ size: paths.length }).where('id', '=', id).execute();
+  await insertPaths(db, now, pathRows({ id, workspace, paths }));
+}
+
+const pathRows = ({ id, workspace, paths }: Pick<WaitRequest, 'id' | 'workspace' | 'paths'>) =>
+  paths.map((path, position) => ({ ...path, id, workspace, position, is_set: paths.length > 1 ? 1 : 0 }));
 
 /** The last request of each id: an upsert must not name a row twice. */
 const lastById = (requests: readonly WaitRequest[]): readonly WaitRequest[] => [

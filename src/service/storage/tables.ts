@@ -145,14 +145,11 @@ export interface Tables {
     id: string;
     token_id: string;
     owner: string;
-    origin: string | null;
-    note: string | null;
     /** Hash of the request. Null if it was ended before it was requested. */
     fingerprint: string | null;
     /** The pool that its paths are from. */
     pool: string | null;
     state: 'held' | 'ended';
-    ttl: number;
     /** JSON array of the id and path of each lock that it was granted. */
     granted: string | null;
     /** JSON of its end: what was released, and what was lost before. */
@@ -201,7 +198,6 @@ export interface Tables {
     /** When the person who asked was told that the path is free. */
     told_at: Generated<number | null>;
     fingerprint: string | null;
-    pool: string | null;
   };
   readonly wait_paths: {
     workspace_id: string;

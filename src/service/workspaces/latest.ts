@@ -61,10 +61,6 @@ function matcher(pattern: string): (branch: string) => boolean {
   return (branch) => matching.test(branch);
 }
 
-/** Whether the workspace refuses a lock on the one file that was compared, or that could not be. */
-export const isRefused = ({ latest, outdated, gap }: Compared): boolean =>
-  latest === 'refuse' && (outdated.length > 0 || gap !== undefined);
-
 /** A result without a comparison: refuses the lock if the workspace refuses outdated files. */
 export const uncompared = (latest: LatestMode, gap: ComparisonGap): Compared => ({
   latest,

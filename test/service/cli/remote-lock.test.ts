@@ -101,13 +101,12 @@ describe('lock, over HTTP', () => {
   test('asks for a lock that someone else holds, and lists who waits', async () => {
     expect((await lockHere('bob', 'ask', 'Maps/a')).stderr).toContain('Nobody holds a lock on Maps/a');
     await lockHere('ada', 'take', 'Maps/a', 'b');
-    await lockHere('bob', 'ask', 'Maps/a', '--ttl', '8h');
+    await lockHere('bob', 'ask', 'Maps/a');
     expect(await lock('bob', 'ask', 'Maps/a', '--note', 'Lights')).toMatchObject({
-      stdout: 'You are number 1 in line for Maps/a. You get the lock at your turn, for 8 h.\n',
+      stdout: 'You are number 1 in line for Maps/a. When it is free, it is kept for you for 10 min.\n',
       code: 0,
     });
-    const { ttl, ...asked } = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
-    expect(ttl).toBe('7d');
+    const asked = JSON.parse((await lockHere('admin', 'ask', 'b', '--json')).stdout);
     expect(asked).toMatchObject({ path: 'b', position: 1, owner: 'root', note: null });
     expect((await lockHere('ada', 'list', '--waiting', '--prefix', 'Maps/')).stdout).toMatch(
       /^PATH +PLACE +WHO +SINCE +RUN +NOTE\nMaps\/a +1 +bob +\S.* +Lights\n$/,
@@ -116,7 +115,11 @@ describe('lock, over HTTP', () => {
       queue: [asked],
     });
     await lockHere('ada', 'release', 'Maps/a');
-    await expect.poll(held).toEqual(['Maps/a bob', 'b ada']);
+    const waiting = async () => (await lockHere('ada', 'list', '--waiting', '--prefix', 'Maps/', '--json')).stdout;
+    await expect.poll(waiting, { timeout: 10_000 }).toContain('kept_until');
+    expect((await lockHere('ada', 'take', 'Maps/a')).code).toBe(1);
+    expect((await lockHere('bob', 'take', 'Maps/a')).code).toBe(0);
+    expect(await held()).toEqual(['Maps/a bob', 'b ada']);
   });
 
   test('leaves the line', async () => {

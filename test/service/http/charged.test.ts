@@ -39,6 +39,7 @@ beforeAll(async () => {
       ...noLocks,
       find: async () => undefined,
       queue: async () => [],
+      lockedPath: async (_, path) => path,
       waitIdOf: () => 'place',
       // Another request has released them.
       commitReleases: (_, change) =>

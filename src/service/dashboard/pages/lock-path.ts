@@ -82,12 +82,13 @@ const withdrawal = ({ workspace, path }: PathKey): Markup =>
 function waitingTable({ now }: PageCall, waiting: readonly QueuedRequest[]): Markup {
   if (waiting.length === 0) return html`<p>${faint('Nobody waits for this lock.')}</p>`;
   const rows = waiting.map(
-    ({ position, owner, origin, since, priority, note }): Row => [
+    ({ position, owner, origin, since, priority, note, kept_until }): Row => [
       ['Place', String(position), 'head'],
       ['Who', userText(owner)],
       ['From run', originLink(origin, 'short')],
       ['Since', time(since, now)],
       ['Priority', priority],
+      ['Kept until', kept_until === undefined ? '' : time(kept_until, now)],
       ['Note', note === null ? '' : userText(note)],
     ],
   );
