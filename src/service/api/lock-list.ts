@@ -7,7 +7,7 @@ import { authenticateRequest } from '../http/access.ts';
 import { bearerOf, clientIsGone, disconnection, type Environment } from '../http/context.ts';
 import { measureCost } from '../http/request-scheduler.ts';
 import { maxCursorLength, readCursor, writeCursor } from '../locks/cursor.ts';
-import { type LockQuery, listLocks } from '../locks/list.ts';
+import type { LockQuery, listLocks } from '../locks/list.ts';
 import { toLock } from '../locks/lock-row.ts';
 import { maxWaitSeconds } from '../locks/waiters.ts';
 import { type Api, addWorkspaceOperation, jsonResponse, optionalHeaders } from './operation.ts';
@@ -56,8 +56,6 @@ const preferHeader = z.object({
 });
 
 export function addLockListRoute(api: Api, parts: ApiParts): void {
-  const { storage } = parts;
-
   addWorkspaceOperation(api, parts, {
     operationId: 'listLocks',
     summary: 'List the active locks of a workspace by path, or wait until a path is free (Prefer)',
@@ -74,11 +72,7 @@ export function addLockListRoute(api: Api, parts: ApiParts): void {
       const { path, prefix, owner } = filter;
       const respondWith = (headers: Readonly<Record<string, string>>): Promise<ApiResponse> =>
         measureCost(parts.scheduler, [bearerOf(c).id], async () =>
-          pageResponse(
-            query,
-            await listLocks(storage, { ...query, path: await parts.locks.lockedPath(id, path) }),
-            headers,
-          ),
+          pageResponse(query, await parts.locks.list(query), headers),
         );
       if (path === undefined || [prefix, owner, cursor].some((narrower) => narrower !== undefined))
         return respondWith({});

@@ -8,6 +8,8 @@ export interface LockQuery {
   readonly workspace: string;
   readonly path?: string | undefined;
   readonly prefix?: string | undefined;
+  /** With --windows-paths, the prefix in folded case. */
+  readonly foldedPrefix?: string | undefined;
   readonly owner?: string | undefined;
   /** The last path of the previous page. */
   readonly after?: string | undefined;
@@ -105,7 +107,7 @@ export const lastSortKey = '\u{10FFFF}';
 
 /** Like listLocks(), with all stored columns. */
 export async function listActiveLocks({ read, now }: Storage, query: LockQuery) {
-  const { workspace, path, prefix, owner, after, limit } = query;
+  const { workspace, path, prefix, foldedPrefix, owner, after, limit } = query;
   const rows = await read
     .selectFrom('locks')
     .selectAll()
@@ -113,9 +115,11 @@ export async function listActiveLocks({ read, now }: Storage, query: LockQuery) 
     .where('workspace_id', '=', workspace)
     .where(sql<boolean>`expires_at > ${now}`)
     .$if(path !== undefined, (locks) => locks.where('path', '=', path ?? ''))
-    .$if(prefix !== undefined, (locks) =>
-      locks.where('path', '>=', prefix ?? '').where('path', '<', `${prefix}${lastSortKey}`),
-    )
+    .$if(prefix !== undefined, (locks) => {
+      const [column, start] =
+        foldedPrefix === undefined ? (['path', prefix] as const) : (['folded_path', foldedPrefix] as const);
+      return locks.where(column, '>=', start ?? '').where(column, '<', `${start}${lastSortKey}`);
+    })
     .$if(owner !== undefined, (locks) => locks.where('owner', '=', owner ?? ''))
     .$if(after !== undefined, (locks) => locks.where('path', '>', after ?? ''))
     .orderBy('path')

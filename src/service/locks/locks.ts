@@ -16,7 +16,7 @@ import { removeExpiredLocks } from './expire.ts';
 import { findCommittedLock, findLocks, type LockKey } from './find.ts';
 import { createLeases } from './leases.ts';
 import { committedKeptFor, lookAgainMs } from './line.ts';
-import type { ActiveLock } from './list.ts';
+import { type ActiveLock, type LockQuery, listLocks } from './list.ts';
 import { createLockQuota, type LockQuotas } from './lock-quota.ts';
 import { toLock } from './lock-row.ts';
 import { listQueue, queuePositionOf } from './queue.ts';
@@ -81,6 +81,13 @@ export function createLocks(options: LocksOptions) {
   const pathProblem = (path: LockPath): string | undefined => (windowsPaths ? windowsPathProblem(path) : undefined);
   const lineOf = (key: LockKey): LinePath => linePathOf({ ...key, foldedPath: fold(key.path) });
   const find = (key: LockKey) => findCommittedLock(storage, { ...key, foldedPath: fold(key.path) });
+
+  /** The path as it is locked, possibly in other case. */
+  async function lockedPath<Path extends string | undefined>(workspace: string, path: Path): Promise<string | Path> {
+    if (path === undefined || !windowsPaths) return path;
+    const found = await find({ workspace, path });
+    return found?.isActive ? found.path : path;
+  }
 
   const broadcast = createLineBroadcast(storage.broadcast);
   const watch = watchLocks(storage, { pollMs: watchEveryMs, onError });
@@ -250,12 +257,14 @@ export function createLocks(options: LocksOptions) {
     },
     commitReleases: createCommitReleases(storage, async (released) => onEndsChange(released)),
     find,
-    /** The path as it is locked, possibly in other case. */
-    async lockedPath<Path extends string | undefined>(workspace: string, path: Path): Promise<string | Path> {
-      if (path === undefined || !windowsPaths) return path;
-      const found = await find({ workspace, path });
-      return found?.isActive ? found.path : path;
-    },
+    lockedPath,
+    /** A path or a prefix is found in any case that names the same files. */
+    list: async (query: LockQuery) =>
+      listLocks(storage, {
+        ...query,
+        path: await lockedPath(query.workspace, query.path),
+        foldedPrefix: query.prefix === undefined ? undefined : fold(query.prefix),
+      }),
     /** Committed active locks on many paths, each once. */
     async findAll(workspace: string, paths: readonly string[]) {
       const keys = paths.map((path) => ({ workspace, path, foldedPath: fold(path) }));

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { listLocks } from '../../../src/service/locks/list.ts';
 import { addWorkspace } from '../../../src/service/workspaces/workspaces.ts';
 import { storePool } from '../../support/stored-pool.ts';
 import { storeLocks } from '../../support/stored-rows.ts';
@@ -39,7 +40,7 @@ beforeAll(async () => {
       ...noLocks,
       find: async () => undefined,
       queue: async () => [],
-      lockedPath: async (_, path) => path,
+      list: (query) => listLocks(app.storage, query),
       waitIdOf: () => 'place',
       // Another request has released them.
       commitReleases: (_, change) =>

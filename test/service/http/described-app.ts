@@ -40,6 +40,7 @@ export const noLocks: Locks = {
   commitReleases: notHere,
   find: notHere,
   lockedPath: notHere,
+  list: notHere,
   findAll: notHere,
   queue: notHere,
   askFor: notHere,

@@ -32,7 +32,15 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
   test('is found in different case by each look-up of a path', async () => {
     const { id, take, list } = await service.newWorkspace();
     const { body } = await take('Content/Hero.uasset');
-    expect((await list('?path=content/hero.uasset')).body.locks).toEqual([body]);
+    for (const query of ['path=content/hero.uasset', 'prefix=CONTENT/', 'prefix=content/h']) {
+      expect((await list(`?${query}`)).body.locks, query).toEqual([body]);
+    }
+    expect((await list('?prefix=content/x')).body.locks).toEqual([]);
+    const checked = await service.ask('POST', `/v1/workspaces/${id}/check`, {
+      token: service.secret,
+      json: { paths: ['CONTENT/hero.uasset'] },
+    });
+    expect(checked.body.locks).toMatchObject([{ path: 'Content/Hero.uasset' }]);
     const lfs = await service.ask('GET', `/v1/workspaces/${id}/lfs/locks?path=content/hero.uasset`, {
       token: service.secret,
     });
@@ -105,7 +113,7 @@ describe.each(databaseKinds)('a service that is changed to Windows paths, on $na
       await locksOf(shipped, workspace, secret).take(path);
       const asked = await shipped.ask('POST', `/v1/workspaces/${workspace}/queue`, {
         token,
-        json: { path, ttl: '1h' },
+        json: { path },
       });
       expect(asked.status).toBe(201);
     }
