@@ -149,7 +149,8 @@ export function createLeases(options: LeasesOptions) {
     for (const [index, path] of paths.entries()) {
       const key = fold(path) ?? path;
       const same = seen.get(key);
-      const reason = same === undefined ? pathProblem(path) : `On Windows, it is the same file as ${same}.`;
+      const reason =
+        same === undefined ? pathProblem(path) : `On Windows, it is the same file as ${same}, which is named before.`;
       if (reason !== undefined) return { index, reason };
       seen.set(key, path);
     }

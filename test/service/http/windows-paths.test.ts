@@ -1,6 +1,8 @@
+import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { type DatabaseKind, databaseKinds } from '../../support/databases.ts';
 import { startTestService } from '../../support/running-service.ts';
+import { leasesOf } from '../leases/leases-of.ts';
 import { expectInvalid, expectProblem } from './expect-problem.ts';
 import { locksOf, sharedService, untilWaiting } from './shared-service.ts';
 
@@ -45,6 +47,19 @@ describe.each(databaseKinds)('a service for Windows, on $name', (kind) => {
       token: service.secret,
     });
     expect(lfs.body.locks).toMatchObject([{ path: 'Content/Hero.uasset' }]);
+  });
+
+  test('locks one file once in a lease, and names each path that it refuses', async () => {
+    const { id, take, list } = await service.newWorkspace();
+    const { put } = leasesOf(service, id, service.secret);
+    const twice = await put(randomUUID(), { paths: ['a', 'Hero', 'hero'] });
+    expectInvalid(twice, '#/paths/2');
+    expect(twice.body.detail).toContain('it is the same file as Hero');
+    expectInvalid(await put(randomUUID(), { paths: ['a', 'nul.txt'] }), '#/paths/1');
+    expect((await put(randomUUID(), { paths: ['a', 'Hero'] })).status).toBe(201);
+    expect((await put(randomUUID(), { paths: ['b', 'HERO'] })).body.locks).toMatchObject([{ path: 'Hero' }]);
+    expect((await take('A')).status).toBe(409);
+    expect((await list()).body.locks).toHaveLength(2);
   });
 
   test('answers a wait for a path in different case when its lock is released, or the wait times out', async () => {

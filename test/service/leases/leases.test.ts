@@ -1,25 +1,16 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { databaseKinds } from '../../support/databases.ts';
-import type { Ask, Reply } from '../../support/running-service.ts';
+import type { Reply } from '../../support/running-service.ts';
 import { sharedService } from '../http/shared-service.ts';
+import { leasesOf } from './leases-of.ts';
 
 describe.each(databaseKinds)('a lease, on $name', (kind) => {
   const service = sharedService(kind);
 
   async function leases() {
     const workspace = await service.newWorkspace();
-    const as = (token: string) => {
-      const call = (method: string, id: string, more: Ask = {}, end = ''): Promise<Reply> =>
-        service.ask(method, `/v1/workspaces/${workspace.id}/leases/${id}${end}`, { token, ...more });
-      return {
-        put: (id: string, body: object, headers: Ask['headers'] = {}) =>
-          call('PUT', id, { json: { type: 'exclusive', ttl: '1h', ...body }, headers }),
-        get: (id: string) => call('GET', id),
-        renew: (id: string, ttl = '1h') => call('POST', id, { json: { ttl } }, '/renew'),
-        end: (id: string) => call('DELETE', id),
-      };
-    };
+    const as = (token: string) => leasesOf(service, workspace.id, token);
     const other = async () => as((await service.token({ owner: 'bob' })).secret);
     return { workspace, ...as(service.secret), other };
   }
